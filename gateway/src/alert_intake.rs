@@ -12,7 +12,7 @@ use forge::alert::intake;
 use futures_util::StreamExt as _;
 use percent_encoding::percent_decode_str;
 use security::{
-    alert::{Denial, Payload, Received},
+    alert::{Denial, IntakeResult, Payload},
     integration::{Endpoint, IntegrationKey, IntegrationKind},
 };
 use serde_json::{Value, json};
@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
-    extract::Paced,
+    extract::SlowClientGuard,
     rate_limit::Area,
 };
 
 /// Bytes of what is sent.
 const LARGEST: usize = 1 << 20;
 
-/// Where alerts are sent.
+/// URL to which alerts are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// `group/subgroup/project`
@@ -121,21 +121,21 @@ async fn take(app: &App, req: &HttpRequest, body: Body, to: Address) -> ApiResul
     };
     app.rates.check_alert(project)?;
     Ok(match intake::receive(app, admission, payload).await? {
-        Received::Stored(notices) => {
+        IntakeResult::Stored(notices) => {
             let told = |notice| {
                 let security::alert::Notice { iid, title } = notice;
                 json!({ "iid": iid, "title": title })
             };
             HttpResponse::Ok().json(notices.into_iter().map(told).collect::<Vec<Value>>())
         }
-        Received::Taken => bare(StatusCode::CREATED),
-        Received::NotStored => bare(StatusCode::BAD_REQUEST),
+        IntakeResult::Taken => bare(StatusCode::CREATED),
+        IntakeResult::NotStored => bare(StatusCode::BAD_REQUEST),
     })
 }
 
 /// `None` where there is too much.
 async fn read(app: &App, body: Body) -> ApiResult<Option<BytesMut>> {
-    let mut pieces = Paced::new(body, app.limits.patience);
+    let mut pieces = SlowClientGuard::new(body, app.limits.patience);
     let mut text = BytesMut::new();
     while let Some(piece) = pieces.next().await {
         let piece = piece.map_err(|_cut_off| ApiError::Slow)?;

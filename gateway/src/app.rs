@@ -14,7 +14,8 @@ use repo::git::Git;
 
 pub use crate::limits::Limits;
 use crate::{
-    git_http::Transport, identity::Signer, proxies::Proxies, rate_limit::Rates, room::Room,
+    disk_space::DiskSpace, git_http::Transport, proxies::Proxies, rate_limit::Rates,
+    signed_statements::Signer,
 };
 
 /// Shared by all requests; cheap to clone.
@@ -27,7 +28,7 @@ pub struct State {
     /// Whose word is taken for where a request came from.
     pub proxies: Proxies,
     /// Whether there is room to write.
-    pub room: Room,
+    pub room: DiskSpace,
     pub rates: Rates,
     /// Clones and pushes of git clients.
     pub transport: Transport,
@@ -64,7 +65,7 @@ impl State {
             forge,
             limits: settings.limits,
             proxies: settings.proxies.clone(),
-            room: Room::default(),
+            room: DiskSpace::default(),
             rates,
             transport: Transport::new(),
             identity,

@@ -9,10 +9,10 @@ use std::{
 };
 
 use anyhow::Context as _;
-use forge::runner::{built_in, built_in_rule::Whose};
+use forge::runner::{built_in, built_in_rule::JobOwners};
 use job_runner::{
     config::{Config as Runners, Runner},
-    fleet::{Ending, Fleet, Pace, StopHandle},
+    fleet::{Fleet, Pace, StopHandle, StopReason},
     system_id,
 };
 use runners::runner::RunnerToken;
@@ -21,7 +21,7 @@ use tokio::{sync::oneshot, time::timeout};
 
 use crate::{
     app::App,
-    config::{Asked, Config},
+    config::{BuiltInRunnerScope, Config},
 };
 
 const FOLDER: &str = "runner";
@@ -34,23 +34,24 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LAST: Duration = Duration::from_secs(15);
 
 /// A runner that is known to the server and does not work yet.
-pub struct Prepared {
+pub struct PreparedRunner {
     runners: Runners,
     system_id: String,
-    asked: Asked,
+    asked: BuiltInRunnerScope,
     folder: PathBuf,
 }
 
 /// Makes the server's own runner known, and says whose jobs it does. Where there is to be none, one that an earlier start
 /// has made does nobody's.
-pub async fn prepare(app: &App, config: &Config) -> anyhow::Result<Option<Prepared>> {
+pub async fn prepare(app: &App, config: &Config) -> anyhow::Result<Option<PreparedRunner>> {
     let folder = config.data_folder()?.join(FOLDER);
     let file = folder.join(TOKEN);
-    let Some(asked) = config.with_runner.as_deref().map(Asked::parse).transpose()? else {
+    let Some(asked) = config.with_runner.as_deref().map(BuiltInRunnerScope::parse).transpose()?
+    else {
         if let Some(token) = read_token(&file)?
             && let Some(runner) = built_in::find(app, RunnerToken::given(token)).await?
         {
-            app.built_in.set(runner.id, Whose::Nobody);
+            app.built_in.set(runner.id, JobOwners::Nobody);
         }
         return Ok(None);
     };
@@ -76,14 +77,19 @@ pub async fn prepare(app: &App, config: &Config) -> anyhow::Result<Option<Prepar
     };
     let concurrent = std::thread::available_parallelism().map_or(1, usize::from);
     let runners = Runners { concurrent, runners: vec![own], ..Runners::default() };
-    Ok(Some(Prepared { runners, system_id: system_id::load_or_create(&file)?, asked, folder }))
+    Ok(Some(PreparedRunner {
+        runners,
+        system_id: system_id::load_or_create(&file)?,
+        asked,
+        folder,
+    }))
 }
 
-async fn whose(app: &App, asked: &Asked) -> anyhow::Result<Whose> {
+async fn whose(app: &App, asked: &BuiltInRunnerScope) -> anyhow::Result<JobOwners> {
     Ok(match asked {
-        Asked::Administrators => Whose::Administrators,
-        Asked::Everybody => Whose::Everybody,
-        Asked::Places(paths) => {
+        BuiltInRunnerScope::Administrators => JobOwners::Administrators,
+        BuiltInRunnerScope::Everybody => JobOwners::Everybody,
+        BuiltInRunnerScope::Places(paths) => {
             let (places, unknown) = built_in::places(app, paths.clone()).await?;
             for path in unknown {
                 tracing::warn!(
@@ -91,7 +97,7 @@ async fn whose(app: &App, asked: &Asked) -> anyhow::Result<Whose> {
                     "there is no such project or group; the built-in runner learns of it at the next start"
                 );
             }
-            Whose::Places(places)
+            JobOwners::Places(places)
         }
     })
 }
@@ -150,7 +156,7 @@ fn user() -> String {
         .unwrap_or_else(|| format!("number {id}"))
 }
 
-impl Prepared {
+impl PreparedRunner {
     /// What it runs as, for whoever starts the server.
     pub fn said(&self) -> String {
         format!(
@@ -172,7 +178,7 @@ impl Prepared {
 /// A runner at work.
 pub struct BuiltInRunner {
     stop: StopHandle,
-    ended: oneshot::Receiver<Ending>,
+    ended: oneshot::Receiver<StopReason>,
 }
 
 impl BuiltInRunner {

@@ -143,7 +143,7 @@ impl Answer for Content {
     }
 
     fn describe(_: &mut Schemas) -> AnswerDoc {
-        let tagged = "Entity tag of an earlier answer; 304 while nothing has changed.";
+        let tagged = "Entity tag of an earlier response; answers 304 if nothing has changed.";
         AnswerDoc::bytes(200)
             .with_parts("application/octet-stream")
             .heeding("If-None-Match", tagged)

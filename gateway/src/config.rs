@@ -2,9 +2,9 @@
 //!
 //! A flag wins over `FORGEWAY_…`, which wins over the file, which wins over the default.
 
+mod built_in_runner_scope;
 mod environment;
 mod toml_file;
-mod with_runner;
 
 use std::{
     path::{Path, PathBuf},
@@ -22,8 +22,8 @@ use org::namespace::Networks;
 use serde::{Deserialize, Serialize};
 use signatures::TrustedRoots;
 
+pub use built_in_runner_scope::BuiltInRunnerScope;
 pub use environment::search_path;
-pub use with_runner::Asked;
 
 use environment::{Environment, unknown_variables, variable};
 use toml_file::Toml;
@@ -165,7 +165,7 @@ pub const SETTINGS: [(&str, &str); 35] = [
     ),
 ];
 
-/// Where systems keep the authorities that they trust.
+/// Certificate authorities of the operating system.
 const SYSTEM_ROOTS: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 const SECRET: [&str; 5] =
@@ -259,7 +259,7 @@ pub struct Flags {
 }
 
 /// The settings with where each came from.
-pub struct Loaded {
+pub struct LoadedConfig {
     pub config: Config,
     figment: Figment,
     /// Settings that the command line gave.
@@ -272,7 +272,7 @@ pub struct Loaded {
 ///
 /// # Errors
 /// When the file cannot be read, or a setting is unknown or of the wrong kind; the text names it.
-pub fn load(flags: &Flags) -> anyhow::Result<Loaded> {
+pub fn load(flags: &Flags) -> anyhow::Result<LoadedConfig> {
     let file = flags.config.clone().unwrap_or_else(|| PathBuf::from("forgeway.toml"));
     if let Some(wanted) = &flags.config {
         anyhow::ensure!(wanted.is_file(), "there is no settings file {}", wanted.display());
@@ -286,7 +286,7 @@ pub fn load(flags: &Flags) -> anyhow::Result<Loaded> {
     config.check()?;
     let given = serde_json::to_value(flags)?;
     let flags = given.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-    Ok(Loaded { config, figment, flags, unknown: unknown_variables() })
+    Ok(LoadedConfig { config, figment, flags, unknown: unknown_variables() })
 }
 
 impl Config {
@@ -320,7 +320,7 @@ impl Config {
             );
         }
         if let Some(text) = &self.with_runner {
-            Asked::parse(text)?;
+            BuiltInRunnerScope::parse(text)?;
         }
         if let Some(server) = self.mail_server() {
             server.ensure_usable().map_err(anyhow::Error::msg)?;
@@ -455,7 +455,7 @@ impl Config {
     }
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Every setting with its value, its source and its meaning. Secrets are not shown.
     pub fn table(&self) -> String {
         let values = serde_json::to_value(&self.config).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What happens when there is nobody yet: the administrator is made, with secrets that are shown once.
+//! First start: creates the administrator with secrets that are printed once.
 
 use db::{Database, Tx};
 use kernel::Result;

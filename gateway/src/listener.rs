@@ -8,7 +8,7 @@ use actix_service::{ServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_web::{App as Application, dev::AppConfig};
 use tokio::net::TcpStream;
 
-use crate::{app::App, first_line::FirstLine, serve};
+use crate::{app::App, request_line::FirstLine, serve};
 
 /// How many clients are served at once, and how long they may take.
 #[derive(Clone, Copy, Debug)]

@@ -12,9 +12,9 @@ use tracing_subscriber::layer::{Context, Layer};
 
 /// Lets through what a malformed or broken-off request brings forth only where everything down to debug is logged.
 #[derive(Clone, Copy, Debug)]
-pub struct Strangers;
+pub struct MalformedRequestFilter;
 
-impl<S: Subscriber> Layer<S> for Strangers {
+impl<S: Subscriber> Layer<S> for MalformedRequestFilter {
     fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
         let metadata = event.metadata();
         let complaint =

@@ -171,9 +171,9 @@ impl<T: Answer> Answer for WithHeaders<T> {
 }
 
 /// A page of records with its paging headers.
-pub struct Listed<T>(pub Page<T>);
+pub struct PagedList<T>(pub Page<T>);
 
-impl<T: Entity> Answer for Listed<T> {
+impl<T: Entity> Answer for PagedList<T> {
     fn respond(self, req: &HttpRequest) -> HttpResponse {
         let mut response = json(StatusCode::OK, &self.0.items);
         let links = req.extensions().get::<PageLinks>().cloned();
@@ -195,15 +195,15 @@ impl<T: Entity> Answer for Listed<T> {
 }
 
 /// A page found by its last element; the end is an empty page without a link.
-pub struct ListedAfter<T> {
+pub struct KeysetList<T> {
     pub items: Vec<T>,
     /// The parameter that asks for the next page, with its value.
     pub next: Option<(&'static str, String)>,
 }
 
-impl<T> ListedAfter<T> {
-    pub fn map<U>(self, f: impl FnMut(T) -> U) -> ListedAfter<U> {
-        ListedAfter { items: self.items.into_iter().map(f).collect(), next: self.next }
+impl<T> KeysetList<T> {
+    pub fn map<U>(self, f: impl FnMut(T) -> U) -> KeysetList<U> {
+        KeysetList { items: self.items.into_iter().map(f).collect(), next: self.next }
     }
 
     /// A page that is not counted; `token` tells how the next one names the last element of this one.
@@ -222,7 +222,7 @@ impl<T> ListedAfter<T> {
     }
 }
 
-impl<T: Entity> Answer for ListedAfter<T> {
+impl<T: Entity> Answer for KeysetList<T> {
     fn respond(self, req: &HttpRequest) -> HttpResponse {
         let mut response = json(StatusCode::OK, &self.items);
         let links = req.extensions().get::<PageLinks>().cloned();
@@ -267,7 +267,7 @@ const SECRETS: [&str; 6] =
 
 const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'*');
 
-/// What links to other pages of a list repeat: made by [`Call`](crate::extract::Call), used by [`Listed`].
+/// What links to other pages of a list repeat: made by [`Call`](crate::extract::Call), used by [`PagedList`].
 #[derive(Clone, Debug)]
 pub struct PageLinks {
     path: String,

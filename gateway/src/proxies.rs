@@ -1,4 +1,4 @@
-//! Whom a request came from when there are proxies in front of the server.
+//! The client address behind trusted proxies.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,7 +1,7 @@
 //! The table form of routes, the check that a row and its handler agree, and the way from a path to a row.
 
 use actix_web::{HttpRequest, HttpResponse, ResponseError, dev::Payload};
-use forge::slots::{FOR, Who};
+use forge::slots::{FOR, SlotOwner};
 use futures_util::future::LocalBoxFuture;
 use kernel::{Ability, access::Standing};
 use org::token::Scope;
@@ -38,7 +38,7 @@ pub struct RouteRow {
     pub also: Option<&'static [Scope]>,
     /// Whether a job that runs is heard with its token, as whoever it runs for.
     pub for_jobs: bool,
-    pub serve: fn(App, HttpRequest, Payload, Matched) -> LocalBoxFuture<'static, HttpResponse>,
+    pub serve: fn(App, HttpRequest, Payload, MatchedRoute) -> LocalBoxFuture<'static, HttpResponse>,
     pub describe: fn(&mut Schemas) -> Operation,
 }
 
@@ -65,9 +65,9 @@ impl std::fmt::Debug for RouteRow {
 
 /// The row that a request was matched to.
 #[derive(Clone, Copy, Debug)]
-pub struct Matched(pub &'static RouteRow);
+pub struct MatchedRoute(pub &'static RouteRow);
 
-impl Matched {
+impl MatchedRoute {
     pub fn also(&self) -> &'static [Scope] {
         self.0.also.unwrap_or_default()
     }
@@ -129,7 +129,7 @@ pub async fn run<A, P, R, F, Fut>(
     app: App,
     req: HttpRequest,
     mut payload: Payload,
-    matched: Matched,
+    matched: MatchedRoute,
 ) -> HttpResponse
 where
     A: Ability<Scope: Locate>,
@@ -151,7 +151,7 @@ where
 async fn answered(
     app: &App,
     req: &HttpRequest,
-    who: Who,
+    who: SlotOwner,
     work: LocalBoxFuture<'_, ApiResult<HttpResponse>>,
 ) -> HttpResponse {
     let access = app.watch_access();
@@ -227,7 +227,7 @@ pub struct Router {
 }
 
 /// What a method and path lead to.
-pub enum Found {
+pub enum RouteMatch {
     Row(&'static RouteRow),
     /// The path exists for these methods only; with one of its rows.
     Only(Vec<&'static str>, &'static RouteRow),
@@ -257,7 +257,7 @@ impl Router {
     }
 
     /// `path` is still percent-encoded, so that an encoded slash does not end a segment; one at the end says nothing.
-    pub fn find(&self, method: &str, path: &str) -> Found {
+    pub fn find(&self, method: &str, path: &str) -> RouteMatch {
         let path = match path.trim_end_matches('/') {
             "" => "/",
             path => path,
@@ -267,15 +267,15 @@ impl Router {
             // A suffix that older clients add to any path.
             Err(_) => match path.strip_suffix(".json").map(|path| self.tree.at(path)) {
                 Some(Ok(found)) => found.value,
-                _ => return Found::Nothing,
+                _ => return RouteMatch::Nothing,
             },
         };
         let of = |method: &str| rows.iter().find(|row| row.method == method).copied();
         match of(method).or_else(|| if method == "HEAD" { of("GET") } else { None }) {
-            Some(row) => Found::Row(row),
+            Some(row) => RouteMatch::Row(row),
             None => match rows.first() {
-                Some(row) => Found::Only(allowed(rows), row),
-                None => Found::Nothing,
+                Some(row) => RouteMatch::Only(allowed(rows), row),
+                None => RouteMatch::Nothing,
             },
         }
     }

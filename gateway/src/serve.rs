@@ -19,7 +19,7 @@ use crate::{
     error::ApiError,
     extract::ensure_known,
     git_http, metrics, rest,
-    route::{Found, Matched, Router},
+    route::{MatchedRoute, RouteMatch, Router},
     web,
 };
 
@@ -55,7 +55,7 @@ async fn handle(
 
 async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -> HttpResponse {
     let path = req.uri().path();
-    if let Some(wanted) = git_http::Wanted::find(path) {
+    if let Some(wanted) = git_http::GitRequest::find(path) {
         return git_http::answer(app, req, payload, wanted).await;
     }
     if path.len() + req.query_string().len() > LONGEST_URL {
@@ -65,23 +65,25 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
         return alert_intake::answer(&app, req, payload, to).await;
     }
     match router.find(req.method().as_str(), path) {
-        Found::Row(row) => {
-            req.extensions_mut().insert(Matched(row));
-            (row.serve)(app, req.clone(), payload, Matched(row)).await
+        RouteMatch::Row(row) => {
+            req.extensions_mut().insert(MatchedRoute(row));
+            (row.serve)(app, req.clone(), payload, MatchedRoute(row)).await
         }
-        Found::Only(allowed, row) if req.method() == Method::OPTIONS => {
-            match ensure_known(&app, req, &Matched(row)).await {
+        RouteMatch::Only(allowed, row) if req.method() == Method::OPTIONS => {
+            match ensure_known(&app, req, &MatchedRoute(row)).await {
                 Ok(()) => HttpResponse::NoContent()
                     .insert_header((header::ALLOW, allowed.join(", ")))
                     .finish(),
                 Err(refusal) => refusal.error_response(),
             }
         }
-        Found::Only(allowed, _) => ApiError::Method(allowed).error_response(),
-        Found::Nothing if path == "/api/v3" || path.starts_with("/api/v3/") => HttpResponse::Gone()
-            .content_type("application/json")
-            .body(r#"{"error":"API V3 is no longer supported. Use API V4 instead."}"#),
-        Found::Nothing => match web::answer(&app, req, router).await {
+        RouteMatch::Only(allowed, _) => ApiError::Method(allowed).error_response(),
+        RouteMatch::Nothing if path == "/api/v3" || path.starts_with("/api/v3/") => {
+            HttpResponse::Gone()
+                .content_type("application/json")
+                .body(r#"{"error":"API V3 is no longer supported. Use API V4 instead."}"#)
+        }
+        RouteMatch::Nothing => match web::answer(&app, req, router).await {
             Some(answer) => answer,
             None => ApiError::NoRoute.error_response(),
         },
@@ -131,7 +133,7 @@ fn finish(
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static(caching));
     }
-    let route = req.extensions().get::<Matched>().map_or("none", |matched| matched.0.pattern);
+    let route = req.extensions().get::<MatchedRoute>().map_or("none", |matched| matched.0.pattern);
     metrics::answered(req.method().as_str(), route, response.status().as_u16(), seconds);
     tracing::debug!(
         request_id = id,

@@ -13,9 +13,8 @@ use forge::{memory, merge_request::merge, webhook};
 use kernel::{Clock, Ts};
 use org::settings::store::SettingsStore;
 use repo::git::{
-    Git, cli,
-    leftover::{self, Locks},
-    quarantine,
+    Git, cli, quarantine,
+    stale_locks::{self, Locks},
 };
 use tokio::sync::watch;
 use tracing_subscriber::{EnvFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _};
@@ -28,7 +27,7 @@ use crate::{
     first_run::{self, First},
     git_http,
     listener::{self, Bounds},
-    log_noise::Strangers,
+    log_noise::MalformedRequestFilter,
     metrics,
     stopping::{self, Signals},
 };
@@ -47,20 +46,20 @@ pub fn begin_logging(config: &Config) -> anyhow::Result<()> {
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     match config.log_format {
-        LogFormat::Human => log.finish().with(Strangers).init(),
-        LogFormat::Json => log.json().finish().with(Strangers).init(),
+        LogFormat::Human => log.finish().with(MalformedRequestFilter).init(),
+        LogFormat::Json => log.json().finish().with(MalformedRequestFilter).init(),
     }
     Ok(())
 }
 
 /// An open data folder. Nobody else has it open for writing while this lives.
-pub struct Opened {
+pub struct OpenFolder {
     pub app: App,
     _lock: File,
 }
 
 /// Opens everything that a server needs, for this process alone, and finishes what a crash interrupted.
-pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
+pub async fn open_and_recover(config: &Config) -> anyhow::Result<OpenFolder> {
     let lock = take_folder(config)?;
     let app = open_shared(config).await?;
     let finished = repo::push::recover(&app.db, &app.storage, None).await.context("the journal")?;
@@ -79,7 +78,7 @@ pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
     let name = (!app.db.is_sqlite()).then_some(name);
     let freed = app.db.write(move |tx| tx.free_work(name.as_deref()));
     freed.await.context("the queue of background work")?;
-    Ok(Opened { app, _lock: lock })
+    Ok(OpenFolder { app, _lock: lock })
 }
 
 /// Opens the same beside a server that runs: for reading, and for rows that the server sees at once.
@@ -171,8 +170,8 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         .with_context(|| format!("cannot listen on {}", config.listen))?;
     // Before anybody can know that it serves.
     let signals = Signals::listen()?;
-    greet(&app, first.as_ref(), runner.as_ref().map(built_in_runner::Prepared::said));
-    let runner = runner.map(built_in_runner::Prepared::start).transpose()?;
+    greet(&app, first.as_ref(), runner.as_ref().map(built_in_runner::PreparedRunner::said));
+    let runner = runner.map(built_in_runner::PreparedRunner::start).transpose()?;
     let stopper = tokio::spawn(stopping::on_signal(signals, app.clone(), server.handle(), runner));
     let upkeep = tokio::spawn(keep_up(app.clone()));
     let releasing = tokio::spawn(release_locks(app.clone(), Instant::now()));
@@ -200,12 +199,12 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
 /// Takes away what killed git processes left locked. Orphans of a killed server get a moment to end by themselves.
 async fn release_locks(app: App, since: Instant) {
     tokio::time::sleep(ORPHANS_END).await;
-    let mut left = leftover::release_all(&app.storage, since).await.unwrap_or_else(|cause| {
+    let mut left = stale_locks::release_all(&app.storage, since).await.unwrap_or_else(|cause| {
         tracing::error!(error = %cause, "locks that nobody holds may be left");
         Vec::new()
     });
     while let Some(repo) = left.pop() {
-        match leftover::release(&repo, since.elapsed()).await {
+        match stale_locks::release(&repo, since.elapsed()).await {
             Ok(Locks::Released(_)) => continue,
             Ok(Locks::InUse) => left.insert(0, repo),
             Err(cause) => tracing::error!(error = %cause, "locks that nobody holds may be left"),
@@ -231,7 +230,7 @@ fn allow_many_files() {
 
 async fn keep_up(app: App) {
     // A ref that stays locked is waited for, and holds up nothing else.
-    tokio::join!(keep_settings(&app), keep_settled(&app));
+    tokio::join!(store_settings(&app), keep_settled(&app));
 }
 
 async fn keep_settled(app: &App) {
@@ -242,7 +241,7 @@ async fn keep_settled(app: &App) {
     }
 }
 
-async fn keep_settings(app: &App) {
+async fn store_settings(app: &App) {
     let mut tick = tokio::time::interval(UPKEEP);
     loop {
         tick.tick().await;

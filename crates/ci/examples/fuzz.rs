@@ -19,9 +19,9 @@ use std::{
 
 use forgeway_ci::config::{
     compile, dry_run,
-    given::Given,
+    input::PipelineInput,
     lint,
-    variables::{Known, Variable},
+    variables::{OuterVariables, Variable},
 };
 
 #[path = "../tests/it/generator.rs"]
@@ -152,11 +152,11 @@ impl Run {
 
 /// Whether the document makes a plan.
 fn judge(text: &str, linted: bool) -> bool {
-    let known = Known {
+    let known = OuterVariables {
         beneath: vec![Variable::public("A", "x"), Variable::public("B", "$A")],
         above: Vec::new(),
     };
-    let given = Given::push("main", "group/project", &known);
+    let given = PipelineInput::push("main", "group/project", &known);
     let plans = compile(text, &given).is_ok();
     if linted {
         let tried = dry_run(text, &given).is_ok_and(|lint| lint.is_valid());

@@ -13,8 +13,8 @@ use std::{
 
 use forgeway_ci::config::{
     Plan, PlannedJob, Refusal, compile,
-    given::{Given, Tree},
-    variables::{Known, Variable},
+    input::{PipelineInput, Tree},
+    variables::{OuterVariables, Variable},
 };
 use kernel::{Error, Result};
 
@@ -31,8 +31,9 @@ fn main() -> std::result::Result<ExitCode, Box<dyn std::error::Error>> {
         Variable::public("CI_DEFAULT_BRANCH", "main"),
         Variable::public("CI_PIPELINE_SOURCE", "push"),
     ];
-    let known = Known { beneath, above: Vec::new() };
-    let given = Given { tree: &folder, ..Given::push(&branch, "local/project", &known) };
+    let known = OuterVariables { beneath, above: Vec::new() };
+    let given =
+        PipelineInput { tree: &folder, ..PipelineInput::push(&branch, "local/project", &known) };
     Ok(match compile(&text, &given) {
         Ok(plan) => {
             show(&plan);

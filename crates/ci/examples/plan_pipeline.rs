@@ -5,8 +5,8 @@
 
 use forgeway_ci::config::{
     Plan, compile,
-    given::Given,
-    variables::{Known, Variable},
+    input::PipelineInput,
+    variables::{OuterVariables, Variable},
 };
 
 const CONFIGURATION: &str = "
@@ -31,8 +31,8 @@ fn main() -> Result<(), String> {
 
 fn jobs(branch: &str) -> Result<Vec<String>, String> {
     let beneath = vec![Variable::public("CI_COMMIT_BRANCH", branch)];
-    let known = Known { beneath, above: Vec::new() };
-    let given = Given::push(branch, "company/shop", &known);
+    let known = OuterVariables { beneath, above: Vec::new() };
+    let given = PipelineInput::push(branch, "company/shop", &known);
     let plan: Plan = compile(CONFIGURATION, &given).map_err(|refusal| refusal.sentence())?;
     Ok(plan.jobs.iter().map(|job| job.name.to_string()).collect())
 }

@@ -9,8 +9,8 @@ use std::{
 
 use forgeway_ci::config::{
     compile,
-    given::Given,
-    variables::{Known, Variable},
+    input::PipelineInput,
+    variables::{OuterVariables, Variable},
 };
 
 const ROUNDS: usize = 21;
@@ -18,9 +18,11 @@ const ROUNDS: usize = 21;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let jobs: usize = env::args().nth(1).map_or(Ok(2000), |text| text.parse())?;
     let text = configuration(jobs)?;
-    let known =
-        Known { beneath: vec![Variable::public("CI_COMMIT_BRANCH", "main")], above: Vec::new() };
-    let given = Given::push("main", "group/project", &known);
+    let known = OuterVariables {
+        beneath: vec![Variable::public("CI_COMMIT_BRANCH", "main")],
+        above: Vec::new(),
+    };
+    let given = PipelineInput::push("main", "group/project", &known);
     let mut times: Vec<Duration> = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
         let began = Instant::now();

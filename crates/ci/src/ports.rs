@@ -6,7 +6,7 @@ use kernel::{
     ids::{MergeRequestId, ProjectId},
 };
 
-use crate::{job::Job, pipeline::Place, variable::Home};
+use crate::{job::Job, pipeline::PipelineRef, variable::Home};
 
 /// What projects are set to.
 pub trait Projects {
@@ -33,7 +33,7 @@ pub(crate) fn excess(name: &str, count: i64, limit: i64) -> Option<String> {
 
 /// How a branch or tag is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guarded {
+pub struct RefAccess {
     pub protected: bool,
     /// Whether the caller may move it, and so do something with what runs for it.
     pub open: bool,
@@ -60,8 +60,8 @@ pub trait Refs {
         tx: &mut Tx<'_>,
         who: &Standing,
         project: ProjectId,
-        place: &Place,
-    ) -> Result<Guarded>;
+        place: &PipelineRef,
+    ) -> Result<RefAccess>;
     /// The branch that a merge request proposes, whose protection is that of the pipelines of the merge request.
     fn source_branch(&self, tx: &mut Tx<'_>, id: MergeRequestId) -> Result<Option<String>>;
 }

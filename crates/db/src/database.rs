@@ -15,16 +15,17 @@ use kernel::{Clock, Error, Result, error::Kind, event::Event};
 use tokio::{sync::oneshot, task::spawn_blocking};
 
 use crate::{
-    Conn, Loss, Tx, again,
-    error::Failed,
-    figures::{Running, Waiting, Way},
-    lane::Failure,
+    Conn, Loss, Tx,
+    error::TransactionError,
+    figures::{AccessPath, DatabaseUse, DatabaseWait},
     migrations,
     piece::{AnyPiece, Piece, Step},
+    pool::Failure,
     postgres::Postgres,
+    retry,
     sqlite::{Sqlite, Work},
     stamp,
-    tx::Afterwards,
+    tx::CommitHooks,
 };
 
 /// Where the rows are.
@@ -121,12 +122,12 @@ impl Database {
     ) -> Result<T> {
         match &self.0.backend {
             Backend::Sqlite(sqlite) => {
-                let _running = Running::at_once(Way::Peek);
+                let _running = DatabaseUse::at_once(AccessPath::Peek);
                 let (mut piece, now) = (Piece::new(work), self.0.clock.now());
                 sqlite.inline(&mut |conn| piece.once(&mut Tx::new(Conn::Sqlite(conn), now)))?;
                 piece.answer()
             }
-            Backend::Postgres(_) => self.read_by(Way::Peek, work).await,
+            Backend::Postgres(_) => self.read_by(AccessPath::Peek, work).await,
         }
     }
 
@@ -135,10 +136,10 @@ impl Database {
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
     ) -> Result<T> {
-        self.read_by(Way::Read, work).await
+        self.read_by(AccessPath::Read, work).await
     }
 
-    async fn read_by<T: Send + 'static, F>(&self, way: Way, work: F) -> Result<T>
+    async fn read_by<T: Send + 'static, F>(&self, way: AccessPath, work: F) -> Result<T>
     where
         F: FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
     {
@@ -148,10 +149,10 @@ impl Database {
     /// Gives the piece back with its answer.
     async fn read_piece(
         &self,
-        way: Way,
+        way: AccessPath,
         mut piece: Box<dyn AnyPiece>,
     ) -> Result<Box<dyn AnyPiece>> {
-        let waiting = Waiting::new(way);
+        let waiting = DatabaseWait::new(way);
         let _place = match &self.0.backend {
             Backend::Sqlite(sqlite) => sqlite.readers.acquire().await.map_err(Error::internal)?,
             Backend::Postgres(postgres) => postgres.readers.place().await?,
@@ -230,7 +231,7 @@ impl Database {
                 answer.await.map_err(Error::internal)?
             }
             Backend::Postgres(postgres) => {
-                let waiting = Waiting::new(Way::Write);
+                let waiting = DatabaseWait::new(AccessPath::Write);
                 let _place = postgres.writers.place().await?;
                 let this = self.clone();
                 spawn_blocking(move || this.write_postgres(piece, waiting))
@@ -255,7 +256,9 @@ impl Database {
                     .map_err(|refused| Error::internal(refused.to_string()))?;
                 answer.blocking_recv().map_err(Error::internal)?
             }
-            Backend::Postgres(_) => self.write_postgres(piece, Waiting::new(Way::Write)),
+            Backend::Postgres(_) => {
+                self.write_postgres(piece, DatabaseWait::new(AccessPath::Write))
+            }
         };
         Piece::<F, T>::answer_of(piece?)
     }
@@ -276,12 +279,12 @@ impl Database {
     ) -> (Work, oneshot::Receiver<Result<Box<dyn AnyPiece>>>) {
         let (answer, receiver) = oneshot::channel();
         let inner = self.0.clone();
-        let waiting = Waiting::new(Way::Write);
+        let waiting = DatabaseWait::new(AccessPath::Write);
         let work: Work = Box::new(move |conn| {
             let running = waiting.over();
             // A savepoint: an error here undoes this piece of work and leaves the rest of its group alone.
             let outcome = conn.transaction(|conn| {
-                inner.run(Conn::Sqlite(conn), &mut |tx| piece.finish(tx)).map_err(Failed)
+                inner.run(Conn::Sqlite(conn), &mut |tx| piece.finish(tx)).map_err(TransactionError)
             });
             Box::new(move |committed| {
                 drop(running);
@@ -303,7 +306,7 @@ impl Database {
     fn write_postgres(
         &self,
         mut piece: Box<dyn AnyPiece>,
-        waiting: Waiting,
+        waiting: DatabaseWait,
     ) -> Result<Box<dyn AnyPiece>> {
         let Backend::Postgres(postgres) = &self.0.backend else {
             return Err(Error::internal("not a PostgreSQL database"));
@@ -313,15 +316,16 @@ impl Database {
         let done = Cell::new(false);
         let mut attempt = || {
             postgres.writers.lend(&mut |conn| {
-                again::until_kept(&mut || {
+                retry::until_kept(&mut || {
                     done.set(false);
                     let in_it = |conn: &mut PgConnection| {
                         let run = self.0.run(Conn::Postgres(conn), &mut |tx| piece.attempt(tx));
-                        let afterwards = run.map_err(Failed)?;
+                        let afterwards = run.map_err(TransactionError)?;
                         done.set(true);
                         Ok(afterwards)
                     };
-                    let afterwards = conn.transaction(in_it).map_err(|failed: Failed| failed.0)?;
+                    let afterwards =
+                        conn.transaction(in_it).map_err(|failed: TransactionError| failed.0)?;
                     afterwards.into_iter().for_each(|work| work());
                     Ok(())
                 })
@@ -337,7 +341,7 @@ impl Database {
 
 impl Inner {
     /// With what is to be done once the transaction is durable.
-    fn run(&self, conn: Conn<'_>, step: Step<'_>) -> Result<Afterwards> {
+    fn run(&self, conn: Conn<'_>, step: Step<'_>) -> Result<CommitHooks> {
         let mut tx = Tx::new(conn, self.clock.now());
         step(&mut tx)?;
         while let Some(fact) = tx.facts.pop_front() {

@@ -26,9 +26,9 @@ pub fn is_duplicate(cause: &Sql) -> bool {
 }
 
 /// Carries the kernel's error through diesel's own transaction function.
-pub(crate) struct Failed(pub(crate) Error);
+pub(crate) struct TransactionError(pub(crate) Error);
 
-impl From<Sql> for Failed {
+impl From<Sql> for TransactionError {
     fn from(cause: Sql) -> Self {
         Self(Error::internal(cause))
     }

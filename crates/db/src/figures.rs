@@ -6,13 +6,13 @@ use metrics::{Histogram, histogram};
 
 /// The three ways to the database.
 #[derive(Clone, Copy)]
-pub(crate) enum Way {
+pub(crate) enum AccessPath {
     Peek,
     Read,
     Write,
 }
 
-impl Way {
+impl AccessPath {
     fn waits(self) -> Histogram {
         match self {
             Self::Peek => histogram!("forgeway_database_wait_seconds", "way" => "peek"),
@@ -32,31 +32,31 @@ impl Way {
 
 /// Somebody who waits for the database.
 #[derive(Clone, Copy)]
-pub(crate) struct Waiting(Way, Instant);
+pub(crate) struct DatabaseWait(AccessPath, Instant);
 
 /// A transaction that runs; its end is measured when this is dropped.
-pub(crate) struct Running(Way, Instant);
+pub(crate) struct DatabaseUse(AccessPath, Instant);
 
-impl Waiting {
-    pub(crate) fn new(way: Way) -> Self {
+impl DatabaseWait {
+    pub(crate) fn new(way: AccessPath) -> Self {
         Self(way, Instant::now())
     }
 
-    pub(crate) fn over(self) -> Running {
+    pub(crate) fn over(self) -> DatabaseUse {
         let now = Instant::now();
         self.0.waits().record(now.duration_since(self.1).as_secs_f64());
-        Running(self.0, now)
+        DatabaseUse(self.0, now)
     }
 }
 
-impl Running {
+impl DatabaseUse {
     /// For a read that waits for nobody.
-    pub(crate) fn at_once(way: Way) -> Self {
+    pub(crate) fn at_once(way: AccessPath) -> Self {
         Self(way, Instant::now())
     }
 }
 
-impl Drop for Running {
+impl Drop for DatabaseUse {
     fn drop(&mut self) {
         self.0.takes().record(self.1.elapsed().as_secs_f64());
     }

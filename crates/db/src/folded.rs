@@ -19,32 +19,32 @@ const OPEN: &str = "(lower(";
 const CLOSE: &str = " COLLATE \"default\") COLLATE \"C\")";
 
 /// A text in small letters, as an expression of a query.
-pub fn lower<E: Expression<SqlType = Text>>(text: E) -> Folded<E> {
-    Folded(text)
+pub fn lower<E: Expression<SqlType = Text>>(text: E) -> LowerCase<E> {
+    LowerCase(text)
 }
 
 #[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
-pub struct Folded<E>(E);
+pub struct LowerCase<E>(E);
 
-impl<E: Expression> Expression for Folded<E> {
+impl<E: Expression> Expression for LowerCase<E> {
     type SqlType = Text;
 }
 
-impl<E, QS> AppearsOnTable<QS> for Folded<E>
+impl<E, QS> AppearsOnTable<QS> for LowerCase<E>
 where
     E: AppearsOnTable<QS>,
     Self: Expression,
 {
 }
 
-impl<E, QS> SelectableExpression<QS> for Folded<E>
+impl<E, QS> SelectableExpression<QS> for LowerCase<E>
 where
     E: SelectableExpression<QS>,
     Self: AppearsOnTable<QS>,
 {
 }
 
-impl<E: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Folded<E> {
+impl<E: QueryFragment<Sqlite>> QueryFragment<Sqlite> for LowerCase<E> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
         out.push_sql("lower(");
         self.0.walk_ast(out.reborrow())?;
@@ -53,7 +53,7 @@ impl<E: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Folded<E> {
     }
 }
 
-impl<E: QueryFragment<Pg>> QueryFragment<Pg> for Folded<E> {
+impl<E: QueryFragment<Pg>> QueryFragment<Pg> for LowerCase<E> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_sql(OPEN);
         self.0.walk_ast(out.reborrow())?;

@@ -1,6 +1,5 @@
 //! Connections, transactions, schema, outbox: the only crate that knows there are two databases.
 
-mod again;
 mod commit_number;
 mod count;
 mod database;
@@ -8,13 +7,13 @@ mod error;
 mod figures;
 mod folded;
 mod fragment;
-mod lane;
 pub mod listing;
 mod migrations;
 pub mod outbox;
 mod piece;
+mod pool;
 mod postgres;
-pub mod rare;
+mod retry;
 pub mod schema;
 mod sqlite;
 pub mod stamp;
@@ -22,13 +21,14 @@ mod statement;
 mod subselect;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod trigram;
 mod tx;
 
 pub use commit_number::Loss;
 pub use count::CountOf;
 pub use database::{Database, Listener, Location};
 pub use error::{error, is_duplicate};
-pub use folded::{Folded, lower};
+pub use folded::{LowerCase, lower};
 pub use fragment::Fragment;
 pub use subselect::{Subselect, SubselectText};
 pub use tx::{Conn, Tx};

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
 use kernel::{Error, Result};
 
-use crate::lane::{Lane, Reach, with_limits};
+use crate::pool::{ConnectionPool, Reach, with_limits};
 
 /// Measured: few readers keep the slowest answers short, many writers share the server's group commit.
 const READERS: usize = 4;
 const WRITERS: usize = 16;
 
 pub(crate) struct Postgres {
-    pub(crate) readers: Lane,
-    pub(crate) writers: Lane,
+    pub(crate) readers: ConnectionPool,
+    pub(crate) writers: ConnectionPool,
 }
 
 #[derive(QueryableByName)]
@@ -47,8 +47,8 @@ impl Postgres {
         warn_of_language(&mut conn)?;
         let reach = Arc::<Reach>::default();
         Ok(Self {
-            readers: Lane::new(url, READERS, Arc::clone(&reach)),
-            writers: Lane::new(url, WRITERS, reach),
+            readers: ConnectionPool::new(url, READERS, Arc::clone(&reach)),
+            writers: ConnectionPool::new(url, WRITERS, reach),
         })
     }
 }

@@ -34,7 +34,7 @@ type Reply = Box<dyn FnOnce(Result<(), String>) + Send>;
 pub(crate) type Work = Box<dyn FnOnce(&mut SqliteConnection) -> Reply + Send>;
 
 /// What is done on a connection; it keeps its answer to itself.
-type On<'a> = &'a mut dyn FnMut(&mut SqliteConnection) -> Result<()>;
+type ConnectionFn<'a> = &'a mut dyn FnMut(&mut SqliteConnection) -> Result<()>;
 
 pub(crate) struct Sqlite {
     path: PathBuf,
@@ -119,7 +119,7 @@ impl Sqlite {
     }
 
     /// Runs `work` on this thread's own connection.
-    pub(crate) fn inline(&self, work: On<'_>) -> Result<()> {
+    pub(crate) fn inline(&self, work: ConnectionFn<'_>) -> Result<()> {
         INLINE.with_borrow_mut(|connections| {
             let conn = match connections.entry(self.serial) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -130,11 +130,11 @@ impl Sqlite {
     }
 
     /// Runs `work` on a pooled connection, in one snapshot. Blocks.
-    pub(crate) fn pooled(&self, work: On<'_>) -> Result<()> {
+    pub(crate) fn pooled(&self, work: ConnectionFn<'_>) -> Result<()> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let known = idle().pop();
         let mut conn = known.map_or_else(|| connect(&self.path), Ok)?;
-        let done = conn.transaction(|conn| work(conn).map_err(crate::error::Failed));
+        let done = conn.transaction(|conn| work(conn).map_err(crate::error::TransactionError));
         if !conn.is_broken() {
             idle().push(conn);
         }

@@ -29,7 +29,7 @@ const DATABASE: &str = "database";
 ///
 /// # Errors
 /// When the database cannot be written.
-pub fn renew(tx: &mut Tx<'_>, subjects: &[String]) -> Result<()> {
+pub fn renew_stamp(tx: &mut Tx<'_>, subjects: &[String]) -> Result<()> {
     subjects.iter().try_for_each(|subject| keep(tx, subject, rand::random()))
 }
 
@@ -94,7 +94,7 @@ pub fn hold(tx: &mut Tx<'_>, subject: &str, known: Option<i64>) -> Result<bool> 
 }
 
 #[derive(QueryableByName)]
-struct Stamped {
+struct StampRow {
     #[diesel(sql_type = Text)]
     subject: String,
     #[diesel(sql_type = BigInt)]
@@ -107,7 +107,7 @@ fn stamps_of(tx: &mut Tx<'_>, subjects: &[String]) -> Result<Vec<(String, i64)>>
     let binds: Vec<Bind> = subjects.map(|subject| Bind::Word(subject.to_owned())).collect();
     let places = (1..=binds.len()).map(|place| format!("${place}")).collect::<Vec<_>>();
     let sql = format!("SELECT subject, stamp FROM stamps WHERE subject IN ({})", places.join(", "));
-    let found: Vec<Stamped> = rows(tx, &sql, &binds)?;
+    let found: Vec<StampRow> = rows(tx, &sql, &binds)?;
     let mut found: Vec<_> = found.into_iter().map(|row| (row.subject, row.stamp)).collect();
     found.sort_unstable();
     Ok(found)
@@ -127,21 +127,21 @@ pub fn keep(tx: &mut Tx<'_>, subject: &str, stamp: i64) -> Result<()> {
     Ok(())
 }
 
-struct Kept<V> {
+struct CachedValue<V> {
     stamps: Vec<(String, i64)>,
     value: V,
 }
 
 /// Answers to one kind of question.
-pub struct Remembered<V>(LazyLock<Mutex<HashMap<String, Kept<V>>>>);
+pub struct StampedCache<V>(LazyLock<Mutex<HashMap<String, CachedValue<V>>>>);
 
-impl<V: Clone> Default for Remembered<V> {
+impl<V: Clone> Default for StampedCache<V> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<V: Clone> Remembered<V> {
+impl<V: Clone> StampedCache<V> {
     /// So many answers are kept.
     const MOST: usize = 4096;
 
@@ -175,7 +175,7 @@ impl<V: Clone> Remembered<V> {
         if kept.len() >= Self::MOST {
             kept.clear();
         }
-        kept.insert(question.to_owned(), Kept { stamps, value: value.clone() });
+        kept.insert(question.to_owned(), CachedValue { stamps, value: value.clone() });
         Ok(value)
     }
 }

@@ -38,7 +38,7 @@ enum Part<'s> {
 impl<'s> Statement<'s> {
     pub(crate) fn new(sql: &'s str, binds: &'s [Bind]) -> Self {
         let parts = parts(sql, binds);
-        let is_kept = sql.len() <= Familiar::LONGEST && FAMILIAR.admits(&parts);
+        let is_kept = sql.len() <= StatementCachePolicy::LONGEST && FAMILIAR.admits(&parts);
         Self { parts, is_kept }
     }
 }
@@ -107,19 +107,23 @@ impl Query for Statement<'_> {
 impl<Conn> RunQueryDsl<Conn> for Statement<'_> {}
 
 /// Which texts come again. Each is known by its hash: a false friend costs one prepared statement and nothing else.
-struct Familiar(Mutex<Known>);
+struct StatementCachePolicy(Mutex<StatementCounts>);
 
-struct Known {
+struct StatementCounts {
     since: Instant,
     admitted: usize,
     times: HashMap<u64, u8>,
 }
 
-static FAMILIAR: LazyLock<Familiar> = LazyLock::new(|| {
-    Familiar(Mutex::new(Known { since: Instant::now(), admitted: 0, times: HashMap::new() }))
+static FAMILIAR: LazyLock<StatementCachePolicy> = LazyLock::new(|| {
+    StatementCachePolicy(Mutex::new(StatementCounts {
+        since: Instant::now(),
+        admitted: 0,
+        times: HashMap::new(),
+    }))
 });
 
-impl Familiar {
+impl StatementCachePolicy {
     /// A text that came so often is kept.
     const OFTEN: u8 = 3;
     /// So many are kept in one term: each takes some ten kilobytes of each connection.
@@ -148,26 +152,27 @@ impl Familiar {
     }
 }
 
-impl Known {
+impl StatementCounts {
     fn admits(&mut self, text: u64, now: Instant) -> bool {
-        if now.saturating_duration_since(self.since) > Familiar::TERM {
+        if now.saturating_duration_since(self.since) > StatementCachePolicy::TERM {
             *self = Self { since: now, admitted: 0, times: HashMap::new() };
         }
-        if self.times.len() >= Familiar::COUNTED {
-            self.times.retain(|_, times| *times >= Familiar::OFTEN);
+        if self.times.len() >= StatementCachePolicy::COUNTED {
+            self.times.retain(|_, times| *times >= StatementCachePolicy::OFTEN);
         }
         let times = self.times.entry(text).or_default();
-        if *times >= Familiar::OFTEN {
+        if *times >= StatementCachePolicy::OFTEN {
             return true;
         }
-        if *times + 1 == Familiar::OFTEN && self.admitted >= Familiar::MOST {
+        if *times + 1 == StatementCachePolicy::OFTEN && self.admitted >= StatementCachePolicy::MOST
+        {
             return false;
         }
         *times += 1;
-        if *times == Familiar::OFTEN {
+        if *times == StatementCachePolicy::OFTEN {
             self.admitted += 1;
         }
-        *times == Familiar::OFTEN
+        *times == StatementCachePolicy::OFTEN
     }
 }
 
@@ -175,8 +180,8 @@ impl Known {
 mod tests {
     use super::*;
 
-    fn nothing_known() -> Known {
-        Known { since: Instant::now(), admitted: 0, times: HashMap::new() }
+    fn nothing_known() -> StatementCounts {
+        StatementCounts { since: Instant::now(), admitted: 0, times: HashMap::new() }
     }
 
     #[test]
@@ -208,14 +213,17 @@ mod tests {
     fn no_more_texts_are_kept_in_a_term_than_a_connection_has_room_for() {
         let mut known = nothing_known();
         let now = known.since;
-        let texts = u64::try_from(Familiar::MOST).unwrap_or_default() + 10;
+        let texts = u64::try_from(StatementCachePolicy::MOST).unwrap_or_default() + 10;
         for _ in 0..4 {
             for text in 0..texts {
                 known.admits(text, now);
             }
         }
-        assert_eq!((0..texts).filter(|text| known.admits(*text, now)).count(), Familiar::MOST);
-        let later = now + Familiar::TERM + Duration::from_secs(1);
+        assert_eq!(
+            (0..texts).filter(|text| known.admits(*text, now)).count(),
+            StatementCachePolicy::MOST
+        );
+        let later = now + StatementCachePolicy::TERM + Duration::from_secs(1);
         assert!(!known.admits(3, later));
     }
 
@@ -226,6 +234,6 @@ mod tests {
         for text in 0..100_000 {
             known.admits(text, now);
         }
-        assert!(known.times.len() <= Familiar::COUNTED);
+        assert!(known.times.len() <= StatementCachePolicy::COUNTED);
     }
 }

@@ -80,9 +80,9 @@ impl TestDatabase {
 /// What SQLite databases were asked since somebody began to listen, by their files.
 static HEARD: LazyLock<Mutex<HashMap<PathBuf, Vec<String>>>> = LazyLock::new(Mutex::default);
 
-struct Listening(PathBuf);
+struct QueryRecorder(PathBuf);
 
-impl Instrumentation for Listening {
+impl Instrumentation for QueryRecorder {
     fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
         let InstrumentationEvent::StartQuery { query, .. } = event else { return };
         let mut heard = HEARD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -94,7 +94,7 @@ impl Instrumentation for Listening {
 
 /// The same for PostgreSQL, by the name of the database.
 pub(crate) fn watched(mut conn: PgConnection, url: &str) -> PgConnection {
-    conn.set_instrumentation(Listening(key_of(url)));
+    conn.set_instrumentation(QueryRecorder(key_of(url)));
     conn
 }
 
@@ -104,7 +104,7 @@ fn key_of(url: &str) -> PathBuf {
 }
 
 pub(crate) fn watch(conn: &mut SqliteConnection, path: &Path) {
-    conn.set_instrumentation(Listening(path.to_owned()));
+    conn.set_instrumentation(QueryRecorder(path.to_owned()));
 }
 
 impl TestDatabase {

@@ -36,11 +36,11 @@ pub struct Tx<'c> {
     /// The moment of the transaction: every row it writes carries this one.
     pub now: Ts,
     pub(crate) facts: VecDeque<Box<dyn Event>>,
-    pub(crate) afterwards: Afterwards,
+    pub(crate) afterwards: CommitHooks,
 }
 
 /// What is done once a transaction is durable.
-pub(crate) type Afterwards = Vec<Box<dyn FnOnce() + Send>>;
+pub(crate) type CommitHooks = Vec<Box<dyn FnOnce() + Send>>;
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: Conn<'c>, now: Ts) -> Self {

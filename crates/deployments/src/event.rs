@@ -1,4 +1,4 @@
-//! What environments announce.
+//! Events of environments and deployments.
 
 use kernel::ids::{DeploymentId, EnvironmentId, ProjectId};
 use serde::Serialize;

@@ -14,7 +14,7 @@ pub trait Calendar {
     fn next(&self, cron: &str, zone: &str, after: Ts) -> Option<Ts>;
 }
 
-/// Who has to do with projects and groups.
+/// Membership of users in projects and groups.
 pub trait Members {
     /// The groups above a project, nearest first.
     fn groups_above(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<Vec<NamespaceId>>;

@@ -10,7 +10,7 @@ use std::{ffi::OsString, sync::Arc};
 use db::{Location, Tx};
 use forgeway_forge::{
     Forge, Settings,
-    ports::{directory::Directory, review::Places},
+    ports::{directory::Directory, review::OrgHierarchy},
 };
 use kernel::{Clock, Grant, Result, Ts, Visibility, ids::ProjectId, page::PageRequest};
 use org::{
@@ -28,7 +28,7 @@ use review::{
     issue::{
         IssueState, IssueStep,
         actions::{self, IssueChange, NewIssue},
-        list::{Among, Asked, IssueFilter, list},
+        list::{IssueFilter, IssueQuery, IssueSet, list},
     },
     item::list::{Common, Direction, Order, Sorting},
     policy::CreateIssues,
@@ -90,12 +90,16 @@ async fn close_stale(forge: &Forge, bot: &User, project: ProjectId) -> Result<Ve
             common: Common { updated_before: before, ..Common::default() },
             ..IssueFilter::default()
         };
-        let asked =
-            Asked { actor, among: Among::Project(project, &who), archived: false, filter: &filter };
+        let asked = IssueQuery {
+            actor,
+            among: IssueSet::Project(project, &who),
+            archived: false,
+            filter: &filter,
+        };
         let oldest = Sorting { by: Order::Id, direction: Direction::Ascending };
         let page = PageRequest { per_page: 100, ..PageRequest::default() };
         let mut told = Vec::new();
-        for issue in list(tx, &Places, &asked, oldest, page)?.items {
+        for issue in list(tx, &OrgHierarchy, &asked, oldest, page)?.items {
             let change = IssueChange { step: Some(IssueStep::Close), ..IssueChange::default() };
             actions::update(tx, &grant, &directory, issue.iid, change)?;
             told.push(format!("#{} {}", issue.iid, issue.title));

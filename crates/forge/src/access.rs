@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use worker::Job as _;
 
-use crate::{Forge, merge_request::approvals::WeighApprovals};
+use crate::{Forge, merge_request::approvals::RecomputeApprovals};
 
 /// How often somebody's access had changed when a piece of work began.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +22,8 @@ impl Forge {
         if self.watch_access().0 == since.0 {
             return;
         }
-        let keys = vec![WeighApprovals::KIND.to_owned()];
-        if let Err(failure) = self.worker().hurry_and_wait(keys).await {
+        let keys = vec![RecomputeApprovals::KIND.to_owned()];
+        if let Err(failure) = self.worker().run_now_and_wait(keys).await {
             tracing::error!(error = %failure, "approvals wait to be weighed");
         }
     }

@@ -12,7 +12,7 @@ use org::settings::store::SettingsStore as _;
 use repo::{event::WikiAction, wiki::PageName};
 use review::{
     activity::{Action, ActivityStore as _, COMMIT_NOTE, NewActivity, WIKI_PAGE},
-    heard,
+    on_event,
 };
 use serde_json::json;
 
@@ -22,13 +22,13 @@ use crate::ports::directory::Directory;
 pub(crate) fn heard(tx: &mut Tx<'_>, directory: &Directory, fact: &dyn Event) -> Result<()> {
     let fact: &dyn Any = fact;
     if let Some(fact) = fact.downcast_ref() {
-        return heard::of_issues(tx, directory, fact);
+        return on_event::of_issues(tx, directory, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
-        return heard::of_merge_requests(tx, directory, fact);
+        return on_event::of_merge_requests(tx, directory, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
-        return heard::of_epics(tx, directory, fact);
+        return on_event::of_epics(tx, directory, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_members(tx, fact);
@@ -139,7 +139,7 @@ fn pushed(
     tx: &mut Tx<'_>,
     project: ProjectId,
     user: UserId,
-    moves: &[repo::event::Moved],
+    moves: &[repo::event::MovedRef],
 ) -> Result<()> {
     let limit = tx.settings()?.push_event_activities_limit().unwrap_or_default();
     let bulk = i64::try_from(moves.len()).unwrap_or(i64::MAX) > limit;

@@ -11,8 +11,7 @@ use kernel::{
 };
 use org::{
     member, namespace, namespace::store::NamespaceStore as _, project,
-    project::store::ProjectStore as _, settings::SettingsChanged, user,
-    user::store::UserStore as _,
+    project::store::ProjectStore as _, settings::SettingsUpdate, user, user::store::UserStore as _,
 };
 use serde_json::{Map, Value, json};
 
@@ -76,7 +75,7 @@ impl Entry {
     fn of_group(
         self,
         tx: &mut Tx<'_>,
-        group: &namespace::event::Named,
+        group: &namespace::event::NamespacePath,
         author: Option<UserId>,
     ) -> Result<()> {
         self.write(tx, Entity::Group(group.group_id), (&group.name, &group.full_path), author)
@@ -252,7 +251,7 @@ fn share(
 }
 
 /// One event for each setting. The values of secrets are in none.
-fn of_settings(tx: &mut Tx<'_>, fact: &SettingsChanged) -> Result<()> {
+fn of_settings(tx: &mut Tx<'_>, fact: &SettingsUpdate) -> Result<()> {
     for change in &fact.changes {
         let details = json!({
             "change": change.name,

@@ -18,18 +18,18 @@ use repo::{
     git::{Git, GitError, Reader, RepoPath, Repositories, Storage, Wiki},
     lfs::LfsFiles,
     merge::Checks,
-    ports::{Aftermath, Lending, People},
+    ports::{AfterPush, ForkPushBranches, People},
     push::{Journal, Push},
     wiki,
 };
 use secrets::Vault;
 use signatures::TrustedRoots;
-use worker::{Underway, Worker};
+use worker::{RunningWork, Worker};
 
 use crate::{
     mail::smtp::Mailer,
     memory,
-    runner::{Bell, HandingOver, LogFollowers, built_in_rule::BuiltIn, contact::Contacts},
+    runner::{HandoverLocks, JobNotifier, LogFollowers, built_in_rule::BuiltIn, contact::Contacts},
     server_key::ServerKey,
     sign_in::{Passwords, SignIns},
     slots::Slots,
@@ -54,9 +54,9 @@ pub struct Services {
     /// Whose addresses are whose, for push rules.
     pub people: Arc<dyn People>,
     /// Which branches are lent to whom.
-    pub lending: Arc<dyn Lending>,
+    pub lending: Arc<dyn ForkPushBranches>,
     /// What follows from a push before it is answered.
-    pub aftermath: Arc<dyn Aftermath>,
+    pub aftermath: Arc<dyn AfterPush>,
     /// Whether git can merge what.
     pub checks: Checks,
     pub repositories: Repositories,
@@ -81,11 +81,11 @@ pub struct Services {
     /// Seals secrets that rows hold.
     pub vault: Arc<Vault>,
     /// Runners that wait for jobs.
-    pub bell: Arc<Bell>,
+    pub bell: Arc<JobNotifier>,
     /// The runner that this server brings along.
     pub built_in: BuiltIn,
     /// Jobs that are being handed over.
-    pub handing_over: HandingOver,
+    pub handing_over: HandoverLocks,
     /// Files that jobs leave behind.
     pub artifacts: Objects,
     /// Files that people add to projects.
@@ -101,7 +101,7 @@ pub struct Services {
     /// Which calls of runners were written down.
     pub contacts: Contacts,
     /// The background work that is being done.
-    pub underway: Underway,
+    pub underway: RunningWork,
     /// What the installation is set to, as this server last read it.
     pub(crate) settings: RwLock<Arc<Settings>>,
     pub(crate) data: PathBuf,

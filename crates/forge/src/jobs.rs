@@ -4,7 +4,7 @@ use ci::schedule::runs::RunDueSchedules;
 use kernel::Result;
 use org::{
     email::actions::SendConfirmation,
-    jobs::{PurgeRemoved, RemoveExpired, RemoveOverdue},
+    jobs::{PurgeDeletions, RemoveExpiredAccess, RemoveOverdue},
     mail::SendLetter,
     member::SendInvitation,
     status::actions::{ClearStatuses, clear_ended},
@@ -25,15 +25,15 @@ use crate::{
         email_confirmation,
     },
     merge_request::{
-        approvals::WeighApprovals,
-        code_owners::LookAtCommits,
+        approvals::RecomputeApprovals,
+        code_owners::UpdateCodeOwners,
         diff_notes,
         head_refs::{DropHead, KeepHead},
         merge::{self, UnlockMerges},
     },
     outbox::{ForgetFacts, forget_facts},
     pipeline::{self, DropStaleJobs, StartDelayedJobs},
-    project::{maintenance, repository::SettleBeginning, statistics::SurveyRepository},
+    project::{maintenance, repository::EnsureRepository, statistics::SurveyRepository},
     purge,
     runner::{
         artifact_sweep::{self, SweepArtifacts},
@@ -52,13 +52,13 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
     let worker = Worker::new(forge.db.clone(), forge).named(&name).noting(underway);
     with_merge_requests(with_pipelines(worker))
         .on(maintenance::maintain)
-        .on(maintenance::keep_house)
+        .on(maintenance::run_maintenance)
         .on(maintain_wiki)
         .on(empty_trash)
         .on(sweep_lfs)
         .on(survey)
         .on(count_uploads)
-        .on(settle_beginning)
+        .on(ensure_repository)
         .on(keep_head)
         .on(drop_head)
         .on(diff_notes::follow_lines)
@@ -71,7 +71,7 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .on(remove_overdue)
         .on(purge_removed)
         .on(remove_user)
-        .daily(time!(0:00), RemoveExpired {})
+        .daily(time!(0:00), RemoveExpiredAccess {})
         .on(clear_statuses)
         .every(Duration::minutes(15), ClearStatuses {})
         .daily(time!(1:00), RemoveOverdue {})
@@ -79,7 +79,7 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .daily(time!(2:00), ForgetFacts {})
         .on(forget_deliveries)
         .daily(time!(2:30), ForgetDeliveries {})
-        .every(Duration::hours(6), PurgeRemoved {})
+        .every(Duration::hours(6), PurgeDeletions {})
         .every(Duration::hours(1), EmptyTrash {})
         .every(Duration::days(1), SweepLfs {})
 }
@@ -119,23 +119,23 @@ fn with_merge_requests(worker: Worker<Forge>) -> Worker<Forge> {
     worker
         .on(merge::follow_push)
         .on(merge::close_named)
-        .on(merge::look_at)
+        .on(merge::check_heads)
         .on(merge::refresh_closed_issues)
         .on(merge::finish_merge)
         .on(merge::merge_waiting)
-        .on(merge::look_after)
-        .on(merge::look_into)
+        .on(merge::recover)
+        .on(merge::check_after_push)
         .on(merge::unlock_merges)
         .every(Duration::minutes(5), UnlockMerges {})
-        .on(look_at_commits)
-        .on(weigh_approvals)
+        .on(update_code_owners)
+        .on(recompute_approvals)
 }
 
 async fn remove_overdue(forge: Forge, job: RemoveOverdue) -> Result<()> {
     job.run(&forge.db).await
 }
 
-async fn purge_removed(forge: Forge, job: PurgeRemoved) -> Result<()> {
+async fn purge_removed(forge: Forge, job: PurgeDeletions) -> Result<()> {
     purge::run(&forge, job).await
 }
 
@@ -143,7 +143,7 @@ async fn remove_user(forge: Forge, job: RemoveUser) -> Result<()> {
     removal::run(&forge, job).await
 }
 
-async fn settle_beginning(forge: Forge, job: SettleBeginning) -> Result<()> {
+async fn ensure_repository(forge: Forge, job: EnsureRepository) -> Result<()> {
     job.run(&forge).await
 }
 
@@ -155,11 +155,11 @@ async fn drop_head(forge: Forge, job: DropHead) -> Result<()> {
     job.run(&forge).await
 }
 
-async fn weigh_approvals(forge: Forge, job: WeighApprovals) -> Result<()> {
+async fn recompute_approvals(forge: Forge, job: RecomputeApprovals) -> Result<()> {
     job.run(&forge).await
 }
 
-async fn look_at_commits(forge: Forge, job: LookAtCommits) -> Result<()> {
+async fn update_code_owners(forge: Forge, job: UpdateCodeOwners) -> Result<()> {
     job.run(&forge).await
 }
 
@@ -183,7 +183,7 @@ async fn sweep_lfs(forge: Forge, job: SweepLfs) -> Result<()> {
     job.run(&forge.db, &forge.lfs).await
 }
 
-async fn remove_expired(forge: Forge, job: RemoveExpired) -> Result<()> {
+async fn remove_expired(forge: Forge, job: RemoveExpiredAccess) -> Result<()> {
     job.run(&forge.db).await
 }
 

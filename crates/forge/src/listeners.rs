@@ -14,12 +14,12 @@ use kernel::{
 };
 use org::{
     namespace::chain::group_chain,
-    project::{self, push::Noted, settings::SettingsStore as _, statistics::StatisticsStore},
+    project::{self, push::PushRecord, settings::SettingsStore as _, statistics::StatisticsStore},
     settings::store::SettingsStore as _,
 };
 use repo::{jobs::MaintainRepository, push_rule};
 use review::{
-    item::departure,
+    item::on_member_removed,
     merge_request::{self, forks, merge::failed, state::Step},
 };
 use secrets::Vault;
@@ -30,10 +30,10 @@ use crate::{
     merge_request::{
         approvals,
         diff_notes::FollowLines,
-        head_refs::{DropHead, promise_head},
+        head_refs::{DropHead, enqueue_head},
         merge::{
-            FinishMerge, LookAt, RefreshCloses, hold_touched, note_push, promise_to_close,
-            proposed_by, wake,
+            FinishMerge, LookAt, RefreshCloses, enqueue_closing, hold_touched, proposed_by,
+            record_push, wake,
         },
     },
     pipeline,
@@ -53,10 +53,10 @@ pub(crate) fn inside(tx: &mut Tx<'_>, vault: &Vault, fact: &dyn Event) -> Result
         return of_project(tx, fact);
     }
     if let Some(org::user::event::Event::UserDestroy { person, heir }) = fact.downcast_ref() {
-        review::heirs::hand_over(tx, person.user_id, *heir)?;
-        ci::heirs::hand_over(tx, person.user_id, *heir)?;
+        review::reassign::reassign(tx, person.user_id, *heir)?;
+        ci::reassign::reassign(tx, person.user_id, *heir)?;
         deployments::deployment::actions::hand_over(tx, person.user_id, *heir)?;
-        return repo::heirs::hand_over(tx, person.user_id, *heir);
+        return repo::reassign::hand_over(tx, person.user_id, *heir);
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_merge_request(tx, fact);
@@ -105,17 +105,18 @@ fn of_repository(tx: &mut Tx<'_>, vault: &Vault, fact: &repo::Event) -> Result<(
             if !*by_rebase {
                 approvals::follow_push(tx, *project, *user, moves, &proposed)?;
             }
-            note_push(tx, *project, *user, moves, &proposed)?;
+            record_push(tx, *project, *user, moves, &proposed)?;
             deployment::branches_removed(tx, *project, *user, moves)?;
-            let pushed = pipeline::PushedBy { project: *project, user: *user, earlier: *earlier };
+            let pushed =
+                pipeline::PushContext { project: *project, user: *user, earlier: *earlier };
             pipeline::enqueue_for_push(tx, vault, pushed, moves, options)?;
-            promise_to_close(tx, *project, *user, head.as_deref())?;
+            enqueue_closing(tx, *project, *user, head.as_deref())?;
             let (first, head) = (becomes_default.as_deref(), head.as_deref());
             let noted = org::project::push::note(tx, *project, first, head, *growth)?;
             if let Some(branch) = becomes_default {
                 protect_default_branch(tx, *project, branch)?;
             }
-            if noted == Noted::InPart {
+            if noted == PushRecord::InPart {
                 tx.enqueue(&SurveyRepository { project: *project })?;
             }
             let later = tx.now.plus(AFTER_PUSH);
@@ -124,7 +125,7 @@ fn of_repository(tx: &mut Tx<'_>, vault: &Vault, fact: &repo::Event) -> Result<(
         repo::Event::LfsChanged { project, bytes } => tx.save_lfs_size(*project, *bytes),
         repo::Event::WikiChanged { project, group, .. } => {
             if let Some(project) = project {
-                org::project::push::note_activity(tx, *project)?;
+                org::project::push::record_activity(tx, *project)?;
             }
             let later = tx.now.plus(AFTER_PUSH);
             let project = project.map(MaintainWiki::Project);
@@ -143,7 +144,7 @@ fn of_merge_request(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> 
     approvals::follow(tx, fact)?;
     match fact {
         merge_request::Event::Moved { merge_request, head, opener, .. } => {
-            promise_head(tx, *merge_request)?;
+            enqueue_head(tx, *merge_request)?;
             pipeline::enqueue_for_merge_request(tx, *merge_request, head.as_deref(), *opener)?;
             tx.enqueue(&FollowLines { merge_request: *merge_request })?;
             tx.enqueue(&LookAt { merge_request: *merge_request })
@@ -225,10 +226,10 @@ fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
 
 /// Whoever left a project, or a group with all below it, looks after nothing there any more.
 fn unassign(tx: &mut Tx<'_>, left: &org::member::event::Fact) -> Result<()> {
-    let theirs = departure::projects_of_assignee(tx, left.user)?;
+    let theirs = on_member_removed::projects_of_assignee(tx, left.user)?;
     let inside = match left.group {
-        Some(group) => org::places::projects_below(tx, group, &theirs)?,
+        Some(group) => org::hierarchy::projects_below(tx, group, &theirs)?,
         None => theirs.into_iter().filter(|project| Some(*project) == left.project).collect(),
     };
-    departure::unassign(tx, left.user, &inside)
+    on_member_removed::unassign(tx, left.user, &inside)
 }

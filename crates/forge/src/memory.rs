@@ -12,11 +12,11 @@ use std::{
 use kernel::{Error, Result};
 
 /// The control group of this process, where it has a bound.
-static BOUND: LazyLock<Option<Bound>> = LazyLock::new(|| {
-    fs::read_to_string("/proc/self/cgroup").ok().and_then(|text| Bound::find(&text))
+static BOUND: LazyLock<Option<MemoryLimit>> = LazyLock::new(|| {
+    fs::read_to_string("/proc/self/cgroup").ok().and_then(|text| MemoryLimit::find(&text))
 });
 
-struct Bound {
+struct MemoryLimit {
     limit: u64,
     /// Where the group tells what it holds, and the word for memory that cannot be given back.
     figures: PathBuf,
@@ -26,7 +26,7 @@ struct Bound {
 /// A limit beyond that is none.
 const NONE: u64 = 1 << 50;
 
-impl Bound {
+impl MemoryLimit {
     fn find(groups: &str) -> Option<Self> {
         groups.lines().find_map(|line| {
             let mut parts = line.splitn(3, ':').skip(1);
@@ -105,7 +105,7 @@ pub fn at_once(most: usize, megabytes: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bound, figure};
+    use super::{MemoryLimit, figure};
 
     #[test]
     fn a_figure_is_found_by_its_whole_word() {
@@ -119,7 +119,7 @@ mod tests {
     fn memory_is_scarce_when_less_than_a_quarter_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let figures = folder.path().join("memory.stat");
-        let bound = Bound { limit: 128 << 20, figures: figures.clone(), word: "anon" };
+        let bound = MemoryLimit { limit: 128 << 20, figures: figures.clone(), word: "anon" };
         let is_scarce = |held: u64| {
             std::fs::write(&figures, format!("anon {}\n", held << 20)).unwrap();
             bound.is_scarce()
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_process_without_a_group_has_no_bound() {
-        assert!(Bound::find("").is_none());
-        assert!(Bound::find("5:cpu:/\n0::/no such group\n").is_none());
+        assert!(MemoryLimit::find("").is_none());
+        assert!(MemoryLimit::find("5:cpu:/\n0::/no such group\n").is_none());
     }
 }

@@ -26,7 +26,7 @@ use repo::{
 use secrets::Vault;
 use signatures::TrustedRoots;
 use tokio::sync::Notify;
-use worker::Underway;
+use worker::RunningWork;
 
 use crate::{
     Forge, Services, activity_feed, audit, jobs, listeners,
@@ -34,7 +34,7 @@ use crate::{
     memory,
     merge_request::merge::Follower,
     ports::{directory::Directory, fork_push_access::Collaboration, repo::Accounts},
-    runner::{Bell, HandingOver, LogFollowers, built_in_rule::BuiltIn, contact::Contacts},
+    runner::{HandoverLocks, JobNotifier, LogFollowers, built_in_rule::BuiltIn, contact::Contacts},
     server_key::ServerKey,
     sign_in::{Passwords, SignIns},
     slots::Slots,
@@ -74,12 +74,12 @@ impl Forge {
         let (artifacts, uploads, avatars) =
             (contents("artifacts")?, contents("uploads")?, contents("avatars")?);
         let exports = contents("exports")?;
-        let bell = Arc::new(Bell::default());
+        let bell = Arc::new(JobNotifier::default());
         let followers = LogFollowers::default();
         let wake = Arc::new(Notify::new());
         let announcer =
             Announcer { urls: urls.clone(), vault: Arc::clone(&vault), wake: Arc::clone(&wake) };
-        let heard = Heard::new(&urls, &vault, &access_changes, &bell, &followers);
+        let heard = ListenerContext::new(&urls, &vault, &access_changes, &bell, &followers);
         listen(&db, heard, announcer);
         org::access::follow_rules(&db)?;
         let set = Arc::new(db.read_blocking(|tx| tx.settings())?);
@@ -111,7 +111,7 @@ impl Forge {
             vault,
             bell,
             built_in: BuiltIn::default(),
-            handing_over: HandingOver::default(),
+            handing_over: HandoverLocks::default(),
             artifacts,
             uploads,
             avatars,
@@ -126,7 +126,7 @@ impl Forge {
             lints: Slots::new(reads_at_once()),
             wiki_locks: wiki::Locks::default(),
             access_changes,
-            underway: Underway::default(),
+            underway: RunningWork::default(),
             make_worker: jobs::worker,
         });
         let forge = Self(services);
@@ -136,20 +136,20 @@ impl Forge {
 }
 
 /// What listeners work with.
-struct Heard {
+struct ListenerContext {
     directory: Directory,
     vault: Arc<Vault>,
     access_changes: Arc<AtomicU64>,
-    bell: Arc<Bell>,
+    bell: Arc<JobNotifier>,
     followers: LogFollowers,
 }
 
-impl Heard {
+impl ListenerContext {
     fn new(
         urls: &Urls,
         vault: &Arc<Vault>,
         access_changes: &Arc<AtomicU64>,
-        bell: &Arc<Bell>,
+        bell: &Arc<JobNotifier>,
         followers: &LogFollowers,
     ) -> Self {
         Self {
@@ -163,7 +163,7 @@ impl Heard {
 }
 
 /// Installs whoever hears facts: what they do is part of the transaction in which the fact became true.
-fn listen(db: &Database, heard: Heard, announcer: Announcer) {
+fn listen(db: &Database, heard: ListenerContext, announcer: Announcer) {
     db.listen(move |tx, fact| {
         let any: &dyn Any = fact;
         if any.is::<org::access::Event>() {

@@ -5,7 +5,7 @@ use kernel::{
     Result,
     ids::{NamespaceId, ProjectId},
 };
-use org::{jobs::PurgeRemoved, namespace::removal, project::actions};
+use org::{jobs::PurgeDeletions, namespace::removal, project::actions};
 
 use repo::git::Wiki;
 use review::{epic::forget_gone, item::removal::forget_project, merge_request::forks};
@@ -25,7 +25,7 @@ use crate::{
 const AT_ONCE: i64 = 100;
 
 /// Purges until nothing is left that was removed.
-pub async fn run(forge: &Forge, _: PurgeRemoved) -> Result<()> {
+pub async fn run(forge: &Forge, _: PurgeDeletions) -> Result<()> {
     loop {
         let projects = forge.db.read(|tx| actions::deleted(tx, AT_ONCE)).await?;
         if projects.is_empty() {

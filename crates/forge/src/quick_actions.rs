@@ -10,9 +10,9 @@ use review::{
         MergeRequest, MergeRequestState, actions, change::MergeRequestChange, merge::AutoMerge,
         mergeability::HeadPipeline, state::Step,
     },
-    note::actions::{Said, ensure_effect, forget_replaced},
+    note::actions::{NoteResult, ensure_effect, forget_replaced},
     policy::{ReadMergeRequests, TakePartInMergeRequests},
-    quick_action::{Done, Later},
+    quick_action::{DeferredAction, Done},
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ use crate::{
     merge_request::{
         approvals::ensure_source_exists,
         heads::branch_head,
-        merge::{self, Wish, head_pipeline},
+        merge::{self, MergeOptions, head_pipeline},
         update::change_merge_request,
     },
     ports::approvals::Approvers,
@@ -37,7 +37,7 @@ pub struct Sender<'s, A: Ability> {
 }
 
 /// What was changed: its name, its value, and a sentence for whoever wanted it.
-type Told = (&'static str, Value, String);
+type CommandResult = (&'static str, Value, String);
 
 /// Does what is still to be done after something was said.
 ///
@@ -46,8 +46,8 @@ type Told = (&'static str, Value, String);
 pub async fn after_saying<A: Ability<Scope = Project>>(
     forge: &Forge,
     sender: &Sender<'_, A>,
-    said: Said,
-) -> Result<Said> {
+    said: NoteResult,
+) -> Result<NoteResult> {
     if said.done.later.is_empty() {
         return Ok(said);
     }
@@ -57,7 +57,7 @@ pub async fn after_saying<A: Ability<Scope = Project>>(
         let (item, id, by) = (said.item.clone(), note.id, sender.caller.id);
         forge.db.write(move |tx| forget_replaced(tx, &item, id, by)).await?;
     }
-    Ok(Said { done, ..said })
+    Ok(NoteResult { done, ..said })
 }
 
 /// Does what is still to be done after a description was written.
@@ -65,7 +65,7 @@ pub async fn after_describing<A: Ability<Scope = Project>>(
     forge: &Forge,
     sender: &Sender<'_, A>,
     item: &Item,
-    later: Vec<Later>,
+    later: Vec<DeferredAction>,
 ) {
     carry_out(forge, sender, item, Done { later, ..Done::default() }).await;
 }
@@ -99,9 +99,9 @@ async fn to_issue<A: Ability<Scope = Project>>(
     forge: &Forge,
     sender: &Sender<'_, A>,
     item: &Item,
-    later: &Later,
-) -> Result<Option<Told>> {
-    let Later::CreateMergeRequest(name) = later else { return Ok(None) };
+    later: &DeferredAction,
+) -> Result<Option<CommandResult>> {
+    let DeferredAction::CreateMergeRequest(name) = later else { return Ok(None) };
     let made = branch::propose(forge, sender.grant, sender.caller, item, name.clone());
     let branch = made.await?;
     let summary = format!("Created branch '{branch}' and a merge request to resolve this issue.");
@@ -113,18 +113,18 @@ async fn to_merge_request<A: Ability<Scope = Project>>(
     forge: &Forge,
     sender: &Sender<'_, A>,
     iid: i64,
-    later: &Later,
-) -> Result<Option<Told>> {
+    later: &DeferredAction,
+) -> Result<Option<CommandResult>> {
     let grant: Grant<ReadMergeRequests> = sender.grant.also()?;
     let caller = sender.caller;
     Ok(match later {
-        Later::Merge => Some(merge(forge, &grant, caller, iid, sender.seen).await?),
-        Later::Rebase => {
+        DeferredAction::Merge => Some(merge(forge, &grant, caller, iid, sender.seen).await?),
+        DeferredAction::Rebase => {
             merge::rebase(forge, &grant, caller, iid).await?;
             let summary = "Rebased the source branch.".to_owned();
             Some(("rebase", json!(caller.id.0), summary))
         }
-        Later::Approve => {
+        DeferredAction::Approve => {
             ensure_source_exists(forge, &grant, iid).await?;
             let seen = sender.seen.map(str::to_owned);
             let approved = forge.db.write(move |tx| {
@@ -134,13 +134,13 @@ async fn to_merge_request<A: Ability<Scope = Project>>(
             approved.await?;
             Some(("approve", json!(true), "Approved the current merge request.".to_owned()))
         }
-        Later::Unapprove => {
+        DeferredAction::Unapprove => {
             let taken = forge.db.write(move |tx| approvals::unapprove(tx, &grant, &Approvers, iid));
             taken.await?;
             let summary = "Unapproved the current merge request.".to_owned();
             Some(("unapprove", json!(true), summary))
         }
-        Later::Reopen => {
+        DeferredAction::Reopen => {
             let asked =
                 MergeRequestChange { step: Some(Step::Reopen), ..MergeRequestChange::default() };
             let row = changed(forge, &grant, iid, asked).await?;
@@ -148,7 +148,7 @@ async fn to_merge_request<A: Ability<Scope = Project>>(
             let summary = "Reopened this merge request.".to_owned();
             opened.then_some(("state_event", json!("reopen"), summary))
         }
-        Later::TargetBranch(branch) => {
+        DeferredAction::TargetBranch(branch) => {
             let target = Some(branch.clone());
             let asked =
                 MergeRequestChange { target_branch: target, ..MergeRequestChange::default() };
@@ -156,7 +156,7 @@ async fn to_merge_request<A: Ability<Scope = Project>>(
             let row = changed(forge, &grant, iid, asked).await?;
             row.map(|_| ("target_branch", json!(branch), summary))
         }
-        Later::CreateMergeRequest(_) => None,
+        DeferredAction::CreateMergeRequest(_) => None,
     })
 }
 
@@ -167,7 +167,7 @@ async fn merge(
     caller: &User,
     iid: i64,
     seen: Option<&str>,
-) -> Result<Told> {
+) -> Result<CommandResult> {
     let asked = grant.clone();
     let pipeline = forge.db.read(move |tx| {
         let row = actions::find(tx, &asked, iid)?;
@@ -175,7 +175,7 @@ async fn merge(
     });
     let when_pipeline_succeeds = pipeline.await? == HeadPipeline::Active;
     let how = AutoMerge { sha: seen.map(str::to_owned), ..AutoMerge::default() };
-    let wish = Wish { how, when_pipeline_succeeds };
+    let wish = MergeOptions { how, when_pipeline_succeeds };
     let row = merge::accept(forge, grant, caller, iid, wish).await?;
     let summary = match row.state {
         MergeRequestState::Merged => "Merged this merge request.",

@@ -21,7 +21,7 @@ use review::{
     label::{LabelFilter, LabelStore as _},
     milestone::{MilestoneFilter, MilestoneStore as _},
     policy::{ReadLabels, ReadMilestones},
-    ports::{Forge as _, Places as _},
+    ports::{Forge as _, GroupHierarchy as _},
     reference::{ItemName, Reference, References, find, readable_items},
 };
 use tokio::task::spawn_blocking;
@@ -30,12 +30,12 @@ use crate::{Forge, ports::directory::Directory, urls::Urls, user::visibility::se
 
 /// Where a text is read, by which short names go: `#1` is an issue of that project.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct TextContext {
     pub home: Home,
     pub full_path: String,
 }
 
-impl Place {
+impl TextContext {
     pub fn project(id: ProjectId, full_path: &str) -> Self {
         Self { home: Home::Project(id), full_path: full_path.to_owned() }
     }
@@ -49,7 +49,7 @@ impl Place {
 pub async fn linked(
     forge: &Forge,
     actor: Actor,
-    place: Option<Place>,
+    place: Option<TextContext>,
     html: String,
 ) -> Result<String> {
     let directory = Directory::new(&forge.urls);
@@ -67,7 +67,8 @@ pub async fn linked(
     }
     let urls = forge.urls.clone();
     let known = forge.db.read(move |tx| {
-        let reading = Reading { directory: &directory, urls: &urls, actor, place: place.as_ref() };
+        let reading =
+            TextReader { directory: &directory, urls: &urls, actor, place: place.as_ref() };
         reading.known(tx, &names)
     });
     let known = known.await?;
@@ -108,19 +109,19 @@ impl Target {
     }
 }
 
-type Known = HashMap<Reference, Target>;
+type ReferenceTargets = HashMap<Reference, Target>;
 
 /// Somebody who reads a text.
-struct Reading<'r> {
+struct TextReader<'r> {
     directory: &'r Directory,
     urls: &'r Urls,
     actor: Actor,
-    place: Option<&'r Place>,
+    place: Option<&'r TextContext>,
 }
 
-impl Reading<'_> {
-    fn known(&self, tx: &mut Tx<'_>, names: &References) -> Result<Known> {
-        let mut known = Known::new();
+impl TextReader<'_> {
+    fn known(&self, tx: &mut Tx<'_>, names: &References) -> Result<ReferenceTargets> {
+        let mut known = ReferenceTargets::new();
         self.people(tx, &names.people, &mut known)?;
         self.items(tx, &names.items, &mut known)?;
         if let Some(place) = self.place {
@@ -130,7 +131,12 @@ impl Reading<'_> {
         Ok(known)
     }
 
-    fn people(&self, tx: &mut Tx<'_>, names: &[String], known: &mut Known) -> Result<()> {
+    fn people(
+        &self,
+        tx: &mut Tx<'_>,
+        names: &[String],
+        known: &mut ReferenceTargets,
+    ) -> Result<()> {
         const CLASS: &str = "gfm gfm-project_member";
         let found = match sees_people(tx, self.actor)? {
             true => ids_of(tx, names)?,
@@ -161,7 +167,12 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn items(&self, tx: &mut Tx<'_>, names: &[ItemName], known: &mut Known) -> Result<()> {
+    fn items(
+        &self,
+        tx: &mut Tx<'_>,
+        names: &[ItemName],
+        known: &mut ReferenceTargets,
+    ) -> Result<()> {
         let here = self.place.map(|place| place.home);
         let found = readable_items(tx, self.directory, here, self.actor, names)?;
         let projects: Vec<ProjectId> =
@@ -191,9 +202,9 @@ impl Reading<'_> {
     fn labels(
         &self,
         tx: &mut Tx<'_>,
-        place: &Place,
+        place: &TextContext,
         titles: &[String],
-        known: &mut Known,
+        known: &mut ReferenceTargets,
     ) -> Result<()> {
         if titles.is_empty() || !self.reads::<ReadLabels>(tx, place)? {
             return Ok(());
@@ -223,9 +234,9 @@ impl Reading<'_> {
     fn milestones(
         &self,
         tx: &mut Tx<'_>,
-        place: &Place,
+        place: &TextContext,
         titles: &[String],
-        known: &mut Known,
+        known: &mut ReferenceTargets,
     ) -> Result<()> {
         if titles.is_empty() || !self.reads::<ReadMilestones>(tx, place)? {
             return Ok(());
@@ -260,20 +271,20 @@ impl Reading<'_> {
     }
 
     /// Whether the reader may read such things where the text is.
-    fn reads<A: Ability>(&self, tx: &mut Tx<'_>, place: &Place) -> Result<bool> {
+    fn reads<A: Ability>(&self, tx: &mut Tx<'_>, place: &TextContext) -> Result<bool> {
         let Some(project) = place.home.project() else { return Ok(true) };
         let who = self.directory.standings_in(tx, self.actor, &[project])?;
         Ok(who.get(&project).is_some_and(A::allows))
     }
 
     /// The groups whose labels and milestones count where the text is.
-    fn groups_of(&self, tx: &mut Tx<'_>, place: &Place) -> Result<Vec<NamespaceId>> {
+    fn groups_of(&self, tx: &mut Tx<'_>, place: &TextContext) -> Result<Vec<NamespaceId>> {
         let mut groups = self.directory.above(tx, place.home)?;
         groups.extend(place.home.group());
         Ok(groups)
     }
 
-    fn page_of(&self, place: &Place, page: &str) -> String {
+    fn page_of(&self, place: &TextContext, page: &str) -> String {
         let start = if place.home.group().is_some() { "groups/" } else { "" };
         self.urls.at(&format!("{start}{}/-/{page}", place.full_path))
     }

@@ -11,7 +11,7 @@ use db::{Tx, stamp};
 use kernel::{Error, Result};
 use twox_hash::XxHash3_64;
 
-/// Where the key lies in the data folder.
+/// Name of the key file in the data folder.
 pub const KEY_FILE: &str = "identity.key";
 /// Under which a database keeps the name of its data folder.
 pub const FOLDER: &str = "data folder";

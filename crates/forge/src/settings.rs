@@ -11,7 +11,7 @@ use kernel::{
     ids::{JobId, ProjectId},
 };
 use org::settings::{
-    Given, Settings, actions,
+    GivenSettings, Settings, actions,
     store::SettingsStore as _,
     table::{self, Setting},
 };
@@ -28,7 +28,7 @@ const YOUNGEST_ARCHIVE: Duration = Duration::days(1);
 pub async fn update(
     forge: &Forge,
     grant: Grant<Administrate>,
-    given: Given,
+    given: GivenSettings,
 ) -> Result<Arc<Settings>> {
     durations(&given)?;
     let vault = forge.vault.clone();
@@ -40,7 +40,7 @@ pub async fn update(
     Ok(settings)
 }
 
-fn durations(given: &Given) -> Result<()> {
+fn durations(given: &GivenSettings) -> Result<()> {
     const ARCHIVE: &str = "archive_builds_in_human_readable";
     let words = given.0.iter().find(|(setting, _)| setting.name == ARCHIVE);
     match words.and_then(|(_, words)| words.as_str()).filter(|words| !words.trim().is_empty()) {

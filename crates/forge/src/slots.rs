@@ -11,12 +11,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 tokio::task_local! {
     /// For whom the present request is answered.
-    pub static FOR: Who;
+    pub static FOR: SlotOwner;
 }
 
 /// Whom a place is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Who {
+pub enum SlotOwner {
     User(UserId),
     /// Somebody without a credential.
     Address(Option<IpAddr>),
@@ -37,7 +37,7 @@ pub struct Slots {
     /// Those who wait and hold much meanwhile.
     waiting: Semaphore,
     each: usize,
-    own: Mutex<HashMap<Who, Arc<Semaphore>>>,
+    own: Mutex<HashMap<SlotOwner, Arc<Semaphore>>>,
 }
 
 impl Slots {
@@ -65,7 +65,7 @@ impl Slots {
         self.take().await
     }
 
-    fn share(&self, who: Who) -> Arc<Semaphore> {
+    fn share(&self, who: SlotOwner) -> Arc<Semaphore> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if own.len() >= FORGET_AT {
             // A share that nobody holds or waits for is as good as a new one.
@@ -85,9 +85,9 @@ mod tests {
 
     use kernel::ids::UserId;
 
-    use super::{FOR, Slot, Slots, Who};
+    use super::{FOR, Slot, SlotOwner, Slots};
 
-    fn at_once(slots: &Slots, who: Who) -> Option<Slot> {
+    fn at_once(slots: &Slots, who: SlotOwner) -> Option<Slot> {
         let asked = pin!(FOR.scope(who, slots.take()));
         match asked.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(place) => place.ok(),
@@ -99,7 +99,7 @@ mod tests {
     fn many_who_wait_with_much_are_sent_away() {
         let slots = Slots::new(1);
         let mut cx = Context::from_waker(Waker::noop());
-        let _held = at_once(&slots, Who::Address(None));
+        let _held = at_once(&slots, SlotOwner::Address(None));
         let mut waiting: Vec<_> = (0..9).map(|_| Box::pin(slots.take_soon())).collect();
         let outcomes = waiting.iter_mut().map(|one| one.as_mut().poll(&mut cx));
         let refused = outcomes.filter(|one| matches!(one, Poll::Ready(Err(_)))).count();
@@ -109,12 +109,12 @@ mod tests {
     #[test]
     fn nobody_has_every_place() {
         let slots = Slots::new(4);
-        let (ada, bob) = (Who::User(UserId(1)), Who::User(UserId(2)));
+        let (ada, bob) = (SlotOwner::User(UserId(1)), SlotOwner::User(UserId(2)));
 
         let held = [at_once(&slots, ada), at_once(&slots, ada)];
         assert!(held.iter().all(Option::is_some));
         assert!(at_once(&slots, ada).is_none(), "half of them is one's share");
-        let others = [at_once(&slots, bob), at_once(&slots, Who::Address(None))];
+        let others = [at_once(&slots, bob), at_once(&slots, SlotOwner::Address(None))];
         assert!(others.iter().all(Option::is_some));
         assert!(at_once(&slots, bob).is_none(), "all are taken");
 

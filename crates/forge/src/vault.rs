@@ -19,7 +19,7 @@ const AT_ONCE: i64 = 500;
 
 /// How the key of a folder stands to what is sealed in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fit {
+enum KeyMatch {
     /// The database has the number of this key.
     Known,
     /// Nothing speaks against this key: nothing is sealed, or the database has no number and the key opens what is.
@@ -38,13 +38,15 @@ pub fn open(db: &Database, data: &Path, folder: &ServerKey) -> Result<Vault> {
             return Err(refusal(data, "is not there"));
         }
         let vault = Vault::find_or_make(data).map_err(Error::internal)?;
-        keep_number(db, &vault, folder)?;
+        save_number(db, &vault, folder)?;
         return Ok(vault);
     };
     match db.read_blocking(|tx| fit(tx, &vault))? {
-        Fit::Known => {}
-        Fit::Open => keep_number(db, &vault, folder)?,
-        Fit::Foreign => return Err(refusal(data, "is not the key with which they were sealed")),
+        KeyMatch::Known => {}
+        KeyMatch::Open => save_number(db, &vault, folder)?,
+        KeyMatch::Foreign => {
+            return Err(refusal(data, "is not the key with which they were sealed"));
+        }
     }
     Ok(vault)
 }
@@ -67,20 +69,20 @@ fn is_key_of(tx: &mut Tx<'_>, vault: &Vault) -> Result<Option<bool>> {
     Ok(all.into_iter().flatten().reduce(|one, other| one && other))
 }
 
-fn fit(tx: &mut Tx<'_>, vault: &Vault) -> Result<Fit> {
+fn fit(tx: &mut Tx<'_>, vault: &Vault) -> Result<KeyMatch> {
     Ok(match stamp::of(tx, KEY)? {
-        Some(number) if number == vault.number() => Fit::Known,
+        Some(number) if number == vault.number() => KeyMatch::Known,
         number => match is_key_of(tx, vault)? {
             // Nothing is lost with a key that sealed nothing.
-            None => Fit::Open,
-            Some(true) if number.is_none() => Fit::Open,
-            Some(_) => Fit::Foreign,
+            None => KeyMatch::Open,
+            Some(true) if number.is_none() => KeyMatch::Open,
+            Some(_) => KeyMatch::Foreign,
         },
     })
 }
 
 /// A database that belongs to another data folder is refused a moment later, and gets no number of this one's key.
-fn keep_number(db: &Database, vault: &Vault, folder: &ServerKey) -> Result<()> {
+fn save_number(db: &Database, vault: &Vault, folder: &ServerKey) -> Result<()> {
     let (number, folder) = (vault.number(), folder.clone());
     let keep = move |tx: &mut Tx<'_>| match folder.is_foreign_to(tx)? {
         true => Ok(()),
@@ -135,7 +137,7 @@ pub fn survey(location: &Location, data: &Path) -> Result<Survey> {
     db.read_blocking(|tx| {
         let secrets = sealed::count(tx)? + security::sealed::count(tx)? + admin::sealed::count(tx)?;
         let is_readable = match &vault {
-            Some(vault) => secrets > 0 && fit(tx, vault)? != Fit::Foreign,
+            Some(vault) => secrets > 0 && fit(tx, vault)? != KeyMatch::Foreign,
             None => false,
         };
         Ok(Survey { secrets, is_readable, is_foreign: folder.is_foreign_to(tx)? })

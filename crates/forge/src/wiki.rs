@@ -69,10 +69,10 @@ pub fn promise(tx: &mut Tx<'_>, wiki: Wiki) -> Result<()> {
 pub async fn follow(forge: &Forge, wiki: Wiki, moved: Vec<RefMove>) -> Result<()> {
     let size = measure(forge, wiki).await?;
     let noted = move |tx: &mut Tx<'_>| {
-        tx.settle_wiki_moves(wiki, &moved)?;
-        note_size(tx, wiki, size)?;
+        tx.finish_wiki_moves(wiki, &moved)?;
+        record_size(tx, wiki, size)?;
         match wiki {
-            Wiki::Project(project) => org::project::push::note_activity(tx, project),
+            Wiki::Project(project) => org::project::push::record_activity(tx, project),
             Wiki::Group(_) => Ok(()),
         }
     };
@@ -83,8 +83,8 @@ pub async fn follow(forge: &Forge, wiki: Wiki, moved: Vec<RefMove>) -> Result<()
 pub async fn weigh(forge: &Forge, wiki: Wiki, moved: Vec<RefMove>) -> Result<()> {
     let size = measure(forge, wiki).await?;
     let noted = move |tx: &mut Tx<'_>| {
-        tx.settle_wiki_moves(wiki, &moved)?;
-        note_size(tx, wiki, size)
+        tx.finish_wiki_moves(wiki, &moved)?;
+        record_size(tx, wiki, size)
     };
     forge.db.write(noted).await
 }
@@ -94,10 +94,10 @@ async fn measure(forge: &Forge, wiki: Wiki) -> Result<i64> {
     Ok(i64::try_from(read.await?).unwrap_or(i64::MAX))
 }
 
-fn note_size(tx: &mut Tx<'_>, wiki: Wiki, bytes: i64) -> Result<()> {
+fn record_size(tx: &mut Tx<'_>, wiki: Wiki, bytes: i64) -> Result<()> {
     match wiki {
-        Wiki::Project(project) => tx.note_wiki_size(project, bytes),
-        Wiki::Group(group) => tx.note_group_wiki_size(group, bytes),
+        Wiki::Project(project) => tx.record_wiki_size(project, bytes),
+        Wiki::Group(group) => tx.record_group_wiki_size(group, bytes),
     }
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use crate::{
     config::{Config, ExecutorKind},
-    fleet::{Ending, Fleet, Pace, StopHandle},
+    fleet::{Fleet, Pace, StopHandle, StopReason},
     manage, system_id,
 };
 
@@ -124,8 +124,8 @@ fn serve(file: &File) -> Result<ExitCode> {
         "waiting for jobs"
     );
     Ok(match fleet.wait() {
-        Ending::Stopped => ExitCode::SUCCESS,
-        Ending::Refused => ExitCode::FAILURE,
+        StopReason::Stopped => ExitCode::SUCCESS,
+        StopReason::Refused => ExitCode::FAILURE,
     })
 }
 

@@ -15,7 +15,7 @@ pub struct Fleet {
 
 /// Why the runners have stopped working.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum StopReason {
     /// Somebody stopped them.
     Stopped,
     /// No server knows any of them any more.
@@ -90,10 +90,10 @@ impl Fleet {
     }
 
     /// Waits until the runners have stopped, and their jobs with them.
-    pub fn wait(self) -> Ending {
+    pub fn wait(self) -> StopReason {
         match self.hub.wait_for_end() {
-            true => Ending::Stopped,
-            false => Ending::Refused,
+            true => StopReason::Stopped,
+            false => StopReason::Refused,
         }
     }
 }

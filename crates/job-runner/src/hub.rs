@@ -59,12 +59,12 @@ impl Drop for Permit {
 
 /// A job counts as running while this lives.
 #[derive(Debug)]
-pub(crate) struct Registered {
+pub(crate) struct RunningJob {
     hub: Arc<Hub>,
     key: u64,
 }
 
-impl Drop for Registered {
+impl Drop for RunningJob {
     fn drop(&mut self) {
         let mut state = self.hub.lock();
         state.jobs.remove(&self.key);
@@ -135,7 +135,7 @@ impl Hub {
         self.concurrent.saturating_sub(state.busy) + 1 >= state.pollers
     }
 
-    pub(crate) fn register(self: &Arc<Self>, job: &Arc<Control>) -> Registered {
+    pub(crate) fn register(self: &Arc<Self>, job: &Arc<Control>) -> RunningJob {
         let mut state = self.lock();
         let key = state.next;
         state.next += 1;
@@ -143,7 +143,7 @@ impl Hub {
             job.interrupt(Interrupt::RunnerStopped);
         }
         state.jobs.insert(key, Arc::clone(job));
-        Registered { hub: Arc::clone(self), key }
+        RunningJob { hub: Arc::clone(self), key }
     }
 
     pub(crate) fn poller_ended(&self) {

@@ -23,12 +23,12 @@ pub struct HeadFacts {
     /// Paths at the top.
     pub readme: Option<String>,
     pub license: Option<String>,
-    pub figures: Figures,
+    pub figures: RepositoryFigures,
 }
 
 /// Commits, and bytes by language.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Figures {
+pub enum RepositoryFigures {
     All {
         commits: i64,
         languages: Vec<LanguageBytes>,
@@ -40,7 +40,7 @@ pub enum Figures {
     },
 }
 
-impl Default for Figures {
+impl Default for RepositoryFigures {
     /// Of a branch that is not there.
     fn default() -> Self {
         Self::All { commits: 0, languages: Vec::new() }

@@ -5,7 +5,7 @@ const SHORTEST: usize = 3;
 
 /// What a search asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum SearchTerms {
     /// All of these, somewhere in one column.
     Words(Vec<String>),
     /// A column that says just this: every word was too short.
@@ -13,7 +13,7 @@ pub enum Wanted {
 }
 
 /// Takes a search apart; words in quotation marks are one.
-pub fn understand(text: &str) -> Wanted {
+pub fn understand(text: &str) -> SearchTerms {
     let mut words: Vec<String> = Vec::new();
     for (position, part) in text.split('"').enumerate() {
         if position % 2 == 1 {
@@ -24,23 +24,24 @@ pub fn understand(text: &str) -> Wanted {
     }
     words.retain(|word| word.chars().count() >= SHORTEST);
     if words.is_empty() {
-        Wanted::Exactly(text.trim().to_lowercase())
+        SearchTerms::Exactly(text.trim().to_lowercase())
     } else {
-        Wanted::Words(words)
+        SearchTerms::Words(words)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Wanted, understand};
+    use super::{SearchTerms, understand};
 
     #[test]
     fn long_words_count_and_short_ones_only_alone() {
-        let words = |words: &[&str]| Wanted::Words(words.iter().map(|&word| word.into()).collect());
+        let words =
+            |words: &[&str]| SearchTerms::Words(words.iter().map(|&word| word.into()).collect());
         assert_eq!(understand("git lab"), words(&["git", "lab"]));
         assert_eq!(understand("a  engine"), words(&["engine"]));
         assert_eq!(understand("\"two words\" more"), words(&["two words", "more"]));
-        assert_eq!(understand("Go"), Wanted::Exactly("go".to_owned()));
-        assert_eq!(understand("ab cd"), Wanted::Exactly("ab cd".to_owned()));
+        assert_eq!(understand("Go"), SearchTerms::Exactly("go".to_owned()));
+        assert_eq!(understand("ab cd"), SearchTerms::Exactly("ab cd".to_owned()));
     }
 }

@@ -74,14 +74,14 @@ fn is_nested_too_deep(text: &str) -> bool {
     })
 }
 
-struct Look {
+struct DocumentSummary {
     headings: usize,
     /// Whether the HTML in the text may go on to the sanitiser; otherwise it is shown as text.
     tidy: bool,
 }
 
 /// Goes once over the whole text: counts, and resolves links.
-fn look<'a>(root: &'a AstNode<'a>, links: &Links<'_>) -> Option<Look> {
+fn look<'a>(root: &'a AstNode<'a>, links: &Links<'_>) -> Option<DocumentSummary> {
     let (mut depth, mut pieces, mut headings) = (0_usize, 0_usize, 0_usize);
     let (mut tidiness, mut tidy) = (Tidiness::default(), true);
     for edge in root.traverse() {
@@ -107,5 +107,5 @@ fn look<'a>(root: &'a AstNode<'a>, links: &Links<'_>) -> Option<Look> {
             _ => {}
         }
     }
-    Some(Look { headings, tidy: tidy && tidiness.is_whole() })
+    Some(DocumentSummary { headings, tidy: tidy && tidiness.is_whole() })
 }

@@ -83,10 +83,11 @@ impl HttpConnector for Connector {
     }
 }
 
-type Sent<'a> = Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'a>>;
+type ResponseFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'a>>;
 
 impl HttpService for Connector {
-    fn call<'a, 'b>(&'a self, request: HttpRequest) -> Sent<'b>
+    fn call<'a, 'b>(&'a self, request: HttpRequest) -> ResponseFuture<'b>
     where
         'a: 'b,
         Self: 'b,
@@ -147,7 +148,7 @@ fn failed(cause: ureq::Error) -> HttpError {
 fn received(body: ureq::Body) -> HttpResponseBody {
     let (sender, receiver) = channel(1);
     tokio::spawn(pass_on(body.into_reader(), sender));
-    HttpResponseBody::new(Received(receiver))
+    HttpResponseBody::new(BodyStream(receiver))
 }
 
 async fn pass_on(mut reader: BodyReader<'static>, sender: Sender<Result<Bytes, HttpError>>) {
@@ -170,9 +171,9 @@ async fn pass_on(mut reader: BodyReader<'static>, sender: Sender<Result<Bytes, H
     }
 }
 
-struct Received(Receiver<Result<Bytes, HttpError>>);
+struct BodyStream(Receiver<Result<Bytes, HttpError>>);
 
-impl Body for Received {
+impl Body for BodyStream {
     type Data = Bytes;
     type Error = HttpError;
 

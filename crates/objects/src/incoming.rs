@@ -25,7 +25,7 @@ pub struct Incoming {
 
 /// A content that was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredContent {
     pub size: u64,
     pub sha256: String,
 }
@@ -59,7 +59,7 @@ impl Incoming {
         upload.put_part(part).await.map_err(failed)
     }
 
-    pub async fn finish(mut self) -> Result<Kept> {
+    pub async fn finish(mut self) -> Result<StoredContent> {
         if self.upload.is_some() && !self.waiting.is_empty() {
             self.send().await?;
         }
@@ -71,7 +71,7 @@ impl Incoming {
             }
         }
         .map_err(failed)?;
-        Ok(Kept { size: self.size, sha256: hex::encode(self.digest.finalize()) })
+        Ok(StoredContent { size: self.size, sha256: hex::encode(self.digest.finalize()) })
     }
 
     /// Discards what was written.

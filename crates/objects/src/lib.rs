@@ -20,7 +20,7 @@ use kernel::{Error, Result};
 use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _, PutPayload, path::Path};
 use tokio::{runtime::Handle, task::spawn_blocking};
 
-pub use incoming::{Incoming, Kept};
+pub use incoming::{Incoming, StoredContent};
 pub use reader::ObjectReader;
 pub use storage::{Bucket, ContentStorage};
 
@@ -39,13 +39,13 @@ pub struct Objects {
 
 /// A content as listed: name, size and time of writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ContentEntry {
     pub name: String,
     pub size: u64,
     pub kept_at: SystemTime,
 }
 
-impl Listed {
+impl ContentEntry {
     /// Whether it was stored at least `age` ago.
     pub fn is_older_than(&self, age: Duration) -> bool {
         self.kept_at.elapsed().is_ok_and(|since| since >= age)
@@ -131,7 +131,7 @@ impl Objects {
     }
 
     /// Stores a file under a new name.
-    pub async fn keep_file(&self, name: &str, file: std::fs::File) -> Result<Kept> {
+    pub async fn keep_file(&self, name: &str, file: std::fs::File) -> Result<StoredContent> {
         let mut incoming = self.begin(name)?;
         let mut file = tokio::fs::File::from_std(file);
         let mut block = vec![0; BLOCK];
@@ -154,10 +154,10 @@ impl Objects {
     }
 
     /// All contents below a path; all there are if it is empty.
-    pub fn list(&self, parts: &str) -> impl Stream<Item = Result<Listed>> + use<> {
+    pub fn list(&self, parts: &str) -> impl Stream<Item = Result<ContentEntry>> + use<> {
         let below = (!parts.is_empty()).then(|| Path::from(parts));
         let found = self.store.list(below.as_ref()).map(|found| match found {
-            Ok(found) => Ok(Some(Listed {
+            Ok(found) => Ok(Some(ContentEntry {
                 name: found.location.to_string(),
                 size: found.size,
                 kept_at: found.last_modified.into(),

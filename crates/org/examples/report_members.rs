@@ -9,9 +9,9 @@ use db::{Tx, testing::TestDatabase};
 use forgeway_org::{
     access::IdOrPath,
     access::locate_group,
+    hierarchy::{below_group, group_paths},
     member::{MemberFilter, NewMember, Source, list, steps::insert},
     namespace::actions::{NewGroup, create},
-    places::{below_group, group_paths},
     user::{self, User, actions::NewUser},
 };
 use kernel::{

@@ -34,8 +34,8 @@ pub use self::{
     role::Role,
 };
 
-use self::reach::Whom;
-use crate::ends::living;
+use self::reach::AffectedUsers;
+use crate::expiry::living;
 
 /// The actor's effective role in a project; `NoAccess` for outsiders.
 pub fn level_in_project(tx: &mut Tx<'_>, actor: Actor, project: ProjectId) -> Result<AccessLevel> {
@@ -103,12 +103,12 @@ pub fn is_shared_with(tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -
 
 /// Works out anew who has which effective role in a project. Call it in the transaction of whatever changed that.
 pub fn refresh_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
-    projection::refresh(tx, Reach::Project(project), Whom::Everybody)
+    projection::refresh(tx, Reach::Project(project), AffectedUsers::Everybody)
 }
 
 /// As [`refresh_project`], where only one person's membership changed.
 pub fn refresh_project_member(tx: &mut Tx<'_>, project: ProjectId, user: UserId) -> Result<()> {
-    projection::refresh(tx, Reach::Project(project), Whom::One(user))
+    projection::refresh(tx, Reach::Project(project), AffectedUsers::One(user))
 }
 
 /// As [`refresh_project`], where only what its being shared with a group gives has changed.
@@ -117,24 +117,24 @@ pub fn refresh_project_share(
     project: ProjectId,
     invited: NamespaceId,
 ) -> Result<()> {
-    projection::refresh(tx, Reach::Project(project), Whom::PeopleIn(invited))
+    projection::refresh(tx, Reach::Project(project), AffectedUsers::PeopleIn(invited))
 }
 
 /// Works out anew the effective roles in a group, in everything below it, in whatever these were invited to, and in the
 /// projects of all of these.
 pub fn refresh_group(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
-    projection::refresh(tx, Reach::Group(group), Whom::Everybody)
+    projection::refresh(tx, Reach::Group(group), AffectedUsers::Everybody)
 }
 
 /// As [`refresh_group`], where only one person's membership changed.
 pub fn refresh_group_member(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<()> {
-    projection::refresh(tx, Reach::Group(group), Whom::One(user))
+    projection::refresh(tx, Reach::Group(group), AffectedUsers::One(user))
 }
 
 /// Works out anew the effective roles in the projects of a group and of what is below it: what their shares give has
 /// changed.
 pub fn refresh_projects_in(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
-    projection::refresh(tx, Reach::Tree(group), Whom::Everybody)
+    projection::refresh(tx, Reach::Tree(group), AffectedUsers::Everybody)
 }
 
 /// As [`refresh_group`], where only what its being shared with another group gives has changed.
@@ -143,7 +143,7 @@ pub fn refresh_group_share(
     group: NamespaceId,
     invited: NamespaceId,
 ) -> Result<()> {
-    projection::refresh(tx, Reach::Tree(group), Whom::MembersOf(invited))
+    projection::refresh(tx, Reach::Tree(group), AffectedUsers::MembersOf(invited))
 }
 
 /// The mark of a database whose roles were worked out by older rules; the migration that comes with new ones makes it.

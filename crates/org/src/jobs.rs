@@ -14,9 +14,9 @@ use crate::{
 /// Removes memberships, invitations and links to groups whose end has come. They count as gone from that moment on; this is about
 /// their rows.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct RemoveExpired {}
+pub struct RemoveExpiredAccess {}
 
-impl Job for RemoveExpired {
+impl Job for RemoveExpiredAccess {
     const KIND: &'static str = "org.remove_expired";
 
     fn unique_key(&self) -> Option<String> {
@@ -24,7 +24,7 @@ impl Job for RemoveExpired {
     }
 }
 
-impl RemoveExpired {
+impl RemoveExpiredAccess {
     pub async fn run(self, db: &Database) -> Result<()> {
         while db.write(member::actions::remove_expired).await? {}
         db.write(member::invitations::remove_expired).await?;
@@ -56,9 +56,9 @@ impl RemoveOverdue {
 /// Clears away rows and repositories of what was removed. Files are not this crate's to remove: whoever composes the
 /// crates does the work.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct PurgeRemoved {}
+pub struct PurgeDeletions {}
 
-impl Job for PurgeRemoved {
+impl Job for PurgeDeletions {
     const KIND: &'static str = "org.purge_removed";
 
     fn unique_key(&self) -> Option<String> {

@@ -26,13 +26,13 @@ const DEEPEST: usize = 64;
 
 /// Where a registration token registers runners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RegistrationPlace {
+pub enum RegistrationTarget {
     Project(ProjectId),
     Group(NamespaceId),
 }
 
 /// The project or group whose registration token this is.
-pub fn registration_place(tx: &mut Tx<'_>, token: &str) -> Result<Option<RegistrationPlace>> {
+pub fn registration_place(tx: &mut Tx<'_>, token: &str) -> Result<Option<RegistrationTarget>> {
     if token.is_empty() || token.len() > LONGEST {
         return Ok(None);
     }
@@ -48,11 +48,11 @@ pub fn registration_place(tx: &mut Tx<'_>, token: &str) -> Result<Option<Registr
         let living = living.select(projects::id);
         let found: Option<ProjectId> =
             each_backend!(tx, |conn| living.first(conn).optional().map_err(error("Project")))?;
-        return Ok(found.map(RegistrationPlace::Project));
+        return Ok(found.map(RegistrationTarget::Project));
     }
     let sql = format!("SELECT id FROM namespaces WHERE {value} = $1 AND deleted_at IS NULL");
     let found = listing::ids(tx, &sql, &binds)?;
-    Ok(found.first().map(|id| RegistrationPlace::Group(NamespaceId(*id))))
+    Ok(found.first().map(|id| RegistrationTarget::Group(NamespaceId(*id))))
 }
 
 /// Gives a project another registration token.

@@ -18,7 +18,7 @@ pub enum Event {
         user: Option<UserId>,
         /// The branch that is now the project's default, where it had none.
         becomes_default: Option<String>,
-        moves: Vec<Moved>,
+        moves: Vec<MovedRef>,
         /// What the pusher gave with `--push-option`; see [`PipelineOptions`](crate::push::PipelineOptions).
         /// Variables are for listeners alone, since they may be secret.
         #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "without_variables")]
@@ -71,7 +71,7 @@ fn without_variables<S: Serializer>(options: &[String], serializer: S) -> Result
 
 /// One ref of [`Event::RefsMoved`].
 #[derive(Clone, Debug, Serialize)]
-pub struct Moved {
+pub struct MovedRef {
     /// `refs/heads/main`
     pub name: String,
     pub action: PushAction,
@@ -84,7 +84,7 @@ pub struct Moved {
 
 impl Event {
     pub(crate) fn of_push(push: &Push) -> Self {
-        let moves = push.changes.iter().map(|change| Moved {
+        let moves = push.changes.iter().map(|change| MovedRef {
             name: change.name.as_bstr().to_string(),
             action: PushAction::of(change),
             before: change.old.map(|id| id.to_string()),

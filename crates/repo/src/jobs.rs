@@ -52,7 +52,7 @@ const HOUSEKEEPING_TAKEN: &str =
     "Somebody already triggered housekeeping for this resource in the past 1440 minutes";
 
 /// Asks for care for a repository. One request at a time: until it is done, another one is refused.
-pub fn keep_house(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+pub fn run_maintenance(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     match tx.enqueue_if_idle(&Housekeeping { project })? {
         true => Ok(()),
         false => Err(Error::conflict().whole(HOUSEKEEPING_TAKEN)),

@@ -7,7 +7,6 @@ pub mod commit;
 pub mod compare;
 pub mod event;
 pub mod git;
-pub mod heirs;
 pub mod jobs;
 pub mod lfs;
 pub mod license;
@@ -19,6 +18,7 @@ pub mod proposal;
 pub mod protection;
 pub mod push;
 pub mod push_rule;
+pub mod reassign;
 pub mod tag;
 #[cfg(feature = "testing")]
 pub mod testing;

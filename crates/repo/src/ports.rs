@@ -21,13 +21,13 @@ pub trait People: Send + Sync {
 }
 
 /// Branches whose keepers let others push to them.
-pub trait Lending: Send + Sync + fmt::Debug {
+pub trait ForkPushBranches: Send + Sync + fmt::Debug {
     /// The branches of a project that somebody may push to without a role for it there.
     fn lent(&self, tx: &mut Tx<'_>, who: &Standing, project: ProjectId) -> Result<HashSet<String>>;
 }
 
 /// What must have happened before somebody who pushed is answered, and needs the refs to have moved.
-pub trait Aftermath: Send + Sync {
+pub trait AfterPush: Send + Sync {
     /// May be left undone, as in a crash: whoever needs it has written it down in the transaction of the push.
     fn follow<'a>(&'a self, push: &'a Push) -> BoxFuture<'a, Result<()>>;
 }

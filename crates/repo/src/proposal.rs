@@ -8,7 +8,10 @@ use kernel::Result;
 
 use crate::{
     commit::{Answers, read::deadline},
-    git::{DiffLimits, FileDiff, Git, GitError, LogQuery, Oid, Reader, RepoPath, printed::printed},
+    git::{
+        DiffLimits, FileDiff, Git, GitError, LogQuery, Oid, Reader, RepoPath,
+        output_stream::printed,
+    },
 };
 
 /// Files are counted, not compared.

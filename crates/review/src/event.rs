@@ -14,7 +14,7 @@ pub enum Event {
         user: UserId,
         /// For those who hear of it at once.
         #[serde(skip)]
-        begun: Box<Begun>,
+        begun: Box<OpenedIssue>,
     },
     IssueUpdated {
         issue: IssueFact,
@@ -37,7 +37,7 @@ pub enum Event {
 
 /// An issue as it was written, before anything else was done to it.
 #[derive(Clone, Debug)]
-pub struct Begun {
+pub struct OpenedIssue {
     pub issue: Issue,
     pub labels: Vec<LabelId>,
 }
@@ -45,7 +45,7 @@ pub struct Begun {
 impl Event {
     pub(crate) fn opened(issue: &Issue, labels: &[Label], user: UserId) -> Self {
         let labels = labels.iter().map(|label| label.id).collect();
-        let begun = Box::new(Begun { issue: issue.clone(), labels });
+        let begun = Box::new(OpenedIssue { issue: issue.clone(), labels });
         Self::IssueOpened { issue: issue.into(), user, begun }
     }
 }

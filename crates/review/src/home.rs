@@ -42,7 +42,7 @@ impl Home {
 }
 
 /// A caller's standing in a project or group.
-pub trait Placed {
+pub trait ScopedCaller {
     fn home(&self) -> Home;
     fn actor(&self) -> Actor;
     fn standing(&self) -> Standing;
@@ -60,13 +60,13 @@ pub struct Labels;
 pub struct Milestones;
 
 /// Proof that somebody may read `What` of a project or group.
-pub trait Reads<What>: Placed {}
+pub trait Reads<What>: ScopedCaller {}
 
 /// Proof that somebody may change `What` of a project or group.
-pub trait Manages<What>: Placed {}
+pub trait Manages<What>: ScopedCaller {}
 
 macro_rules! placed { ($($proof:ident $what:ident: $project:ident, $group:ident);* $(;)?) => { $(
-    impl Placed for Grant<$project> {
+    impl ScopedCaller for Grant<$project> {
         fn home(&self) -> Home {
             Home::Project(self.project())
         }
@@ -78,7 +78,7 @@ macro_rules! placed { ($($proof:ident $what:ident: $project:ident, $group:ident)
         }
     }
     impl $proof<$what> for Grant<$project> {}
-    impl Placed for Grant<$group> {
+    impl ScopedCaller for Grant<$group> {
         fn home(&self) -> Home {
             Home::Group(self.group())
         }

@@ -3,11 +3,10 @@
 
 pub mod activity;
 pub mod approval;
+pub mod contribution_count;
 pub mod emoji;
 pub mod epic;
 pub mod event;
-pub mod heard;
-pub mod heirs;
 mod home;
 pub mod issue;
 pub mod item;
@@ -16,14 +15,15 @@ pub mod label;
 pub mod merge_request;
 pub mod milestone;
 pub mod note;
+pub mod on_event;
 pub mod policy;
 pub mod ports;
 pub mod quick_action;
+pub mod reassign;
 pub mod reference;
 mod sequence;
 pub mod statistics;
 pub mod todo;
-pub mod written;
 
 pub use event::Event;
-pub use home::{Home, Labels, Manages, Milestones, Placed, Reads};
+pub use home::{Home, Labels, Manages, Milestones, Reads, ScopedCaller};

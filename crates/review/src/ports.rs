@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The group hierarchy.
-pub trait Places {
+pub trait GroupHierarchy {
     /// The groups above a project or group, nearest first. Personal namespaces are none.
     fn above(&self, tx: &mut Tx<'_>, home: Home) -> Result<Vec<NamespaceId>>;
     /// The groups below a group that the caller may know of, itself not among them.
@@ -65,7 +65,7 @@ pub trait NamedProjects {
 
 /// Projects in which somebody may read items of a kind.
 #[derive(Clone, Debug)]
-pub struct Readable {
+pub struct ReadableProjects {
     /// The conditions on a project `p` of the table `projects`.
     pub condition: Fragment,
     /// All of them, where they are few.
@@ -82,7 +82,7 @@ pub trait Projects {
         kind: ItemKind,
         group: Option<&str>,
         archived: bool,
-    ) -> Result<Readable>;
+    ) -> Result<ReadableProjects>;
 }
 
 /// What branches can be called.
@@ -91,7 +91,7 @@ pub trait Branches {
 }
 
 /// Everything around issues and merge requests that their texts may name.
-pub trait Forge: Places + People {
+pub trait Forge: GroupHierarchy + People {
     /// How one person stands in these projects; those that are not there, or hidden from them, are left out.
     fn standings_in(
         &self,
@@ -141,7 +141,7 @@ pub trait Forge: Places + People {
 
 /// Which deployments are meant.
 #[derive(Clone, Debug, Default)]
-pub struct Deployed {
+pub struct DeploymentCondition {
     /// Moments, both included.
     pub after: Option<Ts>,
     pub before: Option<Ts>,
@@ -156,5 +156,5 @@ pub struct Deployed {
 /// What was deployed where.
 pub trait Deployments {
     /// The merge requests that were deployed so, and whether the merge request `i` was.
-    fn deployed(&self, wanted: &Deployed) -> IndexedFilter;
+    fn deployed(&self, wanted: &DeploymentCondition) -> IndexedFilter;
 }

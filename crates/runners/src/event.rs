@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// Which jobs a runner takes has changed, or it is gone.
+    /// A runner was changed or removed.
     RunnerChanged { runner: RunnerId },
 }
 

@@ -1,4 +1,4 @@
-//! Runners: who does the jobs of whom, and how they are told of them.
+//! Runners: registration, which jobs they take, and how they wait for jobs.
 
 pub mod event;
 pub mod mailbox;

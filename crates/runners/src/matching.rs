@@ -11,7 +11,7 @@ use crate::runner::{Runner, RunnerAccess, RunnerType};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taker {
     pub runner: RunnerId,
-    /// Of the token that it shows.
+    /// Digest of its token.
     pub token_digest: String,
     pub runner_type: RunnerType,
     pub group: Option<NamespaceId>,
@@ -49,7 +49,7 @@ pub struct Home {
     pub instance_runners: bool,
     /// Whether runners of its groups do.
     pub group_runners: bool,
-    /// Whether it has jobs at all: not when it is archived, or has pipelines switched off.
+    /// Whether it runs jobs at all: not if it is archived or CI/CD is disabled.
     pub runs_jobs: bool,
 }
 

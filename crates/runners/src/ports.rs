@@ -6,7 +6,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
 };
 
-/// The roles that people have in projects and groups.
+/// Roles of users in projects and groups.
 pub trait Roles {
     fn in_project(&self, tx: &mut Tx<'_>, actor: Actor, project: ProjectId) -> Result<AccessLevel>;
     /// The highest role that somebody has in any of these projects, asked at once.

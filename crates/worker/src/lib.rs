@@ -4,11 +4,11 @@
 mod job;
 mod queue;
 mod runner;
+mod running_work;
 mod schedule;
-mod underway;
 
 pub use job::Job;
-pub use queue::{Depth, Queue, Taken};
+pub use queue::{ClaimedWork, Depth, Queue};
 pub use runner::Worker;
+pub use running_work::RunningWork;
 pub use schedule::{Recurrence, Schedules, Turn};
-pub use underway::Underway;

@@ -16,7 +16,7 @@ const NEVER: Ts = Ts(i64::MAX);
 /// A piece of work that is ours until it is done, or has failed.
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = work, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
-pub struct Taken {
+pub struct ClaimedWork {
     pub id: WorkId,
     pub kind: String,
     /// Under what it waited.
@@ -40,9 +40,9 @@ pub trait Queue {
     /// As [`enqueue`](Self::enqueue), unless the same work waits already or is being done; whether it was asked for.
     fn enqueue_if_idle<J: Job>(&mut self, job: &J) -> Result<bool>;
     /// Takes the piece of work that has been due for the longest time, for the server of this name.
-    fn take_work(&mut self, by: &str) -> Result<Option<Taken>>;
+    fn take_work(&mut self, by: &str) -> Result<Option<ClaimedWork>>;
     /// Takes what waits under these keys, due or not, and under keys that continue one after a colon; oldest first.
-    fn take_work_under(&mut self, keys: &[String], by: &str) -> Result<Vec<Taken>>;
+    fn take_work_under(&mut self, keys: &[String], by: &str) -> Result<Vec<ClaimedWork>>;
     fn finish_work(&mut self, id: WorkId) -> Result<()>;
     /// Takes back what waits under a key, `KIND:key`, for who does it in this same transaction; whether it waited.
     fn withdraw_work(&mut self, key: &str) -> Result<bool>;
@@ -50,7 +50,7 @@ pub trait Queue {
     /// what they are doing; where there are none, whatever was taken is free.
     fn free_work(&mut self, of: Option<&str>) -> Result<usize>;
     /// Puts failed work back, to be tried again later and later.
-    fn fail_work(&mut self, taken: &Taken, cause: &str) -> Result<()>;
+    fn fail_work(&mut self, taken: &ClaimedWork, cause: &str) -> Result<()>;
     fn work_depth(&mut self) -> Result<Depth>;
 }
 
@@ -81,8 +81,8 @@ impl Queue for Tx<'_> {
         Ok(!waits && !runs && insert(self, job, now)?)
     }
 
-    fn take_work_under(&mut self, keys: &[String], by: &str) -> Result<Vec<Taken>> {
-        let found: Vec<Taken> = each_backend!(self, |conn| {
+    fn take_work_under(&mut self, keys: &[String], by: &str) -> Result<Vec<ClaimedWork>> {
+        let found: Vec<ClaimedWork> = each_backend!(self, |conn| {
             let mut under = work::table.filter(work::unique_key.eq_any(keys)).into_boxed();
             for key in keys {
                 // A semicolon is the sign after the colon.
@@ -92,7 +92,7 @@ impl Queue for Tx<'_> {
             under
                 .filter(work::run_at.lt(NEVER))
                 .order(work::id)
-                .select(Taken::as_select())
+                .select(ClaimedWork::as_select())
                 .load(conn)
                 .map_err(error("Work"))
         })?;
@@ -105,7 +105,7 @@ impl Queue for Tx<'_> {
         Ok(taken)
     }
 
-    fn take_work(&mut self, by: &str) -> Result<Option<Taken>> {
+    fn take_work(&mut self, by: &str) -> Result<Option<ClaimedWork>> {
         let now = self.now;
         let free = work::locked_until.is_null().or(work::locked_until.le(now));
         let due = work::table
@@ -113,8 +113,8 @@ impl Queue for Tx<'_> {
             .filter(free)
             .order((work::run_at, work::id))
             .limit(1);
-        let first: Option<Taken> = each_backend!(self, |conn| due
-            .select(Taken::as_select())
+        let first: Option<ClaimedWork> = each_backend!(self, |conn| due
+            .select(ClaimedWork::as_select())
             .get_result(conn)
             .optional()
             .map_err(error("Work")))?;
@@ -147,7 +147,7 @@ impl Queue for Tx<'_> {
             .map_err(error("Work")))
     }
 
-    fn fail_work(&mut self, taken: &Taken, cause: &str) -> Result<()> {
+    fn fail_work(&mut self, taken: &ClaimedWork, cause: &str) -> Result<()> {
         let attempts = taken.attempts + 1;
         let again = if attempts >= MAX_ATTEMPTS { NEVER } else { self.now.plus(pause(attempts)) };
         let row = work::table.find(taken.id);

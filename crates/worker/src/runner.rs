@@ -11,10 +11,12 @@ use futures_util::{FutureExt, future::BoxFuture};
 use kernel::{Error, Result, Ts};
 use tokio::{sync::watch, time::Duration};
 
-use crate::{Job, Queue, Recurrence, Schedules, Taken, Underway, underway::Begun};
+use crate::{
+    ClaimedWork, Job, Queue, Recurrence, RunningWork, Schedules, running_work::RunningGuard,
+};
 
 type Run<C> = Arc<dyn Fn(C, String) -> BoxFuture<'static, Result<()>> + Send + Sync>;
-type Ask = Arc<dyn Fn(&mut db::Tx<'_>) -> Result<()> + Send + Sync>;
+type ClaimFn = Arc<dyn Fn(&mut db::Tx<'_>) -> Result<()> + Send + Sync>;
 
 /// How long an idle worker rests before it looks again.
 const REST: Duration = Duration::from_secs(1);
@@ -29,14 +31,14 @@ pub struct Worker<C> {
     context: C,
     handlers: HashMap<&'static str, Run<C>>,
     schedules: Vec<Schedule>,
-    underway: Underway,
+    underway: RunningWork,
     longest_wait: Duration,
 }
 
 struct Schedule {
     kind: &'static str,
     recurrence: Recurrence,
-    ask: Ask,
+    ask: ClaimFn,
 }
 
 impl<C: Clone + Send + Sync + 'static> Worker<C> {
@@ -47,7 +49,7 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
             context,
             handlers: HashMap::new(),
             schedules: Vec::new(),
-            underway: Underway::default(),
+            underway: RunningWork::default(),
             longest_wait: LONGEST_WAIT,
         }
     }
@@ -60,7 +62,7 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
 
     /// Says where it is noted what is being done, for workers that are to wait for each other.
     #[must_use]
-    pub fn noting(self, underway: Underway) -> Self {
+    pub fn noting(self, underway: RunningWork) -> Self {
         Self { underway, ..self }
     }
 
@@ -98,7 +100,7 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
     }
 
     fn recurring<J: Job + Sync>(mut self, recurrence: Recurrence, job: J) -> Self {
-        let ask: Ask = Arc::new(move |tx| tx.enqueue(&job));
+        let ask: ClaimFn = Arc::new(move |tx| tx.enqueue(&job));
         self.schedules.push(Schedule { kind: J::KIND, recurrence, ask });
         self
     }
@@ -108,7 +110,7 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
         // When to look at each schedule again. The rows decide; this spares looking at them every second.
         let mut looks = vec![Ts(0); self.schedules.len()];
         while !*stop.borrow() {
-            self.look_at_schedules(&mut looks).await;
+            self.enqueue_scheduled(&mut looks).await;
             match self.run_one().await {
                 Ok(true) => {}
                 Ok(false) => self.rest(&mut stop).await,
@@ -120,7 +122,7 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
         }
     }
 
-    async fn look_at_schedules(&self, looks: &mut [Ts]) {
+    async fn enqueue_scheduled(&self, looks: &mut [Ts]) {
         let now = self.db.clock().now();
         for (schedule, look) in self.schedules.iter().zip(looks) {
             if now < *look {
@@ -188,16 +190,16 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
     ///
     /// # Errors
     /// When the queue cannot be read.
-    pub async fn hurry(&self, keys: Vec<String>) -> Result<()> {
+    pub async fn run_now(&self, keys: Vec<String>) -> Result<()> {
         self.do_what_waits(keys).await.map(drop)
     }
 
-    /// As [`hurry`](Self::hurry); what others have begun is waited for, though not for ever. Not to be called by work,
+    /// As [`run_now`](Self::hurry); what others have begun is waited for, though not for ever. Not to be called by work,
     /// which could wait for itself.
     ///
     /// # Errors
     /// When the queue cannot be read.
-    pub async fn hurry_and_wait(&self, keys: Vec<String>) -> Result<()> {
+    pub async fn run_now_and_wait(&self, keys: Vec<String>) -> Result<()> {
         let others = self.do_what_waits(keys).await?;
         if tokio::time::timeout(self.longest_wait, self.underway.over(&others)).await.is_err() {
             tracing::warn!(
@@ -225,7 +227,7 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
     }
 
     /// It is under way until it is ticked off, or put back.
-    async fn carry_out(&self, taken: Taken, _begun: Begun) -> Result<()> {
+    async fn carry_out(&self, taken: ClaimedWork, _begun: RunningGuard) -> Result<()> {
         let outcome = self.attempt(&taken).await;
         metrics::counter!("forgeway_work_total", "kind" => taken.kind.clone(), "outcome" => if outcome.is_ok() { "done" } else { "failed" })
             .increment(1);
@@ -239,7 +241,7 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
         }
     }
 
-    async fn attempt(&self, taken: &Taken) -> Result<()> {
+    async fn attempt(&self, taken: &ClaimedWork) -> Result<()> {
         let Some(run) = self.handlers.get(taken.kind.as_str()) else {
             return Err(Error::internal(format!("nobody knows how to do {}", taken.kind)));
         };
@@ -261,8 +263,11 @@ fn with_reasons(error: &Error) -> String {
 }
 
 /// Notes in the transaction that takes pieces of work that they are under way.
-fn begun(underway: &Underway, taken: impl IntoIterator<Item = Taken>) -> Vec<(Taken, Begun)> {
-    let noted = |one: Taken| {
+fn begun(
+    underway: &RunningWork,
+    taken: impl IntoIterator<Item = ClaimedWork>,
+) -> Vec<(ClaimedWork, RunningGuard)> {
+    let noted = |one: ClaimedWork| {
         let begun = underway.begin(one.unique_key.as_deref());
         (one, begun)
     };

@@ -141,7 +141,7 @@ async fn check_repository(
 }
 
 /// Where a ref is to be.
-struct Told {
+struct RefRecord {
     now: Option<String>,
     /// Where it was before a move that is not known to have been carried out.
     before: Option<Option<String>>,
@@ -173,14 +173,14 @@ impl Cause {
 
 /// A ref that is elsewhere than its last push has put it.
 #[derive(PartialEq, Eq)]
-struct Stray {
+struct StrayRef {
     name: String,
     told: Option<String>,
     is: Option<String>,
     cause: Cause,
 }
 
-impl Stray {
+impl StrayRef {
     fn tell(&self, path: &str, findings: &mut Findings) {
         let Self { name, told, is, cause } = self;
         let shown = |id: &Option<String>| id.clone().unwrap_or_else(|| "not there".to_owned());
@@ -193,12 +193,12 @@ async fn strays(
     app: &App,
     project: ProjectId,
     repository: &RepoPath,
-) -> anyhow::Result<Vec<Stray>> {
+) -> anyhow::Result<Vec<StrayRef>> {
     let rows = app.db.read(move |tx| Ok((tx.push_events(project)?, tx.journal_of(project)?)));
     let (events, open) = rows.await?;
-    let mut last: BTreeMap<String, Told> = BTreeMap::new();
+    let mut last: BTreeMap<String, RefRecord> = BTreeMap::new();
     for PushEvent { ref_name, after_sha, .. } in events {
-        last.insert(ref_name, Told { now: after_sha, before: None });
+        last.insert(ref_name, RefRecord { now: after_sha, before: None });
     }
     for row in open {
         if let Some(told) = last.get_mut(&row.ref_name) {
@@ -211,8 +211,8 @@ async fn strays(
 /// The refs that are elsewhere than rows tell.
 async fn compared(
     repository: &RepoPath,
-    last: BTreeMap<String, Told>,
-) -> anyhow::Result<Vec<Stray>> {
+    last: BTreeMap<String, RefRecord>,
+) -> anyhow::Result<Vec<StrayRef>> {
     let names: Vec<RefName> = last.keys().map(RefName::full).collect::<Result<_, _>>()?;
     let now = refs::read(repository, &names).await?;
     let mut strays = Vec::new();
@@ -228,7 +228,7 @@ async fn compared(
             },
             _ => Cause::ByHand,
         };
-        strays.push(Stray { name, told: told.now, is, cause });
+        strays.push(StrayRef { name, told: told.now, is, cause });
     }
     Ok(strays)
 }
@@ -272,11 +272,11 @@ async fn check_wikis(
     Ok(checked)
 }
 
-async fn wiki_strays(app: &App, wiki: Wiki) -> anyhow::Result<Vec<Stray>> {
+async fn wiki_strays(app: &App, wiki: Wiki) -> anyhow::Result<Vec<StrayRef>> {
     let rows = app.db.read(move |tx| tx.wiki_refs(wiki)).await?;
     let told = |row: WikiRef| {
         let before = (!row.settled).then_some(row.old_sha);
-        (row.ref_name, Told { now: row.new_sha, before })
+        (row.ref_name, RefRecord { now: row.new_sha, before })
     };
     let told = rows.into_iter().map(told).collect();
     compared(&app.storage.wiki(wiki), told).await

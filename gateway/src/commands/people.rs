@@ -160,7 +160,7 @@ enum Change {
 fn change(tx: &mut Tx<'_>, username: &str, change: Change) -> kernel::Result<()> {
     let user = tx.find_user_named(username)?.ok_or(kernel::Error::not_found("User"))?;
     match change {
-        Change::Password(hash) => tx.keep_password(user.id, &hash, None)?,
+        Change::Password(hash) => tx.save_password(user.id, &hash, None)?,
         Change::State(state) => {
             tx.move_user(&user, state)?;
         }

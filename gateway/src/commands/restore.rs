@@ -15,7 +15,7 @@ use kernel::ids::ProjectId;
 use repo::{
     git::{
         Oid, RefName, RepoPath, Wiki,
-        refs::{self, Expect, RefMove},
+        refs::{self, ExpectedValue, RefMove},
     },
     jobs::MaintainRepository,
     push::journal::JournalStore,
@@ -111,12 +111,12 @@ fn show(mut archive: tar::Archive<GzDecoder<File>>) -> anyhow::Result<()> {
 }
 
 /// Where refs belong; `None` for one that is not to be there.
-type Wanted = BTreeMap<String, Option<Oid>>;
+type ExpectedRefs = BTreeMap<String, Option<Oid>>;
 
 /// Puts every ref where the rows say it was: the repositories were copied a little later than they. What came into
 /// being in between goes again.
 async fn align(app: &App, meanwhile: Vec<(ProjectId, String)>) -> anyhow::Result<usize> {
-    let mut wanted: BTreeMap<ProjectId, Wanted> = BTreeMap::new();
+    let mut wanted: BTreeMap<ProjectId, ExpectedRefs> = BTreeMap::new();
     for (project, name) in meanwhile {
         wanted.entry(project).or_default().insert(name, None);
     }
@@ -139,7 +139,7 @@ async fn align(app: &App, meanwhile: Vec<(ProjectId, String)>) -> anyhow::Result
 
 /// The same for wikis. One that was written before its refs were kept in rows stays as it was copied.
 async fn align_wikis(app: &App, meanwhile: Vec<WikiName>) -> anyhow::Result<usize> {
-    let mut wanted: HashMap<Wiki, Wanted> = HashMap::new();
+    let mut wanted: HashMap<Wiki, ExpectedRefs> = HashMap::new();
     for WikiName { project, group, name } in meanwhile {
         let Some(wiki) = project.map(Wiki::Project).or(group.map(Wiki::Group)) else { continue };
         wanted.entry(wiki).or_default().insert(name, None);
@@ -159,14 +159,14 @@ async fn align_wikis(app: &App, meanwhile: Vec<WikiName>) -> anyhow::Result<usiz
     Ok(moved)
 }
 
-async fn align_one(repository: RepoPath, wanted: Wanted) -> anyhow::Result<usize> {
+async fn align_one(repository: RepoPath, wanted: ExpectedRefs) -> anyhow::Result<usize> {
     let names: Vec<RefName> = wanted.keys().map(RefName::full).collect::<Result<_, _>>()?;
     let now = refs::read(&repository, &names).await?;
     let mut moves: Vec<RefMove> = Vec::new();
     for (name, new) in names.into_iter().zip(wanted.into_values()) {
         let old = now.get(&name).copied();
         if old != new {
-            moves.push(RefMove { name, old: Expect::from(old), new });
+            moves.push(RefMove { name, old: ExpectedValue::from(old), new });
         }
     }
     // Deletions first: `a` may have to make room for `a/b`.

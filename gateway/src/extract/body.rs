@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Paced,
+    SlowClientGuard,
     params::ParamDoc,
     raw::{Raw, RawMap, split_name},
 };
@@ -65,7 +65,7 @@ pub(super) async fn parameters(
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
     let kind = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let payload = Paced::new(payload.take(), limits.patience);
+    let payload = SlowClientGuard::new(payload.take(), limits.patience);
     if kind == "multipart/form-data" {
         let parts = Multipart::new(req.headers(), payload);
         return multipart(parts, limits, &declared()).await;
@@ -85,7 +85,7 @@ pub(super) async fn parameters(
     }
 }
 
-async fn read(mut payload: Paced, limit: usize) -> ApiResult<BytesMut> {
+async fn read(mut payload: SlowClientGuard, limit: usize) -> ApiResult<BytesMut> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|cause| match cause {
@@ -117,7 +117,7 @@ pub(crate) fn unreadable(cause: MultipartError) -> ApiError {
 const MOST_PARTS: usize = 4096;
 
 /// What a form may still bring.
-struct Room {
+struct FormBudget {
     parts: usize,
     /// For all that is kept in memory or thrown away.
     bytes: usize,
@@ -126,7 +126,7 @@ struct Room {
 }
 
 /// What becomes of a file.
-enum Fate {
+enum FileTreatment {
     /// Its parameter is declared as a file.
     OnDisk,
     /// Its parameter is something else, which may take its content.
@@ -135,7 +135,7 @@ enum Fate {
     Dropped,
 }
 
-impl Fate {
+impl FileTreatment {
     fn of(name: &str, declared: &[ParamDoc]) -> Self {
         let (head, keys) = split_name(name);
         match declared.iter().find(|param| param.name == head) {
@@ -152,7 +152,7 @@ async fn multipart(
     declared: &[ParamDoc],
 ) -> ApiResult<RawMap> {
     let mut map = RawMap::default();
-    let mut room = Room { parts: MOST_PARTS, bytes: limits.body, files: limits.upload };
+    let mut room = FormBudget { parts: MOST_PARTS, bytes: limits.body, files: limits.upload };
     while let Some(part) = parts.try_next().await.map_err(unreadable)? {
         let left = room.parts.checked_sub(1);
         room.parts = left.ok_or(Error::too_large(format!("a form may have {MOST_PARTS} parts")))?;
@@ -161,13 +161,13 @@ async fn multipart(
             disposition.as_ref().and_then(|given| given.get_name()).unwrap_or_default().to_owned();
         let file_name =
             disposition.as_ref().and_then(|given| given.get_filename()).map(str::to_owned);
-        let value = match (file_name, Fate::of(&name, declared)) {
+        let value = match (file_name, FileTreatment::of(&name, declared)) {
             (None, _) => Raw::from_bytes(text(part, &mut room.bytes).await?),
-            (Some(file_name), Fate::OnDisk) => {
+            (Some(file_name), FileTreatment::OnDisk) => {
                 Raw::File(upload(part, file_name, &mut room.files).await?)
             }
-            (Some(_), Fate::InMemory) => Raw::Attached(text(part, &mut room.bytes).await?),
-            (Some(_), Fate::Dropped) => {
+            (Some(_), FileTreatment::InMemory) => Raw::Attached(text(part, &mut room.bytes).await?),
+            (Some(_), FileTreatment::Dropped) => {
                 pass_over(part, &mut room.bytes).await?;
                 continue;
             }

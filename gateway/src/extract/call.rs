@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc, time::SystemTime};
 
 use actix_web::{HttpMessage, HttpRequest, dev::Payload, http::header::HttpDate};
 use ci::job::Job;
-use forge::{memory, slots::Who};
+use forge::{memory, slots::SlotOwner};
 use kernel::{
     Ability, Actor, Error, Grant, Standing, Ts,
     access::Instance,
@@ -16,7 +16,7 @@ use org::{token::AccessToken, user::User};
 use time::Duration;
 
 use super::{
-    Flaws, Params, body,
+    ParamErrors, Params, body,
     credential::{self, authenticate},
     cursor::no_keyset,
     locate::Locate,
@@ -29,7 +29,7 @@ use crate::{
     limits::Limits,
     present::PageLinks,
     rate_limit::Area,
-    route::Matched,
+    route::MatchedRoute,
     web::address::RowPath,
 };
 
@@ -83,7 +83,7 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
         app: &App,
         req: &HttpRequest,
         payload: &mut Payload,
-        route: &Matched,
+        route: &MatchedRoute,
     ) -> ApiResult<Self> {
         let mut read = None;
         let mut read_params = |raw: &RawMap| {
@@ -93,7 +93,7 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
         };
         let params = Parameters { describe: P::describe, read: &mut read_params };
         let entered = enter::<A::Scope>(app, req, payload, route, A::OPEN, params).await?;
-        let Entered { raw, caller, scope, who } = entered;
+        let CallContext { raw, caller, scope, who } = entered;
         let (params, page) = read.ok_or_else(|| Error::internal("no parameters were read"))?;
         let grant = Grant::check(&who, scope)?;
         Ok(Self { grant, params, page, caller, raw, req: req.clone() })
@@ -101,7 +101,7 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
 }
 
 /// What of a call does not depend on its parameters' type.
-struct Entered<S> {
+struct CallContext<S> {
     raw: RawMap,
     caller: Caller,
     scope: S,
@@ -120,10 +120,10 @@ async fn enter<S: Locate>(
     app: &App,
     req: &HttpRequest,
     payload: &mut Payload,
-    route: &Matched,
+    route: &MatchedRoute,
     open: bool,
     params: Parameters<'_>,
-) -> ApiResult<Entered<S>> {
+) -> ApiResult<CallContext<S>> {
     ensure_writable(app, route)?;
     let mut raw = body::pairs(req.query_string().as_bytes());
     let limits = match body::is_long(req) {
@@ -168,17 +168,20 @@ async fn enter<S: Locate>(
     // A job that the project does not let in.
     if from.is_some() && !who.signed_in() {
         return match open {
-            true => {
-                Ok(Entered { raw, caller: Caller { address, ..Caller::anonymous() }, scope, who })
-            }
+            true => Ok(CallContext {
+                raw,
+                caller: Caller { address, ..Caller::anonymous() },
+                scope,
+                who,
+            }),
             false => Err(Error::unauthenticated().into()),
         };
     }
-    Ok(Entered { raw, caller, scope, who })
+    Ok(CallContext { raw, caller, scope, who })
 }
 
 /// While the installation is maintained, only reading goes on, and what ends the maintenance.
-fn ensure_writable(app: &App, route: &Matched) -> ApiResult<()> {
+fn ensure_writable(app: &App, route: &MatchedRoute) -> ApiResult<()> {
     const USUAL: &str = "GitLab is undergoing maintenance";
     let exempt = ["/application/settings", "//oauth/token", "//oauth/revoke"];
     let settings = app.settings();
@@ -226,7 +229,7 @@ async fn before_a_long_body(
     app: &App,
     req: &HttpRequest,
     query: &RawMap,
-    route: &Matched,
+    route: &MatchedRoute,
 ) -> ApiResult<Limits> {
     if route.is_probe() {
         return Ok(app.limits.for_strangers());
@@ -243,7 +246,7 @@ async fn before_a_long_body(
 }
 
 /// For questions about a path's methods: whoever shows a credential must show a good one.
-pub async fn ensure_known(app: &App, req: &HttpRequest, row: &Matched) -> ApiResult<()> {
+pub async fn ensure_known(app: &App, req: &HttpRequest, row: &MatchedRoute) -> ApiResult<()> {
     let query = body::pairs(req.query_string().as_bytes());
     let found = credential::find::<Instance>(app, req, &query, row, "").await;
     let user = found.as_ref().ok().and_then(|found| found.as_ref().map(|found| &found.user));
@@ -252,7 +255,7 @@ pub async fn ensure_known(app: &App, req: &HttpRequest, row: &Matched) -> ApiRes
 }
 
 /// Counts a request for its person, or for its address: guesses at credentials count there, too.
-fn count(app: &App, req: &HttpRequest, route: &Matched, user: Option<&User>) -> ApiResult<()> {
+fn count(app: &App, req: &HttpRequest, route: &MatchedRoute, user: Option<&User>) -> ApiResult<()> {
     if route.is_probe() {
         return Ok(());
     }
@@ -284,10 +287,10 @@ impl<A: Ability, P> Call<A, P> {
     }
 
     /// For whom the request is answered.
-    pub fn whom(&self) -> Who {
+    pub fn whom(&self) -> SlotOwner {
         match self.grant.actor().id {
-            Some(user) => Who::User(user),
-            None => Who::Address(self.address()),
+            Some(user) => SlotOwner::User(user),
+            None => SlotOwner::Address(self.address()),
         }
     }
 
@@ -330,7 +333,7 @@ fn read_params<P: Params>(raw: &RawMap) -> ApiResult<(P, PageRequest)> {
     }
 }
 
-fn read_page<P: Params>(raw: &RawMap, flaws: &mut Flaws) -> ApiResult<PageRequest> {
+fn read_page<P: Params>(raw: &RawMap, flaws: &mut ParamErrors) -> ApiResult<PageRequest> {
     if !P::KEYSET && raw.text("pagination") == Some("keyset") {
         return Err(no_keyset().into());
     }

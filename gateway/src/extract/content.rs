@@ -5,7 +5,7 @@ use repo::git::TreePath;
 use serde_json::{Value, json};
 
 use super::{
-    params::{Flaws, INVALID, Param},
+    params::{INVALID, Param, ParamErrors},
     raw::Raw,
 };
 
@@ -32,7 +32,7 @@ impl FilePath {
 pub struct PathBytes(pub Vec<u8>);
 
 impl Param for PathBytes {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let bytes = match raw {
             Raw::Bytes(bytes) => bytes.clone(),
             raw => match String::read(raw)? {
@@ -40,7 +40,7 @@ impl Param for PathBytes {
                 None => return Ok(None),
             },
         };
-        if bytes.contains(&0) { Err(Flaws::one(INVALID)) } else { Ok(Some(Self(bytes))) }
+        if bytes.contains(&0) { Err(ParamErrors::one(INVALID)) } else { Ok(Some(Self(bytes))) }
     }
 
     fn schema() -> Value {
@@ -50,14 +50,14 @@ impl Param for PathBytes {
 
 /// A path inside a repository, as a query or body names it; slashes at its ends do not matter.
 impl Param for TreePath {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let bytes = match raw {
             Raw::Null => return Ok(None),
             Raw::Text(text) => text.as_bytes(),
             Raw::Bytes(bytes) => bytes,
-            _ => return Err(Flaws::one(INVALID)),
+            _ => return Err(ParamErrors::one(INVALID)),
         };
-        Self::lookup(bytes).map(Some).map_err(|_invalid| Flaws::one(NO_PATH))
+        Self::lookup(bytes).map(Some).map_err(|_invalid| ParamErrors::one(NO_PATH))
     }
 
     fn schema() -> Value {
@@ -66,15 +66,15 @@ impl Param for TreePath {
 }
 
 impl Param for FilePath {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let bytes = match raw {
             Raw::Text(text) => text.as_bytes(),
             Raw::Bytes(bytes) => bytes,
-            _ => return Err(Flaws::one(INVALID)),
+            _ => return Err(ParamErrors::one(INVALID)),
         };
         let climbs = bytes.split(|byte| *byte == b'/').any(|part| part == b"..");
         if climbs || bytes.starts_with(b"/") || bytes.contains(&0) {
-            return Err(Flaws::one(NO_PATH));
+            return Err(ParamErrors::one(NO_PATH));
         }
         Ok(Some(Self(bytes.to_vec())))
     }
@@ -89,14 +89,14 @@ impl Param for FilePath {
 pub struct Content(pub Bytes);
 
 impl Param for Content {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         Ok(Some(Self(match raw {
             Raw::Null => return Ok(None),
             Raw::Bool(value) => value.to_string().into(),
             Raw::Number(value) => value.to_string().into(),
             Raw::Text(text) => text.clone().into(),
             Raw::Bytes(bytes) | Raw::Attached(bytes) => bytes.clone().into(),
-            Raw::List(_) | Raw::Map(_) | Raw::File(_) => return Err(Flaws::one(INVALID)),
+            Raw::List(_) | Raw::Map(_) | Raw::File(_) => return Err(ParamErrors::one(INVALID)),
         })))
     }
 

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
-    route::Matched,
+    route::MatchedRoute,
 };
 
 const REVOKED: &str = "Token was revoked. You have to re-authorize from the user.";
@@ -37,7 +37,7 @@ const TOUCH: Duration = Duration::minutes(10);
 const NO_SUDO: &str = "Must be authenticated using an OAuth or Personal Access Token to use sudo";
 
 /// A credential that is good, with whoever it is of.
-pub(super) struct Found<P> {
+pub(super) struct Authentication<P> {
     pub(super) user: User,
     credential: Credential<P>,
     now: Ts,
@@ -55,10 +55,11 @@ pub(super) async fn authenticate<S: Locate>(
     app: &App,
     req: &HttpRequest,
     params: &RawMap,
-    route: &Matched,
+    route: &MatchedRoute,
     id: &str,
 ) -> ApiResult<(Caller, Option<S::Place>)> {
-    let Some(Found { user, credential, now }) = find::<S>(app, req, params, route, id).await?
+    let Some(Authentication { user, credential, now }) =
+        find::<S>(app, req, params, route, id).await?
     else {
         return match sudo_target(req, params) {
             Some(_) => Err(Error::unauthenticated().into()),
@@ -96,9 +97,9 @@ pub(super) async fn find<S: Locate>(
     app: &App,
     req: &HttpRequest,
     params: &RawMap,
-    route: &Matched,
+    route: &MatchedRoute,
     id: &str,
-) -> ApiResult<Option<Found<S::Place>>> {
+) -> ApiResult<Option<Authentication<S::Place>>> {
     let shown = presented(req, params)?;
     if route.0.for_jobs
         && let Some(token) = shown_job_token(req, params, &shown)?
@@ -119,15 +120,15 @@ pub(super) async fn find<S: Locate>(
         return Err(refusal);
     }
     let Entry { token, user, place } = entry;
-    Ok(Some(Found { user, credential: Credential::Token(token, place), now }))
+    Ok(Some(Authentication { user, credential: Credential::Token(token, place), now }))
 }
 
 /// A job that runs, with whoever it runs for.
-async fn of_job<P>(app: &App, token: JobToken) -> ApiResult<Found<P>> {
+async fn of_job<P>(app: &App, token: JobToken) -> ApiResult<Authentication<P>> {
     let found = app.db.peek(move |tx| Ok((job_with_user(tx, &token)?, tx.now))).await?;
     let (Some((job, user)), now) = found else { return Err(Error::unauthenticated().into()) };
     ensure_may_sign_in(app, &user).await?;
-    Ok(Found { user, credential: Credential::Job(Box::new(job)), now })
+    Ok(Authentication { user, credential: Credential::Job(Box::new(job)), now })
 }
 
 async fn ensure_usable(token: &AccessToken, user: &User, app: &App, now: Ts) -> ApiResult<()> {
@@ -186,7 +187,7 @@ async fn must_confirm(app: &App, user: &User, now: Ts) -> Result<bool, Error> {
 }
 
 /// Whether the token's scopes reach this route with this method.
-fn ensure_scope(token: &AccessToken, req: &HttpRequest, route: &Matched) -> ApiResult<()> {
+fn ensure_scope(token: &AccessToken, req: &HttpRequest, route: &MatchedRoute) -> ApiResult<()> {
     if route.any_scope() {
         return Ok(());
     }

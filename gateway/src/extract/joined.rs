@@ -1,7 +1,7 @@
 //! Parameters that several endpoints share, put before those that each has of its own.
 
 use super::{
-    params::{Flaws, INVALID, Param, ParamDoc, Params, object_schema},
+    params::{INVALID, Param, ParamDoc, ParamErrors, Params, object_schema},
     raw::{Raw, RawMap},
 };
 
@@ -9,11 +9,11 @@ impl<A: Params, B: Params> Params for (A, B) {
     const PAGED: bool = A::PAGED || B::PAGED;
     const KEYSET: bool = A::KEYSET || B::KEYSET;
 
-    fn read(raw: &RawMap) -> Result<Self, Flaws> {
+    fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
         match (A::read(raw), B::read(raw)) {
             (Ok(first), Ok(second)) => Ok((first, second)),
             (first, second) => {
-                let mut flaws = Flaws::default();
+                let mut flaws = ParamErrors::default();
                 for found in [first.err(), second.err()].into_iter().flatten() {
                     flaws.add_under("", found);
                 }
@@ -37,15 +37,15 @@ impl<A: Params, B: Params> Params for (A, B) {
 
 /// As a value: the two share one object.
 impl<A: Params, B: Params> Param for (A, B) {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match raw {
             Raw::Null => Ok(None),
             Raw::Map(map) => <Self as Params>::read(map).map(Some).map_err(|inner| {
-                let mut flaws = Flaws::default();
+                let mut flaws = ParamErrors::default();
                 flaws.add_fields(inner);
                 flaws
             }),
-            _ => Err(Flaws::one(INVALID)),
+            _ => Err(ParamErrors::one(INVALID)),
         }
     }
 

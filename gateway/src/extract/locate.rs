@@ -10,7 +10,7 @@ use kernel::{
 use org::{
     access::{
         IdOrPath,
-        entry::{self, Entry, GroupPlace, ProjectPlace},
+        entry::{self, Entry, GroupEntry, ProjectEntry},
         locate_group, locate_project,
     },
     token::{Secret, store::TokenStore},
@@ -74,7 +74,7 @@ impl Locate for Instance {
 }
 
 impl Locate for Project {
-    type Place = ProjectPlace;
+    type Place = ProjectEntry;
 
     fn locate(tx: &mut Tx<'_>, actor: Actor, id: &str) -> Result<(Self, Standing)> {
         locate_project(tx, actor, &IdOrPath::parse(id))
@@ -89,17 +89,17 @@ impl Locate for Project {
         job_token::locate_for_job(tx, actor, from, &IdOrPath::parse(id))
     }
 
-    fn enter(tx: &mut Tx<'_>, secret: &Secret, id: &str) -> Result<Option<Entry<ProjectPlace>>> {
+    fn enter(tx: &mut Tx<'_>, secret: &Secret, id: &str) -> Result<Option<Entry<ProjectEntry>>> {
         entry::to_project(tx, secret, &IdOrPath::parse(id))
     }
 
-    fn stand(place: ProjectPlace, actor: Actor) -> Result<Option<(Self, Standing)>> {
+    fn stand(place: ProjectEntry, actor: Actor) -> Result<Option<(Self, Standing)>> {
         place.stand(actor)
     }
 }
 
 impl Locate for Group {
-    type Place = GroupPlace;
+    type Place = GroupEntry;
 
     fn locate(tx: &mut Tx<'_>, actor: Actor, id: &str) -> Result<(Self, Standing)> {
         locate_group(tx, actor, &IdOrPath::parse(id))
@@ -115,11 +115,11 @@ impl Locate for Group {
         Self::locate(tx, Actor::ANONYMOUS.at(actor.address), id)
     }
 
-    fn enter(tx: &mut Tx<'_>, secret: &Secret, id: &str) -> Result<Option<Entry<GroupPlace>>> {
+    fn enter(tx: &mut Tx<'_>, secret: &Secret, id: &str) -> Result<Option<Entry<GroupEntry>>> {
         entry::to_group(tx, secret, &IdOrPath::parse(id))
     }
 
-    fn stand(place: GroupPlace, actor: Actor) -> Result<Option<(Self, Standing)>> {
+    fn stand(place: GroupEntry, actor: Actor) -> Result<Option<(Self, Standing)>> {
         Ok(place.stand(actor))
     }
 }

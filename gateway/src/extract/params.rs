@@ -8,7 +8,7 @@ use super::raw::{Raw, RawMap};
 
 /// What is wrong with a request's parameters: paths and texts, in the order of declaration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flaws(Vec<(String, Cow<'static, str>)>);
+pub struct ParamErrors(Vec<(String, Cow<'static, str>)>);
 
 pub const MISSING: &str = "is missing";
 pub const INVALID: &str = "is invalid";
@@ -16,7 +16,7 @@ pub const EMPTY: &str = "is empty";
 pub const NOT_LISTED: &str = "does not have a valid value";
 pub const NOT_ALLOWED: &str = "has a value not allowed";
 
-impl Flaws {
+impl ParamErrors {
     pub fn one(text: impl Into<Cow<'static, str>>) -> Self {
         Self(vec![(String::new(), text.into())])
     }
@@ -63,7 +63,7 @@ impl Flaws {
 /// A type that a parameter can have.
 pub trait Param: Sized {
     /// Reads a value that was given; `None` stands for null.
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws>;
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors>;
 
     /// What a parameter that was not given, or was null, is; `None` where it must be given.
     fn absent() -> Option<Self> {
@@ -83,7 +83,7 @@ pub trait Param: Sized {
 }
 
 impl<T: Param> Param for Option<T> {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         T::read(raw).map(Some)
     }
 
@@ -99,14 +99,14 @@ impl<T: Param> Param for Option<T> {
 }
 
 impl<T: Param> Param for Vec<T> {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
-        let mut flaws = Flaws::default();
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
+        let mut flaws = ParamErrors::default();
         let mut values = Self::new();
         for (position, element) in elements(raw)?.into_iter().enumerate() {
             match T::read(element) {
                 Ok(Some(value)) => values.push(value),
                 Ok(None) => {}
-                Err(inner) if inner == Flaws::one(INVALID) => return Err(inner),
+                Err(inner) if inner == ParamErrors::one(INVALID) => return Err(inner),
                 Err(inner) => flaws.add_under(&format!("[{position}]"), inner),
             }
         }
@@ -119,7 +119,7 @@ impl<T: Param> Param for Vec<T> {
 }
 
 /// The elements of a list, in either form: a list, or a map with the positions as keys.
-pub(super) fn elements(raw: &Raw) -> Result<Vec<&Raw>, Flaws> {
+pub(super) fn elements(raw: &Raw) -> Result<Vec<&Raw>, ParamErrors> {
     match raw {
         Raw::Null => Ok(Vec::new()),
         Raw::List(list) => Ok(list.iter().collect()),
@@ -131,7 +131,7 @@ pub(super) fn elements(raw: &Raw) -> Result<Vec<&Raw>, Flaws> {
             numbered.sort_by_key(|(position, _)| *position);
             Ok(numbered.into_iter().map(|(_, value)| value).collect())
         }
-        _ => Err(Flaws::one(INVALID)),
+        _ => Err(ParamErrors::one(INVALID)),
     }
 }
 
@@ -152,7 +152,7 @@ pub trait Params: Sized + 'static {
     const KEYSET: bool = false;
     /// Whether a page of nothing is one of the usual length, and no mistake.
     const FORGIVING: bool = false;
-    fn read(raw: &RawMap) -> Result<Self, Flaws>;
+    fn read(raw: &RawMap) -> Result<Self, ParamErrors>;
     fn describe() -> Vec<ParamDoc>;
     /// The declared defaults, which links to other pages repeat.
     fn defaults() -> Vec<(&'static str, String)>;
@@ -167,7 +167,7 @@ pub fn field<T: Param>(
     raw: &RawMap,
     name: &'static str,
     default: Option<T>,
-    flaws: &mut Flaws,
+    flaws: &mut ParamErrors,
 ) -> Option<T> {
     let Some(given) = raw.get(name) else {
         let value = default.or_else(T::absent);
@@ -271,8 +271,8 @@ macro_rules! params {
             const FORGIVING: bool = $crate::params!(@forgiving $($mode)?);
 
             #[allow(unused_mut, unused_variables, clippy::allow_attributes, clippy::allow_attributes_without_reason)]
-            fn read(raw: &$crate::extract::RawMap) -> Result<Self, $crate::extract::Flaws> {
-                let mut flaws = $crate::extract::Flaws::default();
+            fn read(raw: &$crate::extract::RawMap) -> Result<Self, $crate::extract::ParamErrors> {
+                let mut flaws = $crate::extract::ParamErrors::default();
                 $(let $field = $crate::extract::params::field::<$type>(
                     raw,
                     const { $crate::extract::params::plain_name(stringify!($field)) },
@@ -313,18 +313,18 @@ macro_rules! params {
         }
 
         impl $crate::extract::Param for $name {
-            fn read(raw: &$crate::extract::Raw) -> Result<Option<Self>, $crate::extract::Flaws> {
+            fn read(raw: &$crate::extract::Raw) -> Result<Option<Self>, $crate::extract::ParamErrors> {
                 match raw {
                     $crate::extract::Raw::Null => Ok(None),
                     $crate::extract::Raw::Map(map) => match <Self as $crate::extract::Params>::read(map) {
                         Ok(value) => Ok(Some(value)),
                         Err(inner) => {
-                            let mut flaws = $crate::extract::Flaws::default();
+                            let mut flaws = $crate::extract::ParamErrors::default();
                             flaws.add_fields(inner);
                             Err(flaws)
                         }
                     },
-                    _ => Err($crate::extract::Flaws::one($crate::extract::params::INVALID)),
+                    _ => Err($crate::extract::ParamErrors::one($crate::extract::params::INVALID)),
                 }
             }
 

@@ -17,14 +17,14 @@ const MAX_TOKEN: usize = 8192;
 
 /// The credentials of a request. The places of each count in an order.
 #[derive(Clone)]
-pub(super) struct Presented {
+pub(super) struct PresentedCredentials {
     /// Where applications put their tokens, and people theirs.
     bearer: Option<Secret>,
     /// Where people put theirs.
     private: Option<Secret>,
 }
 
-impl Presented {
+impl PresentedCredentials {
     pub(super) fn is_empty(&self) -> bool {
         self.bearer.is_none() && self.private.is_none()
     }
@@ -61,7 +61,7 @@ fn bearer_of(req: &HttpRequest) -> Option<&str> {
 pub(super) fn shown_job_token(
     req: &HttpRequest,
     params: &RawMap,
-    others: &Presented,
+    others: &PresentedCredentials,
 ) -> ApiResult<Option<JobToken>> {
     let is_of_job = |value: &&str| value.starts_with(JobToken::PREFIX);
     let is_there = |value: &&str| !value.is_empty();
@@ -79,7 +79,7 @@ pub(super) fn shown_job_token(
     }
 }
 
-pub(super) fn presented(req: &HttpRequest, params: &RawMap) -> ApiResult<Presented> {
+pub(super) fn presented(req: &HttpRequest, params: &RawMap) -> ApiResult<PresentedCredentials> {
     let header = |name: &str| header_of(req, name);
     let bearer = bearer_of(req);
     let param = |name: &str| params.text(name).filter(|value| !value.is_empty());
@@ -95,5 +95,8 @@ pub(super) fn presented(req: &HttpRequest, params: &RawMap) -> ApiResult<Present
     if bearer.into_iter().chain(private).any(|value| value.len() > MAX_TOKEN) {
         return Err(Error::unauthenticated().into());
     }
-    Ok(Presented { bearer: bearer.map(Secret::given), private: private.map(Secret::given) })
+    Ok(PresentedCredentials {
+        bearer: bearer.map(Secret::given),
+        private: private.map(Secret::given),
+    })
 }

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use time::Date;
 
 use super::{
-    params::{EMPTY, Flaws, INVALID, NOT_LISTED, Param, elements},
+    params::{EMPTY, INVALID, NOT_LISTED, Param, ParamErrors, elements},
     raw::Raw,
 };
 
-fn invalid<T>() -> Result<T, Flaws> {
-    Err(Flaws::one(INVALID))
+fn invalid<T>() -> Result<T, ParamErrors> {
+    Err(ParamErrors::one(INVALID))
 }
 
 /// Text, with numbers and booleans written out.
-fn text_of(raw: &Raw) -> Result<Option<String>, Flaws> {
+fn text_of(raw: &Raw) -> Result<Option<String>, ParamErrors> {
     match raw {
         Raw::Null => Ok(None),
         Raw::Bool(value) => Ok(Some(value.to_string())),
@@ -26,7 +26,7 @@ fn text_of(raw: &Raw) -> Result<Option<String>, Flaws> {
 }
 
 impl Param for String {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match text_of(raw)? {
             // No column, path or ref can hold it.
             Some(text) if text.contains('\0') => invalid(),
@@ -49,7 +49,7 @@ impl Param for String {
 pub struct RawText(pub String);
 
 impl Param for RawText {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         Ok(text_of(raw)?.map(Self))
     }
 
@@ -64,13 +64,13 @@ impl Param for RawText {
 
 /// Text that must not be blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filled(pub String);
+pub struct NonEmpty(pub String);
 
-impl Param for Filled {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+impl Param for NonEmpty {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match String::read(raw)? {
             Some(text) if !text.trim().is_empty() => Ok(Some(Self(text))),
-            _ => Err(Flaws::one(EMPTY)),
+            _ => Err(ParamErrors::one(EMPTY)),
         }
     }
 
@@ -84,7 +84,7 @@ impl Param for Filled {
 pub struct OrNull<T>(pub Option<T>);
 
 impl<T: Param> Param for OrNull<T> {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match raw {
             Raw::Null => Ok(Some(Self(None))),
             given => Ok(T::read(given)?.map(|value| Self(Some(value)))),
@@ -98,13 +98,13 @@ impl<T: Param> Param for OrNull<T> {
 
 /// A value that may be left out, but not be given as a blank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Given<T>(pub T);
+pub struct NonBlank<T>(pub T);
 
-impl<T: Param> Param for Given<T> {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+impl<T: Param> Param for NonBlank<T> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match T::read(raw)? {
             Some(value) => Ok(Some(Self(value))),
-            None => Err(Flaws::one(EMPTY)),
+            None => Err(ParamErrors::one(EMPTY)),
         }
     }
 
@@ -114,10 +114,10 @@ impl<T: Param> Param for Given<T> {
 }
 
 impl Param for i64 {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match raw {
             Raw::Null => Ok(None),
-            Raw::Number(value) => value.as_i64().map(Some).ok_or(Flaws::one(INVALID)),
+            Raw::Number(value) => value.as_i64().map(Some).ok_or(ParamErrors::one(INVALID)),
             Raw::Text(value) if value.trim().is_empty() => Ok(None),
             Raw::Text(value) => match value.trim().parse() {
                 Ok(value) => Ok(Some(value)),
@@ -137,9 +137,9 @@ impl Param for i64 {
 pub struct Positive(pub i64);
 
 impl Param for Positive {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match i64::read(raw)? {
-            Some(value) if value < 1 => Err(Flaws::one(NOT_LISTED)),
+            Some(value) if value < 1 => Err(ParamErrors::one(NOT_LISTED)),
             value => Ok(value.map(Self)),
         }
     }
@@ -154,9 +154,9 @@ impl Param for Positive {
 pub struct NonNegative(pub i64);
 
 impl Param for NonNegative {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match i64::read(raw)? {
-            Some(value) if value < 0 => Err(Flaws::one(NOT_LISTED)),
+            Some(value) if value < 0 => Err(ParamErrors::one(NOT_LISTED)),
             value => Ok(value.map(Self)),
         }
     }
@@ -167,10 +167,10 @@ impl Param for NonNegative {
 }
 
 impl Param for f64 {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match raw {
             Raw::Null => Ok(None),
-            Raw::Number(value) => value.as_f64().map(Some).ok_or(Flaws::one(INVALID)),
+            Raw::Number(value) => value.as_f64().map(Some).ok_or(ParamErrors::one(INVALID)),
             Raw::Text(value) if value.trim().is_empty() => Ok(None),
             Raw::Text(value) => match value.trim().parse::<Self>() {
                 Ok(value) if value.is_finite() => Ok(Some(value)),
@@ -186,7 +186,7 @@ impl Param for f64 {
 }
 
 impl Param for bool {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let text = match raw {
             Raw::Null => return Ok(None),
             Raw::Bool(value) => return Ok(Some(*value)),
@@ -210,11 +210,11 @@ impl Param for bool {
 }
 
 impl Param for Ts {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match raw {
             Raw::Null => Ok(None),
             Raw::Text(text) if text.trim().is_empty() => Ok(None),
-            Raw::Text(text) => Ts::parse(text).map(Some).ok_or(Flaws::one(INVALID)),
+            Raw::Text(text) => Ts::parse(text).map(Some).ok_or(ParamErrors::one(INVALID)),
             _ => invalid(),
         }
     }
@@ -225,11 +225,13 @@ impl Param for Ts {
 }
 
 impl Param for Date {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match raw {
             Raw::Null => Ok(None),
             Raw::Text(text) if text.trim().is_empty() => Ok(None),
-            Raw::Text(text) => Ts::parse(text).map(|at| Some(at.date())).ok_or(Flaws::one(INVALID)),
+            Raw::Text(text) => {
+                Ts::parse(text).map(|at| Some(at.date())).ok_or(ParamErrors::one(INVALID))
+            }
             _ => invalid(),
         }
     }
@@ -240,10 +242,10 @@ impl Param for Date {
 }
 
 impl Param for AccessLevel {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match i64::read(raw)? {
             None => Ok(None),
-            Some(number) => AccessLevel::find(number).map(Some).ok_or(Flaws::one(NOT_LISTED)),
+            Some(number) => AccessLevel::find(number).map(Some).ok_or(ParamErrors::one(NOT_LISTED)),
         }
     }
 
@@ -253,7 +255,7 @@ impl Param for AccessLevel {
 }
 
 impl Param for Upload {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match raw {
             Raw::File(upload) => Ok(Some(upload.clone())),
             Raw::Null => Ok(None),
@@ -271,14 +273,14 @@ impl Param for Upload {
 pub struct Csv<T>(pub Vec<T>);
 
 impl<T: Param> Param for Csv<T> {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let parts: Vec<Raw> = match raw {
             Raw::Null => return Ok(Some(Self(Vec::new()))),
             Raw::List(_) | Raw::Map(_) => elements(raw)?.into_iter().flat_map(split).collect(),
             Raw::File(_) | Raw::Attached(_) | Raw::Bytes(_) => return invalid(),
             single => split(single),
         };
-        let values: Result<Vec<Option<T>>, Flaws> = parts.iter().map(T::read).collect();
+        let values: Result<Vec<Option<T>>, ParamErrors> = parts.iter().map(T::read).collect();
         Ok(Some(Self(values?.into_iter().flatten().collect())))
     }
 
@@ -320,7 +322,7 @@ impl<T> Change<T> {
 }
 
 impl<T: Param> Param for Change<T> {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match raw {
             Raw::Null => Ok(Some(Self::Clear)),
             Raw::Text(text) if text.is_empty() => Ok(Some(Self::Clear)),
@@ -343,12 +345,12 @@ impl<T: Param> Param for Change<T> {
 #[macro_export]
 macro_rules! param_enums { ($($name:ty),* $(,)?) => { $(
     impl $crate::extract::Param for $name {
-        fn read(raw: &$crate::extract::Raw) -> Result<Option<Self>, $crate::extract::Flaws> {
+        fn read(raw: &$crate::extract::Raw) -> Result<Option<Self>, $crate::extract::ParamErrors> {
             match <String as $crate::extract::Param>::read(raw)? {
                 None => Ok(None),
                 Some(text) => <Self as kernel::TextEnum>::find(&text)
                     .map(Some)
-                    .ok_or($crate::extract::Flaws::one($crate::extract::params::NOT_LISTED)),
+                    .ok_or($crate::extract::ParamErrors::one($crate::extract::params::NOT_LISTED)),
             }
         }
         fn schema() -> serde_json::Value {
@@ -360,7 +362,7 @@ macro_rules! param_enums { ($($name:ty),* $(,)?) => { $(
 /// Lets ids be parameters.
 macro_rules! param_ids { ($($name:ident),* $(,)?) => { $(
     impl Param for kernel::ids::$name {
-        fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
             Ok(i64::read(raw)?.map(Self))
         }
         fn schema() -> Value {

@@ -7,16 +7,23 @@ use kernel::{
 };
 use org::access::{IdOrPath, locate_project};
 
-use super::{Refusal, door::Visitor, permit::Place};
+use super::{Refusal, authenticate::Visitor, authorize::AuthorizedRepository};
 use crate::app::App;
 
 /// Creates a private project, where the visitor may create projects.
-pub(super) async fn project(app: &App, visitor: &Visitor, path: &str) -> Result<Place, Refusal> {
+pub(super) async fn project(
+    app: &App,
+    visitor: &Visitor,
+    path: &str,
+) -> Result<AuthorizedRepository, Refusal> {
     let (actor, home, name) = request(visitor, path)?;
     let made = create_for_push(app, actor, home, name).await.map_err(refusal)?;
     let id = IdOrPath::Id(made.id.0);
     let (project, who) = app.db.read(move |tx| locate_project(tx, actor, &id)).await?;
-    Ok(Place { made: Some(project.0.id), ..Place::of(app, &project, who) })
+    Ok(AuthorizedRepository {
+        made: Some(project.0.id),
+        ..AuthorizedRepository::of(app, &project, who)
+    })
 }
 
 /// Refuses where the visitor may not create the project, and creates nothing.

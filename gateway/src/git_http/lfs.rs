@@ -19,7 +19,9 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use super::{Refusal, Step, Wanted, body, door, exchange::push_limit, kind::Kind, permit};
+use super::{
+    GitRequest, Refusal, Step, authenticate, authorize, body, kind::Kind, pack_stream::push_limit,
+};
 use crate::{app::App, error::SOON, large_files};
 
 pub(super) const CONTENT_TYPE: &str = "application/vnd.git-lfs+json";
@@ -40,18 +42,18 @@ pub(super) fn find(path: &str) -> Option<(&str, Step)> {
 }
 
 /// Why nothing comes of it.
-pub(super) enum No {
+pub(super) enum LfsRefusal {
     Refused(Refusal),
     Told(StatusCode, &'static str),
 }
 
-impl From<Refusal> for No {
+impl From<Refusal> for LfsRefusal {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl From<Error> for No {
+impl From<Error> for LfsRefusal {
     fn from(error: Error) -> Self {
         match error {
             Error { kind: error::Kind::Unprocessable, .. } => Self::Told(
@@ -63,7 +65,7 @@ impl From<Error> for No {
     }
 }
 
-impl No {
+impl LfsRefusal {
     pub(super) fn response(&self) -> HttpResponse {
         let (status, text) = match self {
             Self::Told(status, text) => (*status, (*text).to_owned()),
@@ -93,7 +95,7 @@ pub(super) async fn answer(
     app: &App,
     req: &HttpRequest,
     payload: Payload,
-    wanted: Wanted,
+    wanted: GitRequest,
 ) -> HttpResponse {
     let answered = match (&wanted.step, req.method()) {
         (Step::LargeFiles, &Method::POST) => batch(app, req, payload, &wanted).await,
@@ -121,13 +123,13 @@ pub(super) struct Holder {
 pub(super) async fn enter(
     app: &App,
     req: &HttpRequest,
-    wanted: &Wanted,
+    wanted: &GitRequest,
     service: Service,
-) -> Result<Holder, No> {
-    let visitor = door::enter(app, req).await?;
-    let place = permit::enter(app, &visitor, wanted.address.as_deref(), service).await?;
+) -> Result<Holder, LfsRefusal> {
+    let visitor = authenticate::enter(app, req).await?;
+    let place = authorize::enter(app, &visitor, wanted.address.as_deref(), service).await?;
     let forbidden =
-        || No::Told(StatusCode::FORBIDDEN, "Access forbidden. Check your access level.");
+        || LfsRefusal::Told(StatusCode::FORBIDDEN, "Access forbidden. Check your access level.");
     // Wikis keep none.
     let Kind::Code(project) = place.kind else { return Err(forbidden()) };
     let settings = app.db.peek(move |tx| tx.project_settings(project)).await?;
@@ -144,11 +146,11 @@ struct Question {
     transfers: Vec<String>,
     #[serde(default)]
     hash_algo: Option<String>,
-    objects: Vec<Asked>,
+    objects: Vec<ObjectRequest>,
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct ObjectRequest {
     oid: String,
     size: i64,
 }
@@ -158,9 +160,9 @@ async fn batch(
     app: &App,
     req: &HttpRequest,
     payload: Payload,
-    wanted: &Wanted,
-) -> Result<HttpResponse, No> {
-    let unclear = |text| No::Told(StatusCode::UNPROCESSABLE_ENTITY, text);
+    wanted: &GitRequest,
+) -> Result<HttpResponse, LfsRefusal> {
+    let unclear = |text| LfsRefusal::Told(StatusCode::UNPROCESSABLE_ENTITY, text);
     let question: Question = read(req, payload).await?;
     let uploads = match question.operation.as_str() {
         "upload" => true,
@@ -171,10 +173,10 @@ async fn batch(
         return Err(unclear("Only basic transfers are offered."));
     }
     if question.hash_algo.as_deref().is_some_and(|name| name != "sha256") {
-        return Err(No::Told(StatusCode::CONFLICT, "Only sha256 is understood."));
+        return Err(LfsRefusal::Told(StatusCode::CONFLICT, "Only sha256 is understood."));
     }
     if question.objects.len() > MOST_FILES {
-        return Err(No::Told(StatusCode::PAYLOAD_TOO_LARGE, "Too many files at once."));
+        return Err(LfsRefusal::Told(StatusCode::PAYLOAD_TOO_LARGE, "Too many files at once."));
     }
     let service = if uploads { Service::ReceivePack } else { Service::UploadPack };
     let place = enter(app, req, wanted, service).await?;
@@ -191,14 +193,15 @@ async fn batch(
 pub(super) async fn read<T: DeserializeOwned>(
     req: &HttpRequest,
     payload: Payload,
-) -> Result<T, No> {
+) -> Result<T, LfsRefusal> {
     let mut text = Vec::new();
     let mut chunks = body::read(req, payload, LONGEST_QUESTION)?;
     while let Some(chunk) = chunks.next().await {
-        let cut = || No::Told(StatusCode::PAYLOAD_TOO_LARGE, "The question is too long.");
+        let cut = || LfsRefusal::Told(StatusCode::PAYLOAD_TOO_LARGE, "The question is too long.");
         text.extend_from_slice(&chunk.map_err(|_cut| cut())?);
     }
-    let unclear = || No::Told(StatusCode::UNPROCESSABLE_ENTITY, "The question is not understood.");
+    let unclear =
+        || LfsRefusal::Told(StatusCode::UNPROCESSABLE_ENTITY, "The question is not understood.");
     serde_json::from_slice(&text).map_err(|_malformed| unclear())
 }
 
@@ -217,7 +220,7 @@ struct Offer<'a> {
 }
 
 impl Offer<'_> {
-    fn of(&self, asked: &Asked, uploads: bool) -> Value {
+    fn of(&self, asked: &ObjectRequest, uploads: bool) -> Value {
         let mut told = json!({ "oid": asked.oid, "size": asked.size });
         let limit = i64::try_from(push_limit(self.app)).unwrap_or(i64::MAX);
         let trouble = if asked.oid.parse::<LfsId>().is_err() || asked.size < 0 {
@@ -263,13 +266,13 @@ impl Offer<'_> {
 async fn fetch(
     app: &App,
     req: &HttpRequest,
-    wanted: &Wanted,
+    wanted: &GitRequest,
     id: LfsId,
-) -> Result<HttpResponse, No> {
+) -> Result<HttpResponse, LfsRefusal> {
     let place = enter(app, req, wanted, Service::UploadPack).await?;
     let found = large_files::find(app, place.project, &id).await?;
     let Some((size, content)) = found else {
-        return Err(No::Told(StatusCode::NOT_FOUND, "There is no such file."));
+        return Err(LfsRefusal::Told(StatusCode::NOT_FOUND, "There is no such file."));
     };
     let mut response = HttpResponse::Ok();
     response.content_type("application/octet-stream").no_chunking(size);
@@ -282,17 +285,17 @@ async fn store(
     app: &App,
     req: &HttpRequest,
     payload: Payload,
-    wanted: &Wanted,
+    wanted: &GitRequest,
     id: LfsId,
     size: i64,
-) -> Result<HttpResponse, No> {
+) -> Result<HttpResponse, LfsRefusal> {
     let place = enter(app, req, wanted, Service::ReceivePack).await?;
     let limit = u64::try_from(size).map_err(|_negative| {
-        No::Told(StatusCode::UNPROCESSABLE_ENTITY, "Object has no valid name or size")
+        LfsRefusal::Told(StatusCode::UNPROCESSABLE_ENTITY, "Object has no valid name or size")
     })?;
     let most = push_limit(app);
     if most > 0 && limit > most {
-        return Err(No::Told(StatusCode::PAYLOAD_TOO_LARGE, "Object is too large"));
+        return Err(LfsRefusal::Told(StatusCode::PAYLOAD_TOO_LARGE, "Object is too large"));
     }
     let files = app.lfs.clone();
     let mut arriving = blocking(move || files.begin()).await?;

@@ -17,8 +17,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Refusal, Step, Wanted,
-    lfs::{CONTENT_TYPE, Holder, No, enter, read},
+    GitRequest, Refusal, Step,
+    lfs::{CONTENT_TYPE, Holder, LfsRefusal, enter, read},
 };
 use crate::{app::App, extract::raw_pairs};
 
@@ -41,7 +41,7 @@ pub(super) async fn answer(
     app: &App,
     req: &HttpRequest,
     payload: Payload,
-    wanted: Wanted,
+    wanted: GitRequest,
 ) -> HttpResponse {
     let answered = match (&wanted.step, req.method()) {
         (Step::Locks, &Method::POST) => create(app, req, payload, &wanted).await,
@@ -64,15 +64,15 @@ async fn create(
     app: &App,
     req: &HttpRequest,
     payload: Payload,
-    wanted: &Wanted,
-) -> Result<HttpResponse, No> {
+    wanted: &GitRequest,
+) -> Result<HttpResponse, LfsRefusal> {
     let asked: NewLock = read(req, payload).await?;
     let Holder { project, who, .. } = enter(app, req, wanted, Service::ReceivePack).await?;
     ensure_keeper(&who)?;
     let path = asked.path.trim_start_matches('/').to_owned();
     if path.is_empty() || path.len() > LONGEST_PATH {
         let text = "The path is missing, or too long.";
-        return Err(No::Told(StatusCode::UNPROCESSABLE_ENTITY, text));
+        return Err(LfsRefusal::Told(StatusCode::UNPROCESSABLE_ENTITY, text));
     }
     let user = who.actor.user()?;
     let (lock, new) = app
@@ -99,7 +99,11 @@ fn ensure_keeper(who: &Standing) -> Result<(), Refusal> {
 }
 
 /// `GET …/info/lfs/locks`
-async fn list(app: &App, req: &HttpRequest, wanted: &Wanted) -> Result<HttpResponse, No> {
+async fn list(
+    app: &App,
+    req: &HttpRequest,
+    wanted: &GitRequest,
+) -> Result<HttpResponse, LfsRefusal> {
     let project = enter(app, req, wanted, Service::UploadPack).await?.project;
     let given = raw_pairs(req.query_string().as_bytes());
     let text = |name: &str| given.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
@@ -126,8 +130,8 @@ async fn verify(
     app: &App,
     req: &HttpRequest,
     payload: Payload,
-    wanted: &Wanted,
-) -> Result<HttpResponse, No> {
+    wanted: &GitRequest,
+) -> Result<HttpResponse, LfsRefusal> {
     let asked: Verify = read(req, payload).await?;
     let Holder { project, who, .. } = enter(app, req, wanted, Service::ReceivePack).await?;
     let user = who.actor.user()?;
@@ -150,9 +154,9 @@ async fn unlock(
     app: &App,
     req: &HttpRequest,
     payload: Payload,
-    wanted: &Wanted,
+    wanted: &GitRequest,
     id: i64,
-) -> Result<HttpResponse, No> {
+) -> Result<HttpResponse, LfsRefusal> {
     let asked: Unlock = read(req, payload).await?;
     let Holder { project, who, .. } = enter(app, req, wanted, Service::ReceivePack).await?;
     ensure_keeper(&who)?;
@@ -169,14 +173,17 @@ async fn unlock(
     });
     let lock = match done.await {
         Err(gone) if gone.is_gone() => {
-            return Err(No::Told(StatusCode::NOT_FOUND, "There is no such lock."));
+            return Err(LfsRefusal::Told(StatusCode::NOT_FOUND, "There is no such lock."));
         }
         Err(Error { kind: Kind::Forbidden, .. }) if asked.force => {
             let text = "You must have maintainer access to force delete a lock";
-            return Err(No::Told(StatusCode::FORBIDDEN, text));
+            return Err(LfsRefusal::Told(StatusCode::FORBIDDEN, text));
         }
         Err(Error { kind: Kind::Forbidden, .. }) => {
-            return Err(No::Told(StatusCode::FORBIDDEN, "The file is locked by somebody else."));
+            return Err(LfsRefusal::Told(
+                StatusCode::FORBIDDEN,
+                "The file is locked by somebody else.",
+            ));
         }
         done => done?,
     };

@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use repo::git::hook::{self, Hooks, Listener};
 
-use super::referee::Gate;
+use super::hook_server::Gate;
 use crate::app::App;
 
 /// Begins to answer hooks. Without it nothing can be pushed.

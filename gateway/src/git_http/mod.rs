@@ -1,22 +1,22 @@
 //! Git's own protocol over HTTP: clones, fetches and pushes at `/<namespace>/<project>.git`.
 
+mod authenticate;
+mod authorize;
 mod body;
 mod create;
-mod door;
-mod exchange;
-mod judgement;
+mod git_error;
+mod hook_server;
 mod kind;
 mod lfs;
 mod lfs_locks;
 mod listen;
 mod moved;
-mod permit;
+mod pack_stream;
+mod push_decision;
 mod pushes;
-mod referee;
-mod refusal;
 mod transport;
 mod wiki;
-mod wiki_referee;
+mod wiki_hook_server;
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -38,11 +38,11 @@ use repo::{
     push::incoming::pushable,
 };
 
+pub use git_error::Refusal;
 pub use listen::{listen, listen_with};
-pub use refusal::Refusal;
 pub use transport::Transport;
 
-use self::{door::Visitor, permit::Entrance};
+use self::{authenticate::Visitor, authorize::Entrance};
 use crate::app::App;
 
 /// The bytes of a request or an answer, as they come.
@@ -50,7 +50,7 @@ type Chunks = LocalBoxStream<'static, std::io::Result<Bytes>>;
 
 /// What a path asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct GitRequest {
     /// `group/subgroup/project`, with `.wiki` behind it for a wiki; nothing where the path does not end in `.git`.
     address: Option<String>,
     /// What lacks nothing but the `.git`.
@@ -77,7 +77,7 @@ enum Step {
     },
 }
 
-impl Wanted {
+impl GitRequest {
     /// Whether a path, still percent-encoded, belongs to git.
     pub fn find(path: &str) -> Option<Self> {
         let ends = [
@@ -102,13 +102,18 @@ impl Wanted {
 
 /// Who asks, as git clients and `go` show it, to read what repositories there are.
 pub(crate) async fn reader(app: &App, req: &HttpRequest) -> Result<Actor, Refusal> {
-    let visitor = door::enter(app, req).await?;
-    permit::ensure_scope(&visitor, Service::UploadPack)?;
+    let visitor = authenticate::enter(app, req).await?;
+    authorize::ensure_scope(&visitor, Service::UploadPack)?;
     Ok(visitor.actor())
 }
 
 /// Answers a request of a git client.
-pub async fn answer(app: App, req: &HttpRequest, payload: Payload, wanted: Wanted) -> HttpResponse {
+pub async fn answer(
+    app: App,
+    req: &HttpRequest,
+    payload: Payload,
+    wanted: GitRequest,
+) -> HttpResponse {
     let answered = match wanted.step {
         Step::Refs => refs(&app, req, &wanted).await,
         Step::Pack(service) => pack(&app, req, payload, &wanted, service).await,
@@ -132,7 +137,7 @@ fn ensure_writable(app: &App, service: Service) -> Result<(), Refusal> {
 }
 
 /// `GET …/info/refs?service=…`
-async fn refs(app: &App, req: &HttpRequest, wanted: &Wanted) -> Result<HttpResponse, Refusal> {
+async fn refs(app: &App, req: &HttpRequest, wanted: &GitRequest) -> Result<HttpResponse, Refusal> {
     if !matches!(*req.method(), Method::GET | Method::HEAD) {
         return Err(Refusal::Method("GET"));
     }
@@ -143,8 +148,9 @@ async fn refs(app: &App, req: &HttpRequest, wanted: &Wanted) -> Result<HttpRespo
     if let Some(address) = &wanted.without_suffix {
         return Ok(moved::redirect(app, req, address));
     }
-    let caller = door::enter(app, req).await?;
-    let entrance = permit::find_entrance(app, &caller, wanted.address.as_deref(), service).await?;
+    let caller = authenticate::enter(app, req).await?;
+    let entrance =
+        authorize::find_entrance(app, &caller, wanted.address.as_deref(), service).await?;
     let path = match entrance {
         Entrance::Open(place) => {
             let address = wanted.address.as_deref();
@@ -165,7 +171,7 @@ async fn pack(
     app: &App,
     req: &HttpRequest,
     payload: Payload,
-    wanted: &Wanted,
+    wanted: &GitRequest,
     service: Service,
 ) -> Result<HttpResponse, Refusal> {
     if req.method() != Method::POST {
@@ -176,16 +182,16 @@ async fn pack(
         return Err(Refusal::ContentType);
     }
     ensure_writable(app, service)?;
-    let caller = door::enter(app, req).await?;
+    let caller = authenticate::enter(app, req).await?;
     let address = wanted.address.as_deref();
-    let body = body::read(req, payload, exchange::longest_request(app, service))?;
+    let body = body::read(req, payload, pack_stream::longest_request(app, service))?;
     let answer = match service {
         Service::UploadPack => {
-            let mut place = permit::enter(app, &caller, address, service).await?;
-            if permit::is_one_too_many(app, &caller, &place).await? {
-                place = permit::enter(app, &caller, address, service).await?;
+            let mut place = authorize::enter(app, &caller, address, service).await?;
+            if authorize::is_one_too_many(app, &caller, &place).await? {
+                place = authorize::enter(app, &caller, address, service).await?;
             }
-            exchange::upload(app, &place, protocol(req), body).await?
+            pack_stream::upload(app, &place, protocol(req), body).await?
         }
         Service::ReceivePack => receive(app, &caller, address, protocol(req), body).await?,
     };
@@ -199,19 +205,19 @@ async fn receive(
     protocol: Option<Protocol>,
     body: Chunks,
 ) -> Result<Chunks, Refusal> {
-    let entrance = permit::find_entrance(app, caller, address, Service::ReceivePack).await?;
-    let (head, body) = exchange::split_head(body).await?;
+    let entrance = authorize::find_entrance(app, caller, address, Service::ReceivePack).await?;
+    let (head, body) = pack_stream::split_head(body).await?;
     let place = match entrance {
         Entrance::Open(place) => place,
         Entrance::ToBeMade { path } => {
             let brings = |command: &RefCommand| pushable(command).is_ok() && command.new.is_some();
             if !head.commands.iter().any(brings) {
-                return exchange::turn_down(app, &nothing(app).await?, protocol, body).await;
+                return pack_stream::turn_down(app, &nothing(app).await?, protocol, body).await;
             }
-            permit::make(app, caller, &path).await?
+            authorize::make(app, caller, &path).await?
         }
     };
-    exchange::receive(app, &place, protocol, (head, body)).await
+    pack_stream::receive(app, &place, protocol, (head, body)).await
 }
 
 /// A repository without anything: what a project shows that is not there yet.
@@ -239,10 +245,10 @@ fn fresh(content_type: &str) -> actix_web::HttpResponseBuilder {
 mod tests {
     use repo::git::service::Service;
 
-    use super::{Step, Wanted};
+    use super::{GitRequest, Step};
 
     fn find(path: &str) -> Option<(Option<String>, Step)> {
-        Wanted::find(path).map(|wanted| (wanted.address, wanted.step))
+        GitRequest::find(path).map(|wanted| (wanted.address, wanted.step))
     }
 
     #[test]
@@ -260,7 +266,8 @@ mod tests {
         assert_eq!(find("/a.wiki.git/info/refs"), Some((project("a.wiki"), Step::Refs)));
         assert_eq!(find("/a/b/info/refs"), Some((None, Step::Refs)));
         assert_eq!(find("/b.git/info/refs"), Some((None, Step::Refs)));
-        let completed = |path: &str| Wanted::find(path).and_then(|wanted| wanted.without_suffix);
+        let completed =
+            |path: &str| GitRequest::find(path).and_then(|wanted| wanted.without_suffix);
         assert_eq!(completed("/a/b/info/refs"), project("a/b"));
         assert_eq!(completed("//a/b.wiki/info/refs"), project("a/b.wiki"));
         for odd in ["/a/b.git/info/refs", "/a/info/refs", "/a/%5Cb/info/refs", "/a//b/info/refs"] {

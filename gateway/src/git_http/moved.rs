@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, http::header};
 
-use super::{kind::Kind, permit::Place, wiki};
+use super::{authorize::AuthorizedRepository, kind::Kind, wiki};
 use crate::app::App;
 
 /// Whether this may be the path of a project or a wiki. Nothing else is repeated in an answer.
@@ -15,7 +15,7 @@ pub(super) fn is_address(path: &str) -> bool {
 }
 
 /// The address that a place has now, where it was found by an earlier one.
-pub(super) fn present(place: &Place, address: &str) -> Option<String> {
+pub(super) fn present(place: &AuthorizedRepository, address: &str) -> Option<String> {
     let suffix = if matches!(place.kind, Kind::Wiki(_)) { wiki::SUFFIX } else { "" };
     let present = format!("{}{suffix}", place.full_path);
     (!present.eq_ignore_ascii_case(address)).then_some(present)

@@ -9,13 +9,13 @@ use std::{
 use kernel::{Actor, ids::UserId};
 use repo::git::{RefName, push_head::PushHead};
 
-use super::{judgement::Judgement, kind::Kind};
+use super::{kind::Kind, push_decision::Judgement};
 
 #[derive(Default)]
-pub(super) struct Pushes(Mutex<HashMap<String, Arc<Underway>>>);
+pub(super) struct Pushes(Mutex<HashMap<String, Arc<ActivePush>>>);
 
 /// One push.
-pub(super) struct Underway {
+pub(super) struct ActivePush {
     pub(super) kind: Kind,
     pub(super) user: UserId,
     pub(super) actor: Actor,
@@ -41,12 +41,12 @@ impl Pushes {
     pub(super) fn open(&self, kind: Kind, user: UserId, actor: Actor, head: PushHead) -> String {
         let id = hex::encode(rand::random::<[u8; 16]>());
         let progress = tokio::sync::Mutex::default();
-        let underway = Underway { kind, user, actor, head, progress };
+        let underway = ActivePush { kind, user, actor, head, progress };
         self.all().insert(id.clone(), Arc::new(underway));
         id
     }
 
-    pub(super) fn find(&self, id: &str) -> Option<Arc<Underway>> {
+    pub(super) fn find(&self, id: &str) -> Option<Arc<ActivePush>> {
         self.all().get(id).cloned()
     }
 
@@ -58,7 +58,7 @@ impl Pushes {
         progress.brought_something
     }
 
-    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Underway>>> {
+    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<ActivePush>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,7 +13,7 @@ use repo::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{Refusal, door::Visitor, kind::Kind, permit::Place};
+use super::{Refusal, authenticate::Visitor, authorize::AuthorizedRepository, kind::Kind};
 use crate::app::App;
 
 /// What stands behind the address of a project or group.
@@ -40,7 +40,7 @@ pub(super) async fn enter(
     visitor: &Visitor,
     address: &str,
     service: Service,
-) -> Result<Place, Refusal> {
+) -> Result<AuthorizedRepository, Refusal> {
     let home = address.strip_suffix(SUFFIX).unwrap_or(address).to_owned();
     let actor = visitor.actor();
     let (wiki, full_path, who) = match app.db.peek(move |tx| find(tx, actor, &home)).await {
@@ -59,7 +59,7 @@ pub(super) async fn enter(
         Service::ReceivePack | Service::UploadPack => {}
     }
     let path = open(app, wiki, rights.writes).await?;
-    Ok(Place { kind: Kind::Wiki(wiki), path, full_path, who, made: None })
+    Ok(AuthorizedRepository { kind: Kind::Wiki(wiki), path, full_path, who, made: None })
 }
 
 /// The wiki of the project or group at this path.

@@ -4,11 +4,11 @@ use serde_json::{Map, Value, json};
 
 /// The answers of an operation that are no failures, and the request headers that they depend on.
 pub struct AnswerDoc {
-    answers: Vec<Described>,
+    answers: Vec<DocumentedAnswer>,
     headers: Vec<(&'static str, &'static str)>,
 }
 
-struct Described {
+struct DocumentedAnswer {
     status: u16,
     /// What it says of itself.
     text: &'static str,
@@ -20,7 +20,10 @@ const SUCCESS: &str = "success";
 
 impl AnswerDoc {
     fn one(status: u16, bodies: Vec<(&'static str, Value)>) -> Self {
-        Self { answers: vec![Described { status, text: SUCCESS, bodies }], headers: Vec::new() }
+        Self {
+            answers: vec![DocumentedAnswer { status, text: SUCCESS, bodies }],
+            headers: Vec::new(),
+        }
     }
 
     pub fn json(status: u16, schema: Value) -> Self {
@@ -61,7 +64,7 @@ impl AnswerDoc {
     /// A part of the content can be had.
     #[must_use]
     pub fn with_parts(mut self, kind: &'static str) -> Self {
-        let of = |status, text, bodies| Described { status, text, bodies };
+        let of = |status, text, bodies| DocumentedAnswer { status, text, bodies };
         self.answers.push(of(206, "the part given by `Range`", vec![(kind, binary())]));
         self.answers.push(of(416, "the range starts beyond the end", Vec::new()));
         self.heeding("Range", "Byte range: `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`.")
@@ -103,7 +106,7 @@ impl AnswerDoc {
     }
 
     pub(super) fn into_json(self) -> Map<String, Value> {
-        let answers = self.answers.into_iter().map(|Described { status, text, bodies }| {
+        let answers = self.answers.into_iter().map(|DocumentedAnswer { status, text, bodies }| {
             let mut answer = json!({ "description": text });
             for (kind, schema) in bodies {
                 answer["content"][kind] = json!({ "schema": schema });

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::schemas::Schemas;
 
-type Named = BTreeMap<String, Value>;
+type NamedSchemas = BTreeMap<String, Value>;
 
 /// Rewrites the schemas of the operations, and those that they refer to.
 pub(super) fn rewrite(paths: &mut Value, schemas: &mut Schemas) {
@@ -21,7 +21,7 @@ pub(super) fn rewrite(paths: &mut Value, schemas: &mut Schemas) {
     }
 }
 
-fn rewritten(schema: Value, named: &Named) -> Value {
+fn rewritten(schema: Value, named: &NamedSchemas) -> Value {
     match schema {
         Value::Array(list) => list.into_iter().map(|value| rewritten(value, named)).collect(),
         Value::Object(map) => map
@@ -37,12 +37,12 @@ fn rewritten(schema: Value, named: &Named) -> Value {
     }
 }
 
-fn any_of(mut forms: Vec<Value>, named: &Named) -> Value {
+fn any_of(mut forms: Vec<Value>, named: &NamedSchemas) -> Value {
     forms.sort_by_key(|form| Reverse(Fields::of(form, named).required.len()));
     rewritten(forms.into(), named)
 }
 
-fn all_of(parts: Vec<Value>, named: &Named) -> Value {
+fn all_of(parts: Vec<Value>, named: &NamedSchemas) -> Value {
     let parts = parts.into_iter().map(|part| match forms(resolved(&part, named)) {
         Some(_) => Fields::of(&part, named).into_schema(),
         None => part,
@@ -59,7 +59,7 @@ struct Fields {
 }
 
 impl Fields {
-    fn of(schema: &Value, named: &Named) -> Self {
+    fn of(schema: &Value, named: &NamedSchemas) -> Self {
         let schema = resolved(schema, named);
         let mut fields = Self::default();
         if let Some(own) = schema["properties"].as_object() {
@@ -107,7 +107,7 @@ fn forms(schema: &Value) -> Option<&Vec<Value>> {
 }
 
 /// The schema itself, or the one that it refers to.
-fn resolved<'a>(schema: &'a Value, named: &'a Named) -> &'a Value {
+fn resolved<'a>(schema: &'a Value, named: &'a NamedSchemas) -> &'a Value {
     let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
     name.and_then(|name| named.get(name)).unwrap_or(schema)
 }
@@ -116,13 +116,13 @@ fn resolved<'a>(schema: &'a Value, named: &'a Named) -> &'a Value {
 mod tests {
     use super::*;
 
-    fn named() -> Named {
+    fn named() -> NamedSchemas {
         let short = json!({ "type": "object", "properties": { "id": {} }, "required": ["id"] });
         let long = json!({ "allOf": [
             { "$ref": "#/components/schemas/Short" },
             { "type": "object", "properties": { "name": {} }, "required": ["name"] },
         ] });
-        Named::from([("Short".to_owned(), short), ("Long".to_owned(), long)])
+        NamedSchemas::from([("Short".to_owned(), short), ("Long".to_owned(), long)])
     }
 
     #[test]

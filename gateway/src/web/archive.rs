@@ -9,7 +9,7 @@ use crate::{
     extract::{Call, PathBytes},
     params,
     present::Custom,
-    rest::repo::archive::{Wish, send},
+    rest::repo::archive::{ArchiveRequest, send},
     routes,
 };
 
@@ -18,7 +18,7 @@ routes! { "Archives" at "//-/project/{id}/archive";
 }
 
 params! {
-    pub struct ArchivePlace {
+    pub struct ArchiveAddress {
         /// Revision, a slash and a file name with the format's extension, or the revision with the extension.
         place: String,
         /// Restricts the archive to this folder.
@@ -28,13 +28,13 @@ params! {
     }
 }
 
-async fn archive(app: App, call: Call<ReadCode, ArchivePlace>) -> ApiResult<Custom> {
+async fn archive(app: App, call: Call<ReadCode, ArchiveAddress>) -> ApiResult<Custom> {
     let (place, format) = split_ending(&call.params.place).ok_or(ApiError::NoRoute)?;
     let (revision, name) = match place.rsplit_once('/') {
         Some((revision, name)) => (revision, Some(name.to_owned())),
         None => (place, None),
     };
-    let wish = Wish {
+    let wish = ArchiveRequest {
         revision: Some(revision.to_owned()),
         path: call.params.path.clone().unwrap_or_default(),
         format,

@@ -17,7 +17,7 @@ use actix_web::{
 
 use crate::{
     app::App,
-    route::{Found, Matched, RouteRow, Router},
+    route::{MatchedRoute, RouteMatch, RouteRow, Router},
 };
 use address::{Address, RowPath};
 
@@ -34,13 +34,13 @@ pub async fn answer(app: &App, req: &HttpRequest, router: &Router) -> Option<Htt
     }
     let mut last = None;
     for path in &address.rows {
-        let Found::Row(row) = router.find("GET", path) else { continue };
+        let RouteMatch::Row(row) = router.find("GET", path) else { continue };
         {
             let mut extensions = req.extensions_mut();
             extensions.insert(RowPath(path.clone()));
-            extensions.insert(Matched(row));
+            extensions.insert(MatchedRoute(row));
         }
-        let answer = (row.serve)(app.clone(), req.clone(), Payload::None, Matched(row)).await;
+        let answer = (row.serve)(app.clone(), req.clone(), Payload::None, MatchedRoute(row)).await;
         let is_absent = answer.status() == StatusCode::NOT_FOUND;
         last = Some(answer);
         if !is_absent {

@@ -12,7 +12,7 @@ use repo::policy::ReadCode;
 
 use super::{
     html::{escaped, page},
-    thing::{Thing, encoded},
+    thing::{RecordAddress, encoded},
 };
 use crate::{
     app::App, error::ApiResult, extract::Call, params, present::Custom, route::ROOT, routes,
@@ -43,7 +43,7 @@ async fn of_project(app: App, call: Call<ReadProject, Page>) -> ApiResult<Custom
     let rest = call.params.thing.unwrap_or_default();
     let thing = match at_revision(&app, &call.grant, &rest).await? {
         Some(thing) => thing,
-        None => Thing::of_project(&rest),
+        None => RecordAddress::of_project(&rest),
     };
     let full_path = &call.grant.facts().full_path;
     let record = thing.record_in("projects", full_path);
@@ -58,7 +58,7 @@ async fn of_project(app: App, call: Call<ReadProject, Page>) -> ApiResult<Custom
 }
 
 async fn of_group(app: App, call: Call<ReadGroup, Page>) -> ApiResult<Custom> {
-    let thing = Thing::of_group(&call.params.thing.unwrap_or_default());
+    let thing = RecordAddress::of_group(&call.params.thing.unwrap_or_default());
     let full_path = &call.grant.group_facts().full_path;
     let record = thing.record_in("groups", full_path);
     Ok(shown(&app, &thing.name, full_path, &record, ""))
@@ -77,7 +77,11 @@ async fn of_user(app: App, call: Call<Anyone, OnePerson>) -> ApiResult<Custom> {
 }
 
 /// A folder, a file or a list of commits: where the revision ends and the path begins, only the repository knows.
-async fn at_revision(app: &App, grant: &Grant<ReadProject>, rest: &str) -> Result<Option<Thing>> {
+async fn at_revision(
+    app: &App,
+    grant: &Grant<ReadProject>,
+    rest: &str,
+) -> Result<Option<RecordAddress>> {
     let Some((kind, place)) = rest.split_once('/').filter(|(_, place)| !place.is_empty()) else {
         return Ok(None);
     };
@@ -99,7 +103,7 @@ async fn at_revision(app: &App, grant: &Grant<ReadProject>, rest: &str) -> Resul
             None => (place, String::new()),
         },
     };
-    Ok(Some(Thing::at_revision(kind, &revision, &path)))
+    Ok(Some(RecordAddress::at_revision(kind, &revision, &path)))
 }
 
 fn shown(app: &App, name: &str, home: &str, record: &str, more: &str) -> Custom {

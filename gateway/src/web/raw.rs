@@ -22,7 +22,7 @@ routes! { "Repository files" at "//-/project/{id}/raw", also [ReadRepository];
 }
 
 params! {
-    pub struct RawPlace {
+    pub struct RawAddress {
         /// Revision, a slash and the path of the file.
         place: FilePath,
         /// Whether the browser may display the file instead of saving it.
@@ -30,7 +30,7 @@ params! {
     }
 }
 
-async fn raw(app: App, call: Call<ReadFiles, RawPlace>) -> ApiResult<WithHeaders<Custom>> {
+async fn raw(app: App, call: Call<ReadFiles, RawAddress>) -> ApiResult<WithHeaders<Custom>> {
     let place = call.params.place.bytes().to_vec();
     let read = app.git_read(call.grant.project(), move |reader| {
         let (ref_name, path) = reader.split_revision(place.as_bstr())?;

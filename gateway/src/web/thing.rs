@@ -13,14 +13,14 @@ pub(super) fn encoded(text: &str) -> String {
 
 /// A thing that has an address for people, in a project or group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Thing {
+pub(super) struct RecordAddress {
     /// `Issue #5`; empty for the project or group itself.
     pub(super) name: String,
     /// The rest of its address in the API, behind that of the project or group.
     record: String,
 }
 
-impl Thing {
+impl RecordAddress {
     fn new(name: impl Into<String>, record: impl Into<String>) -> Self {
         Self { name: name.into(), record: record.into() }
     }
@@ -138,10 +138,10 @@ impl Thing {
 
 #[cfg(test)]
 mod tests {
-    use super::Thing;
+    use super::RecordAddress;
 
     #[track_caller]
-    fn check(thing: &Thing, name: &str, record: &str) {
+    fn check(thing: &RecordAddress, name: &str, record: &str) {
         assert_eq!((thing.name.as_str(), thing.record.as_str()), (name, record));
     }
 
@@ -160,7 +160,7 @@ mod tests {
             ("compare/a/b...c", "Comparison of a/b with c", "/repository/compare?from=a%2Fb&to=c"),
             ("wikis/docs/a b", "Wiki page docs/a b", "/wikis/docs%2Fa%20b"),
         ] {
-            check(&Thing::of_project(rest), name, record);
+            check(&RecordAddress::of_project(rest), name, record);
         }
     }
 
@@ -174,13 +174,13 @@ mod tests {
             ("wikis/home", "Wiki page home", "/wikis/home"),
             ("settings", "", ""),
         ] {
-            check(&Thing::of_group(rest), name, record);
+            check(&RecordAddress::of_group(rest), name, record);
         }
     }
 
     #[test]
     fn a_file_is_found_at_its_revision() {
-        let record = |kind| Thing::at_revision(kind, "f/x", "a b/c").record;
+        let record = |kind| RecordAddress::at_revision(kind, "f/x", "a b/c").record;
         assert_eq!(record("blob"), "/repository/files/a%20b%2Fc?ref=f%2Fx");
         assert_eq!(record("tree"), "/repository/tree?ref=f%2Fx&path=a%20b%2Fc");
         assert_eq!(record("blame"), "/repository/files/a%20b%2Fc/blame?ref=f%2Fx");

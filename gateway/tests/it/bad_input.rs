@@ -15,7 +15,7 @@ use proptest::{
 use repo::testing::Fixture;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Asked, Person, TestApp, declared};
+use crate::support::{Answer, Person, RowRequest, TestApp, declared};
 
 fn rows() -> impl Iterator<Item = &'static RouteRow> {
     rest::tables().into_iter().flatten()
@@ -24,12 +24,12 @@ fn rows() -> impl Iterator<Item = &'static RouteRow> {
 type State = (Vec<(&'static str, i64)>, Vec<(PathBuf, String)>);
 
 /// A forge with a repository, and what it holds.
-struct Place {
+struct TestForge {
     app: TestApp,
     project: ProjectId,
 }
 
-impl Place {
+impl TestForge {
     fn new() -> Self {
         let app = TestApp::new();
         let project = app.project_from(&Fixture::new());
@@ -37,8 +37,8 @@ impl Place {
         Self { app, project }
     }
 
-    fn asked(&self, row: &'static RouteRow) -> Asked {
-        Asked::of(row, &self.project.to_string())
+    fn asked(&self, row: &'static RouteRow) -> RowRequest {
+        RowRequest::of(row, &self.project.to_string())
     }
 
     /// How many rows each table has, and where all refs are.
@@ -80,7 +80,7 @@ fn mistyped(schema: &Value) -> Option<Value> {
 
 #[actix_web::test]
 async fn every_declared_type_is_kept() {
-    let place = Place::new();
+    let place = TestForge::new();
     let root = place.app.admin();
     let before = place.state();
     let mut wrong = Vec::new();
@@ -138,7 +138,7 @@ fn hostile() -> Vec<Value> {
 
 #[actix_web::test]
 async fn hostile_text_is_told_what_is_wrong_with_it() {
-    let place = Place::new();
+    let place = TestForge::new();
     let root = place.app.admin();
     let mut state = place.state();
     let mut wrong = Vec::new();
@@ -167,7 +167,7 @@ async fn hostile_text_is_told_what_is_wrong_with_it() {
 
 #[actix_web::test]
 async fn a_megabyte_is_no_name() {
-    let place = Place::new();
+    let place = TestForge::new();
     let root = place.app.admin();
     let before = place.state();
     let long = json!("a".repeat(1 << 20));
@@ -212,7 +212,7 @@ fn broken_bodies() -> Vec<(&'static str, Vec<u8>)> {
 
 #[actix_web::test]
 async fn a_body_that_cannot_be_read_is_refused() {
-    let place = Place::new();
+    let place = TestForge::new();
     let root = place.app.admin();
     let before = place.state();
     let mut wrong = Vec::new();
@@ -236,7 +236,7 @@ async fn a_body_that_cannot_be_read_is_refused() {
 
 #[actix_web::test]
 async fn many_small_things_are_no_burden() {
-    let place = Place::new();
+    let place = TestForge::new();
     let root = place.app.admin();
     let commits = format!("/projects/{}/repository/commits", place.project);
     let before = place.state();
@@ -258,7 +258,7 @@ async fn many_small_things_are_no_burden() {
 
 #[actix_web::test]
 async fn numbers_beyond_all_pages_give_an_empty_page() {
-    let place = Place::new();
+    let place = TestForge::new();
     let root = place.app.admin();
     let branches = format!("/projects/{}/repository/branches", place.project);
     for page in ["1000000000000000000", "9223372036854775807"] {
@@ -274,7 +274,7 @@ async fn numbers_beyond_all_pages_give_an_empty_page() {
 
 #[actix_web::test]
 async fn bytes_that_are_no_text_find_nothing() {
-    let place = Place::new();
+    let place = TestForge::new();
     let root = place.app.admin();
     let before = place.state();
     let mut wrong = Vec::new();
@@ -309,7 +309,7 @@ async fn bytes_that_are_no_text_find_nothing() {
 
 #[actix_web::test]
 async fn things_of_other_projects_are_not_found() {
-    let place = Place::new();
+    let place = TestForge::new();
     let grace = place.app.person("grace");
     let ada = place.app.person("ada");
     let other = place.app.project(&grace, "other", kernel::Visibility::Public);
@@ -360,7 +360,7 @@ fn anything() -> impl Strategy<Value = Value> {
 }
 
 /// The request that chance makes of a row: some of what it takes, and something that it does not.
-fn chance(row: &'static RouteRow, values: &[(Index, Value)], asked: Asked) -> Asked {
+fn chance(row: &'static RouteRow, values: &[(Index, Value)], asked: RowRequest) -> RowRequest {
     let mut names: Vec<&str> = declared(row).iter().map(|param| param.name).collect();
     names.extend(["page", "per_page", "pagination", "sudo", "id", "access_token", "nonsense"]);
     values
@@ -368,7 +368,12 @@ fn chance(row: &'static RouteRow, values: &[(Index, Value)], asked: Asked) -> As
         .fold(asked, |asked, (place, value)| asked.with(names[place.index(names.len())], value))
 }
 
-async fn by_chance(place: &Place, root: &Person<'_>, asked: &Asked, in_query: bool) -> Answer {
+async fn by_chance(
+    place: &TestForge,
+    root: &Person<'_>,
+    asked: &RowRequest,
+    in_query: bool,
+) -> Answer {
     if !in_query {
         return asked.by(root).await;
     }
@@ -393,7 +398,7 @@ async fn nothing_that_chance_sends_breaks_a_route() {
     let mut runner = TestRunner::deterministic();
     let values = vec((any::<Index>(), anything()), 1..6);
     let mut wrong = Vec::new();
-    let place = Place::new();
+    let place = TestForge::new();
     let root = place.app.admin();
     for row in rows() {
         for turn in 0..12 {

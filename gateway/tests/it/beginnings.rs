@@ -2,7 +2,7 @@
 
 use db::schema::projects;
 use diesel::prelude::*;
-use forge::project::repository::SettleBeginning;
+use forge::project::repository::EnsureRepository;
 use gateway::belonging::{self, Bond};
 use kernel::{Visibility, ids::ProjectId};
 use serde_json::json;
@@ -26,7 +26,7 @@ async fn a_project_without_a_repository_gets_one() {
     let home = app.state.storage.repository(project);
     std::fs::remove_dir_all(home.as_path()).unwrap();
 
-    SettleBeginning::with(project, "trunk").run(&app.state).await.unwrap();
+    EnsureRepository::with(project, "trunk").run(&app.state).await.unwrap();
 
     let head = std::fs::read_to_string(home.as_path().join("HEAD")).unwrap();
     assert_eq!(head, "ref: refs/heads/trunk\n");
@@ -37,7 +37,7 @@ async fn a_repository_that_is_there_stays_as_it_is() {
     let app = TestApp::new();
     let project = app.project(&app.person("ada"), "forge", Visibility::Private);
 
-    SettleBeginning::with(project, "trunk").run(&app.state).await.unwrap();
+    EnsureRepository::with(project, "trunk").run(&app.state).await.unwrap();
 
     let home = app.state.storage.repository(project);
     let head = std::fs::read_to_string(home.as_path().join("HEAD")).unwrap();
@@ -53,7 +53,7 @@ async fn a_half_made_fork_goes_and_a_finished_one_stays() {
     tell_import(&app, whole, "finished");
 
     for fork in [half, whole] {
-        SettleBeginning::as_fork(fork).run(&app.state).await.unwrap();
+        EnsureRepository::as_fork(fork).run(&app.state).await.unwrap();
     }
 
     ada.get(&format!("/projects/{half}")).await.with(404);

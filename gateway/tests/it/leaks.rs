@@ -4,7 +4,7 @@ use gateway::{rest, route::RouteRow};
 use kernel::{AccessLevel::Reporter, Visibility::Public};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Asked, Person, TestApp, declared};
+use crate::support::{Answer, Person, RowRequest, TestApp, declared};
 
 /// In every name and text of what is hidden, and in nothing else.
 const WORD: &str = "hushhush";
@@ -56,8 +56,8 @@ fn told(answer: &Answer) -> (u16, String, Vec<(String, String)>) {
 
 /// The row, asked of two places that must look the same.
 async fn differs(person: &Person<'_>, row: &'static RouteRow, ids: [&str; 2]) -> Option<String> {
-    let hidden = told(&Asked::of(row, ids[0]).by(person).await);
-    let none = told(&Asked::of(row, ids[1]).by(person).await);
+    let hidden = told(&RowRequest::of(row, ids[0]).by(person).await);
+    let none = told(&RowRequest::of(row, ids[1]).by(person).await);
     (hidden != none).then(|| format!("{} {}: {hidden:?} {none:?}", row.method, row.pattern))
 }
 
@@ -108,7 +108,7 @@ async fn asked_for(
     id: &str,
 ) -> Vec<String> {
     asked(app);
-    Asked::of(row, id).by(person).await;
+    RowRequest::of(row, id).by(person).await;
     asked(app)
 }
 
@@ -219,7 +219,7 @@ async fn what_is_shared_with_something_hidden_does_not_say_so() {
         for row in rows().filter(|row| row.method == "GET") {
             for (beginning, id) in [("/groups/{id}", "open"), ("/projects/{id}", "open/tool")] {
                 if row.pattern.starts_with(beginning) {
-                    let answer = Asked::of(row, id).by(&person).await;
+                    let answer = RowRequest::of(row, id).by(&person).await;
                     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
                     assert!(!text.contains(WORD) && !text.contains("\"mia\""), "{row:?}: {text}");
                 }
@@ -321,7 +321,7 @@ async fn a_confidential_issue_answers_every_call_as_one_that_is_not_there() {
     for row in rows().filter(|row| row.pattern.contains("{issue_iid}")) {
         for person in [&eve, &nobody] {
             let asked =
-                |iid: i64| Asked::of(row, &project.to_string()).with("issue_iid", &json!(iid));
+                |iid: i64| RowRequest::of(row, &project.to_string()).with("issue_iid", &json!(iid));
             let (hidden, none) = (asked(hidden).by(person).await, asked(999).by(person).await);
             if told(&hidden) != told(&none) {
                 wrong.push(format!(

@@ -1,7 +1,7 @@
 //! Passwords at every door where one is shown: guesses are counted, and only a few are hashed at once.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use forge::{sign_in::Seat, slots::Who};
+use forge::{sign_in::Seat, slots::SlotOwner};
 use gateway::app::Limits;
 use kernel::{Visibility, ids::UserId};
 use org::user::{actions::NewUser, password};
@@ -36,7 +36,7 @@ async fn ls_remote(person: &Person<'_>) -> u16 {
 }
 
 /// All seats that one caller may have.
-fn all_seats(app: &TestApp, who: Who) -> Vec<Seat> {
+fn all_seats(app: &TestApp, who: SlotOwner) -> Vec<Seat> {
     std::iter::from_fn(|| app.state.passwords.seat(who).ok()).collect()
 }
 
@@ -104,7 +104,7 @@ async fn only_a_few_wait_for_a_hash_at_once() {
     let app = TestApp::new();
     set_up(&app);
     let root = app.admin();
-    let seats = all_seats(&app, Who::Address(None));
+    let seats = all_seats(&app, SlotOwner::Address(None));
 
     let refused = sign_in(&app, "ada", RIGHT).await;
     assert_eq!(refused.header("retry-after"), Some("2"));
@@ -113,7 +113,7 @@ async fn only_a_few_wait_for_a_hash_at_once() {
     assert_eq!(ls_remote(&at_git).await, 429);
     let new = |name: &str| json!({ "username": name, "name": name, "email": format!("{name}@b.test"), "password": "analytical 1" });
     root.post("/users", new("bob")).await.created();
-    let theirs = all_seats(&app, Who::User(app.user("root").id));
+    let theirs = all_seats(&app, SlotOwner::User(app.user("root").id));
     assert_eq!(root.post("/users", new("cyd")).await.status, 429);
 
     drop((seats, theirs));
@@ -126,7 +126,7 @@ async fn only_a_few_wait_for_a_hash_at_once() {
 async fn nothing_is_hashed_for_an_invitation_that_is_not_there() {
     let app = TestApp::new();
     set_up(&app);
-    let _seats = all_seats(&app, Who::Address(None));
+    let _seats = all_seats(&app, SlotOwner::Address(None));
     let shown: Value = json!({ "login": "ada", "password": RIGHT });
 
     let told = app.anonymous().post("//-/invites/nosuchtoken", shown).await;

@@ -11,7 +11,7 @@ use kernel::{
 use org::{member::Source, token::Scope, user::actions::NewUser};
 use serde_json::json;
 
-use crate::support::{Answer, Asked, Person, TestApp, ci::job_token, declared, sample};
+use crate::support::{Answer, Person, RowRequest, TestApp, ci::job_token, declared, sample};
 
 const ROLES: [(&str, AccessLevel); 5] = [
     ("guest", Guest),
@@ -45,7 +45,7 @@ const MOST_RULES: usize = 2;
 
 /// A well-formed request for a row; what it names beside the project need not exist.
 async fn ask(person: &Person<'_>, row: &'static RouteRow, id: &str) -> Answer {
-    let mut asked = Asked::of(row, id);
+    let mut asked = RowRequest::of(row, id);
     let mut answer = asked.by(person).await;
     for _ in 0..MOST_RULES {
         let told = answer.body["error"].as_str().unwrap_or_default();
@@ -71,13 +71,13 @@ fn letter(answer: &Answer) -> char {
     }
 }
 
-struct Place<'a> {
+struct Fixture<'a> {
     app: &'a TestApp,
     source: Source,
     visibility: Visibility,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Fixture<'a> {
     fn project(app: &'a TestApp, visibility: Visibility, number: usize) -> Self {
         let keeper = app.person("keeper");
         let project = app.project(&keeper, &format!("{visibility}-{number}"), visibility);
@@ -166,7 +166,7 @@ async fn every_project_route_keeps_to_its_row() {
     for (number, row) in rows("Project").enumerate() {
         let mut line = String::new();
         for visibility in Visibility::ALL {
-            Place::project(&app, *visibility, number).try_out(row, &mut line, &mut wrong).await;
+            Fixture::project(&app, *visibility, number).try_out(row, &mut line, &mut wrong).await;
         }
         writeln!(matrix, "{line} {:<6} {:<62} {}", row.method, row.pattern, abilities(row))
             .expect("text grows");
@@ -182,7 +182,7 @@ async fn every_group_route_keeps_to_its_row() {
     for (number, row) in rows("Group").enumerate() {
         let mut line = String::new();
         for visibility in Visibility::ALL {
-            let place = Place::group(&app, *visibility, number).await;
+            let place = Fixture::group(&app, *visibility, number).await;
             place.try_out(row, &mut line, &mut wrong).await;
         }
         writeln!(matrix, "{line} {:<6} {:<62} {}", row.method, row.pattern, row.ability)
@@ -328,8 +328,8 @@ async fn administrators_are_refused_nothing_that_is_of_a_project_or_group() {
     let mut wrong = Vec::new();
     for (number, row) in rows("Project").chain(rows("Group")).enumerate() {
         let place = match row.scope {
-            "Project" => Place::project(&app, Visibility::Private, number),
-            _ => Place::group(&app, Visibility::Private, number).await,
+            "Project" => Fixture::project(&app, Visibility::Private, number),
+            _ => Fixture::group(&app, Visibility::Private, number).await,
         };
         let answer = ask(&admin, row, &place.id()).await;
         let own = REFUSED_TO_ALL.contains(&(row.method, row.pattern));

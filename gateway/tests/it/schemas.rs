@@ -9,7 +9,7 @@ use std::{
 
 use gateway::{
     rest,
-    route::{Found, ROOT, Router},
+    route::{ROOT, RouteMatch, Router},
 };
 use jsonschema::{Retrieve, Uri, Validator};
 use kernel::ids::ProjectId;
@@ -218,7 +218,7 @@ async fn answers_have_the_published_shapes() {
         let path =
             names.iter().fold(endpoint.clone(), |path, (name, made)| path.replace(name, made));
         let bare = path.split('?').next().unwrap_or_default();
-        if matches!(router.find("GET", &format!("{ROOT}{bare}")), Found::Nothing) {
+        if matches!(router.find("GET", &format!("{ROOT}{bare}")), RouteMatch::Nothing) {
             eprintln!("not served yet: {endpoint}");
             continue;
         }

@@ -15,7 +15,7 @@ use org::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Asked, Person, TestApp};
+use crate::support::{Answer, Person, RowRequest, TestApp};
 
 const ROLES: [(&str, AccessLevel); 4] = [
     ("guest", Guest),
@@ -27,7 +27,7 @@ const ROLES: [(&str, AccessLevel); 4] = [
 const TOKENS: [&str; 3] = ["glpat-", TriggerToken::PREFIX, "GR1348941"];
 
 /// A project or group with all that is secret in it.
-struct Place<'a> {
+struct Fixture<'a> {
     app: &'a TestApp,
     source: Source,
     path: String,
@@ -41,7 +41,7 @@ struct Place<'a> {
     invitation: String,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Fixture<'a> {
     async fn new(app: &'a TestApp, scope: &str, number: usize) -> Self {
         let keeper = app.person("keeper");
         let (name, home) = (format!("kept-{number}"), format!("home-{number}"));
@@ -100,7 +100,7 @@ impl<'a> Place<'a> {
             ("email", &json!(self.invitation)),
         ];
         let place = |name: &str| format!("{{{name}}}");
-        let mut asked = Asked::of(row, id);
+        let mut asked = RowRequest::of(row, id);
         for (name, value) in named {
             if row.pattern.contains(&place(name)) {
                 asked = asked.with(name, value);
@@ -151,7 +151,7 @@ async fn no_answer_holds_a_secret_that_opens_more_than_its_reader_may() {
     let app = TestApp::new();
     let (mut wrong, mut seen) = (Vec::new(), 0);
     let rows = rest::tables().into_iter().flatten().filter(|row| row.scope != "Instance");
-    let still = [Place::new(&app, "Project", 0).await, Place::new(&app, "Group", 0).await];
+    let still = [Fixture::new(&app, "Project", 0).await, Fixture::new(&app, "Group", 0).await];
     for (number, row) in rows.enumerate() {
         let own;
         let place = match (row.method, row.scope) {
@@ -159,7 +159,7 @@ async fn no_answer_holds_a_secret_that_opens_more_than_its_reader_may() {
             ("GET", _) => &still[1],
             // What changes something finds everything as it was, and the least are heard first.
             _ => {
-                own = Place::new(&app, row.scope, number + 1).await;
+                own = Fixture::new(&app, row.scope, number + 1).await;
                 &own
             }
         };
@@ -192,7 +192,7 @@ async fn nobody_is_given_the_secret_of_somebody_else() {
 
     for row in rest::tables().into_iter().flatten().filter(|row| row.scope == "Instance") {
         for id in &ids {
-            let mut asked = Asked::of(row, "");
+            let mut asked = RowRequest::of(row, "");
             for (name, value) in
                 [("id", id), ("impersonation_token_id", id), ("user_id", &json!(other.0))]
             {

@@ -66,7 +66,7 @@ async fn seal(ada: &Person<'_>, project: ProjectId, table: &str) {
             let ship = JobId(job(ada, project, "ship").await["id"].as_i64().expect("an id"));
             let (vault, all) =
                 (ada.app.state.vault.clone(), [("KEY".to_owned(), CLEAR.to_owned())]);
-            ada.app.write(move |tx| tx.keep_inherited_variables(&vault, ship, &all));
+            ada.app.write(move |tx| tx.save_inherited_variables(&vault, ship, &all));
         }
         "alert_integrations" => {
             let new = json!({ "name": "monitor", "active": true });

@@ -7,7 +7,7 @@ use super::{history::History, wrk::encoded};
 use crate::client::Client;
 
 /// One line of the table.
-pub(super) struct Compared {
+pub(super) struct ComparisonLine {
     pub(super) what: &'static str,
     pub(super) count: usize,
     pub(super) differences: Vec<String>,
@@ -52,7 +52,7 @@ pub(super) fn compare_all(
     project: i64,
     history: &History,
     sample: usize,
-) -> Vec<Compared> {
+) -> Vec<ComparisonLine> {
     let subject = Subject {
         client,
         base: format!("/projects/{project}/repository"),
@@ -61,8 +61,8 @@ pub(super) fn compare_all(
         sample: history.commits(sample).unwrap_or_default(),
     };
     let run = |(what, check): &(&'static str, Check)| match check(&subject) {
-        Ok((count, differences)) => Compared { what, count, differences },
-        Err(error) => Compared { what, count: 0, differences: vec![format!("{error:#}")] },
+        Ok((count, differences)) => ComparisonLine { what, count, differences },
+        Err(error) => ComparisonLine { what, count: 0, differences: vec![format!("{error:#}")] },
     };
     CHECKS.iter().map(run).collect()
 }

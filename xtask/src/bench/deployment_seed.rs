@@ -42,19 +42,19 @@ pub(super) struct Templates {
 
 /// The last ids before the copies.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Before {
+pub(super) struct FirstIds {
     pub(super) environment: i64,
     pub(super) deployment: i64,
     merge_request: i64,
 }
 
-pub(super) fn fill(address: &str, from: Templates, size: Size) -> Result<Before> {
+pub(super) fn fill(address: &str, from: Templates, size: Size) -> Result<FirstIds> {
     let mut connection = Connection::open(address)?;
     let mut last = |table: &str| {
         let query = format!("SELECT max(id) AS number FROM {table}");
         seed::number(&mut connection, &query)?.with_context(|| format!("{table} is empty"))
     };
-    let before = Before {
+    let before = FirstIds {
         environment: last("environments")?,
         deployment: last("deployments")?,
         merge_request: last("merge_requests")?,
@@ -94,7 +94,7 @@ fn numbers(last: i64) -> String {
     format!("n(i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < {last})")
 }
 
-fn environments(table: &Table, from: Templates, before: Before) -> String {
+fn environments(table: &Table, from: Templates, before: FirstIds) -> String {
     let named = |first: &str, second: &str, others: &str| {
         format!("CASE n.i WHEN 1 THEN '{first}' WHEN 2 THEN '{second}' ELSE {others} END")
     };
@@ -113,7 +113,7 @@ fn environments(table: &Table, from: Templates, before: Before) -> String {
 }
 
 /// Every second goes to production, one in ten to staging; one in ten failed, and a few run.
-fn deployments(table: &Table, from: Templates, before: Before, size: Size) -> String {
+fn deployments(table: &Table, from: Templates, before: FirstIds, size: Size) -> String {
     let status = "CASE WHEN n.i % 50000 = 1 THEN 'running' WHEN n.i % 10 = 0 THEN 'failed' ELSE 'success' END";
     let value = |column: &str| {
         Some(match column {
@@ -140,7 +140,7 @@ fn deployments(table: &Table, from: Templates, before: Before, size: Size) -> St
     Copies { source: from.deployment, with, rows: "n", value: &value }.text(table, "id")
 }
 
-fn merge_requests(table: &Table, from: Templates, before: Before, size: Size) -> String {
+fn merge_requests(table: &Table, from: Templates, before: FirstIds, size: Size) -> String {
     let value = |column: &str| {
         Some(match column {
             "id" => format!("{} + n.i", before.merge_request),
@@ -156,7 +156,7 @@ fn merge_requests(table: &Table, from: Templates, before: Before, size: Size) ->
     Copies { source: from.merge_request, with, rows: "n", value: &value }.text(table, "id")
 }
 
-fn links(before: Before) -> String {
+fn links(before: FirstIds) -> String {
     let (deployment, merge_request) = (before.deployment, before.merge_request);
     format!(
         "INSERT INTO deployed_merge_requests (deployment_id, merge_request_id, environment_id, deployed_at) \
@@ -166,6 +166,6 @@ fn links(before: Before) -> String {
 }
 
 /// The deployment with which a merge request came.
-pub(super) fn with_merge_request(before: Before, number: i64) -> i64 {
+pub(super) fn with_merge_request(before: FirstIds, number: i64) -> i64 {
     before.deployment + number * STEP
 }

@@ -7,12 +7,12 @@ use serde_json::json;
 
 use super::{
     cases::{CONSTANT, Case, case},
-    deployment_seed::{self, Before, ENVIRONMENTS, Size, Templates, with_merge_request},
+    deployment_seed::{self, ENVIRONMENTS, FirstIds, Size, Templates, with_merge_request},
     people::{id, post},
     pipeline_seed::{self, JOBS},
     pipelines,
     report::{Report, milliseconds},
-    wrk::{Generator, Measured},
+    wrk::{Generator, Measurement},
 };
 use crate::{client::Client, server::Installation};
 
@@ -24,9 +24,9 @@ pub(super) struct Run<'a> {
 }
 
 /// What lists are asked about.
-struct Place {
+struct BenchProject {
     project: i64,
-    before: Before,
+    before: FirstIds,
     size: Size,
     /// When the deployment was made that is copied.
     since: String,
@@ -54,7 +54,7 @@ impl Run<'_> {
         ];
         println!("filled in {}", milliseconds(begun.elapsed()));
         let server = self.installation.start()?;
-        let place = Place { project: jobs.project, before, size: self.size, since };
+        let place = BenchProject { project: jobs.project, before, size: self.size, since };
         let mut cases = vec![self.measured(CONSTANT, &["GET /-/liveness".to_owned()])?];
         for wanted in place.lists().into_iter().chain(place.others()).chain(place.brought()) {
             if self.only.is_none_or(|only| wanted.name.contains(only)) {
@@ -69,7 +69,7 @@ impl Run<'_> {
         &self,
         name: &'static str,
         requests: &[String],
-    ) -> Result<(&'static str, Measured)> {
+    ) -> Result<(&'static str, Measurement)> {
         let figures = self.generator.measure(&self.installation.root(), requests)?;
         println!(
             "{name}: {:.0} a second, p90 {:.1} ms, {} failed",
@@ -95,7 +95,7 @@ fn merge_request(client: &Client, project: i64) -> Result<i64> {
     id(&post(client, &format!("/projects/{project}/merge_requests"), &new)?)
 }
 
-impl Place {
+impl BenchProject {
     fn own(&self) -> String {
         format!("/projects/{}", self.project)
     }

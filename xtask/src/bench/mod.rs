@@ -48,7 +48,7 @@ use crate::{
 use cases::{CONSTANT, Projects};
 use history::History;
 use report::{Report, megabytes, milliseconds};
-use wrk::{Generator, Measured};
+use wrk::{Generator, Measurement};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -120,7 +120,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let generator =
         Generator::new(scratch.path(), options.connections, if options.quick { 2 } else { 6 })?;
     let binary = server::binary(options.binary.as_deref(), Profile::Release)?;
-    let all = Measuring { options, history: history.as_ref(), generator, binary, scratch };
+    let all = BenchRun { options, history: history.as_ref(), generator, binary, scratch };
     let mut reports = Vec::new();
     for database in [Database::Sqlite, Database::Postgres] {
         if options.database.is_none_or(|only| only == database) {
@@ -138,7 +138,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 /// What the runs on both databases have in common.
-struct Measuring<'a> {
+struct BenchRun<'a> {
     options: &'a Options,
     history: Option<&'a History>,
     generator: Generator,
@@ -146,7 +146,7 @@ struct Measuring<'a> {
     scratch: tempfile::TempDir,
 }
 
-impl Measuring<'_> {
+impl BenchRun<'_> {
     fn on(&self, database: Database) -> Result<Option<Report>> {
         let cluster = match database {
             Database::Sqlite => None,
@@ -307,7 +307,7 @@ impl Run<'_> {
         Ok(server)
     }
 
-    fn measured(&self, projects: &Projects) -> Result<Vec<(&'static str, Measured)>> {
+    fn measured(&self, projects: &Projects) -> Result<Vec<(&'static str, Measurement)>> {
         let mut measured = Vec::new();
         for case in cases::cases(projects, self.history)? {
             let wanted = self

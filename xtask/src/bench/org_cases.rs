@@ -2,7 +2,7 @@
 
 use super::{
     cases::{Case, case},
-    org_seed::{Made, Size},
+    org_seed::{SeedIds, Size},
 };
 
 /// The tokens of the callers beside the administrator.
@@ -30,7 +30,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(made: Made, size: Size) -> Self {
+    fn of(made: SeedIds, size: Size) -> Self {
         let first = made.groups + size.people;
         let trees = (size.groups - size.large) / 20;
         let every = |count: i64| usize::try_from((count / 200).max(1)).unwrap_or(1);
@@ -46,7 +46,7 @@ impl Groups {
     }
 }
 
-pub(super) fn cases(made: Made, size: Size, callers: &Callers) -> Vec<OrgCase> {
+pub(super) fn cases(made: SeedIds, size: Size, callers: &Callers) -> Vec<OrgCase> {
     let groups = Groups::of(made, size);
     let admin = |case: Case| OrgCase { case, token: None };
     let busy = |case: Case| OrgCase { case, token: Some(callers.busy.clone()) };
@@ -56,9 +56,9 @@ pub(super) fn cases(made: Made, size: Size, callers: &Callers) -> Vec<OrgCase> {
     all
 }
 
-type As<'a> = &'a dyn Fn(Case) -> OrgCase;
+type CaseFn<'a> = &'a dyn Fn(Case) -> OrgCase;
 
-fn of_groups(groups: &Groups, size: Size, [admin, busy, plain]: [As<'_>; 3]) -> Vec<OrgCase> {
+fn of_groups(groups: &Groups, size: Size, [admin, busy, plain]: [CaseFn<'_>; 3]) -> Vec<OrgCase> {
     let each = |ids: &[i64], rest: &str| {
         ids.iter().map(|id| format!("/groups/{id}{rest}")).collect::<Vec<_>>()
     };

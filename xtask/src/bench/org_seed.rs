@@ -53,20 +53,23 @@ pub(super) struct Templates {
 
 /// The first ids of what was made, less one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Made {
+pub(super) struct SeedIds {
     pub(super) people: i64,
     pub(super) groups: i64,
     pub(super) projects: i64,
 }
 
-pub(super) fn organisation(address: &str, from: Templates, size: Size) -> Result<Made> {
+pub(super) fn organisation(address: &str, from: Templates, size: Size) -> Result<SeedIds> {
     let mut connection = Connection::open(address)?;
     let mut last = |table: &str| {
         let query = format!("SELECT max(id) AS number FROM {table}");
         seed::number(&mut connection, &query)?.context("a table is empty")
     };
-    let made =
-        Made { people: last("users")?, groups: last("namespaces")?, projects: last("projects")? };
+    let made = SeedIds {
+        people: last("users")?,
+        groups: last("namespaces")?,
+        projects: last("projects")?,
+    };
     let tables = schema::tables(&mut connection)?;
     let mut script = String::from("BEGIN;\n");
     script.push_str(&people(&tables, from, made, size)?);
@@ -104,7 +107,7 @@ fn numbers(count: i64) -> String {
     format!("n(i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < {count})")
 }
 
-fn people(tables: &[Table], from: Templates, made: Made, size: Size) -> Result<String> {
+fn people(tables: &[Table], from: Templates, made: SeedIds, size: Size) -> Result<String> {
     let user = Copies {
         source: from.user,
         with: numbers(size.people),
@@ -153,7 +156,7 @@ fn parent(size: Size) -> String {
     )
 }
 
-fn groups(tables: &[Table], from: Templates, made: Made, size: Size) -> Result<String> {
+fn groups(tables: &[Table], from: Templates, made: SeedIds, size: Size) -> Result<String> {
     let first = made.groups + size.people;
     let (large, tree) = (size.large, Size::TREE);
     let with = format!(
@@ -184,7 +187,7 @@ fn groups(tables: &[Table], from: Templates, made: Made, size: Size) -> Result<S
     Ok(copies.text(table(tables, "namespaces")?, "id"))
 }
 
-fn projects(tables: &[Table], from: Templates, made: Made, size: Size) -> Result<String> {
+fn projects(tables: &[Table], from: Templates, made: SeedIds, size: Size) -> Result<String> {
     let first = made.groups + size.people;
     let each = (size.projects / size.groups).max(1);
     let with = format!(
@@ -225,7 +228,7 @@ fn projects(tables: &[Table], from: Templates, made: Made, size: Size) -> Result
 
 /// A few members of each tree's top, one of each other group, thousands of one group, and one person nearly everywhere.
 /// Every tenth tree shares its top with the group at the top of the next.
-fn memberships(from: Templates, made: Made, size: Size) -> String {
+fn memberships(from: Templates, made: SeedIds, size: Size) -> String {
     let first = made.groups + size.people;
     let (large, tree, busy) = (size.large, Size::TREE, from.busy);
     let (people, count) = (made.people, size.people);

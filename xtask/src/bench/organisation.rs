@@ -9,7 +9,7 @@ use super::{
     org_seed::{self, Size, Templates},
     people::{id, person, post},
     report::{Report, milliseconds},
-    wrk::{Generator, Measured},
+    wrk::{Generator, Measurement},
 };
 use crate::server::Installation;
 
@@ -51,7 +51,7 @@ impl Run<'_> {
         name: &'static str,
         requests: &[String],
         token: Option<&str>,
-    ) -> Result<(&'static str, Measured)> {
+    ) -> Result<(&'static str, Measurement)> {
         let figures = self.generator.measure_as(&self.installation.root(), requests, token)?;
         println!(
             "{name}: {:.0} a second, p90 {:.1} ms, {} failed",

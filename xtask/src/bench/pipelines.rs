@@ -10,8 +10,8 @@ use super::{
     people::{id, post},
     pipeline_seed::{self, JOBS, Size, Template},
     report::{Report, milliseconds},
-    transport::Timed,
-    wrk::{Generator, Measured},
+    transport::Timing,
+    wrk::{Generator, Measurement},
 };
 use crate::{client::Client, server::Installation};
 
@@ -64,7 +64,7 @@ impl Run<'_> {
         &self,
         name: &'static str,
         requests: &[String],
-    ) -> Result<(&'static str, Measured)> {
+    ) -> Result<(&'static str, Measurement)> {
         let figures = self.generator.measure(&self.installation.root(), requests)?;
         println!(
             "{name}: {:.0} a second, p90 {:.1} ms, {} failed",
@@ -191,7 +191,7 @@ const PIPELINES: [(&str, &str); 19] = [
 ];
 
 /// How long a pipeline of 500 jobs takes to be made, and to go on when one of its jobs ends.
-fn large(client: &Client) -> Result<Vec<Timed>> {
+fn large(client: &Client) -> Result<Vec<Timing>> {
     let project = project(client, "large-pipelines")?;
     commit(client, project, "First [skip ci]", &jobs_of(LARGE))?;
     let address = format!("/projects/{project}/pipeline");
@@ -216,7 +216,7 @@ fn large(client: &Client) -> Result<Vec<Timed>> {
         ensure!(done["status"] == "canceled", "not canceled: {done}");
     }
     Ok(vec![
-        Timed { what: format!("make a pipeline of {LARGE} jobs"), seconds: made },
-        Timed { what: format!("end one of {LARGE} jobs"), seconds: ended },
+        Timing { what: format!("make a pipeline of {LARGE} jobs"), seconds: made },
+        Timing { what: format!("end one of {LARGE} jobs"), seconds: ended },
     ])
 }

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{correct::Compared, transport::Timed, wrk::Measured};
+use super::{correct::ComparisonLine, transport::Timing, wrk::Measurement};
 use crate::server::{self, Server};
 
 /// Everything one database's run found.
 pub(super) struct Report {
     pub(super) database: &'static str,
-    pub(super) cases: Vec<(&'static str, Measured)>,
-    pub(super) transport: Vec<Timed>,
-    pub(super) compared: Vec<Compared>,
+    pub(super) cases: Vec<(&'static str, Measurement)>,
+    pub(super) transport: Vec<Timing>,
+    pub(super) compared: Vec<ComparisonLine>,
     pub(super) notes: Vec<(&'static str, String)>,
 }
 

@@ -18,8 +18,8 @@ use super::{
     review_cases::{self, Names},
     review_seed::{self, Size, Templates},
     review_targets,
-    transport::Timed,
-    wrk::{Generator, Measured},
+    transport::Timing,
+    wrk::{Generator, Measurement},
 };
 use crate::server::Installation;
 
@@ -78,7 +78,7 @@ impl Run<'_> {
         name: &'static str,
         requests: &[String],
         token: Option<&str>,
-    ) -> Result<(&'static str, Measured)> {
+    ) -> Result<(&'static str, Measurement)> {
         let figures = self.generator.measure_as(&self.installation.root(), requests, token)?;
         println!(
             "{name}: {:.0} a second, p90 {:.1} ms, {} failed",
@@ -142,7 +142,7 @@ impl Run<'_> {
         git(&["push", "--quiet", &remote, "refs/heads/*:refs/heads/*"], &folder, None)
     }
 
-    fn merges(&self, large: i64) -> Result<Timed> {
+    fn merges(&self, large: i64) -> Result<Timing> {
         let client = self.installation.client();
         let mut seconds = Vec::new();
         for n in 0..MERGES {
@@ -156,7 +156,7 @@ impl Run<'_> {
             seconds.push(begun.elapsed().as_secs_f64());
             ensure!(merged["state"] == "merged", "not merged: {merged}");
         }
-        Ok(Timed { what: "merge".to_owned(), seconds })
+        Ok(Timing { what: "merge".to_owned(), seconds })
     }
 }
 

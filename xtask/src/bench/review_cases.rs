@@ -2,7 +2,7 @@
 
 use super::{
     cases::{Case, case},
-    review_seed::{Made, Size, Templates},
+    review_seed::{SeedIds, Size, Templates},
 };
 
 /// A case, and whose token it carries; without one the administrator's.
@@ -15,7 +15,7 @@ pub(super) struct ReviewCase {
 pub(super) struct Names {
     pub(super) group: i64,
     pub(super) from: Templates,
-    pub(super) made: Made,
+    pub(super) made: SeedIds,
     /// Within the large project.
     pub(super) long_iid: i64,
 }

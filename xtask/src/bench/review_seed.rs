@@ -58,7 +58,7 @@ pub(super) struct Templates {
 
 /// The first ids of what was made, less one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Made {
+pub(super) struct SeedIds {
     pub(super) projects: i64,
     pub(super) issues: i64,
 }
@@ -68,13 +68,13 @@ const LABELS: i64 = 5;
 /// Numbers of copies begin behind those that were made through the API.
 const NUMBERS: i64 = 100;
 
-pub(super) fn review(address: &str, from: Templates, size: Size) -> Result<Made> {
+pub(super) fn review(address: &str, from: Templates, size: Size) -> Result<SeedIds> {
     let mut connection = Connection::open(address)?;
     let mut last = |table: &str| {
         let query = format!("SELECT max(id) AS number FROM {table}");
         seed::number(&mut connection, &query)?.with_context(|| format!("{table} is empty"))
     };
-    let made = Made { projects: last("projects")?, issues: last("issues")? };
+    let made = SeedIds { projects: last("projects")?, issues: last("issues")? };
     let [labels, milestones, merge_requests] =
         [last("labels")?, last("milestones")?, last("merge_requests")?];
     let tables = schema::tables(&mut connection)?;
@@ -100,7 +100,7 @@ pub(super) fn review(address: &str, from: Templates, size: Size) -> Result<Made>
 struct Seed<'a> {
     tables: &'a [Table],
     from: Templates,
-    made: Made,
+    made: SeedIds,
     size: Size,
     labels: i64,
     milestones: i64,

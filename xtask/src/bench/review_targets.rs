@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{
     people::{id, post},
     review::{commit, git},
-    transport::Timed,
+    transport::Timing,
 };
 use crate::{client::Client, server::Installation};
 
@@ -21,7 +21,7 @@ pub(super) fn commits(
     installation: &Installation,
     scratch: &Path,
     group: i64,
-) -> Result<Vec<Timed>> {
+) -> Result<Vec<Timing>> {
     OPEN.iter().map(|open| commits_beside(installation, scratch, group, *open)).collect()
 }
 
@@ -30,7 +30,7 @@ fn commits_beside(
     scratch: &Path,
     group: i64,
     open: usize,
-) -> Result<Timed> {
+) -> Result<Timing> {
     let client = installation.client();
     let name = format!("targets-{open}");
     let wanted = json!({ "name": name, "namespace_id": group, "default_branch": "main" });
@@ -46,7 +46,7 @@ fn commits_beside(
         seconds.push(timed_commit(&client, project, n)?);
     }
     println!("commit beside {open} merge requests: {} timed", seconds.len());
-    Ok(Timed { what: format!("commit to a branch with {open} open merge requests"), seconds })
+    Ok(Timing { what: format!("commit to a branch with {open} open merge requests"), seconds })
 }
 
 fn timed_commit(client: &Client, project: i64, n: usize) -> Result<f64> {

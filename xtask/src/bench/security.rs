@@ -10,8 +10,8 @@ use super::{
     people::{id, post},
     report::{Report, megabytes, milliseconds},
     security_seed::{self, Size},
-    transport::Timed,
-    wrk::{Generator, Measured},
+    transport::Timing,
+    wrk::{Generator, Measurement},
 };
 use crate::{
     client::Client,
@@ -80,7 +80,7 @@ impl Run<'_> {
         self.only.is_none_or(|only| name.contains(only))
     }
 
-    fn measured(&self, generator: &Generator, case: &Case) -> Result<Measured> {
+    fn measured(&self, generator: &Generator, case: &Case) -> Result<Measurement> {
         let figures = generator.measure(&self.installation.root(), &case.requests)?;
         println!(
             "{}: {:.0} a second, p90 {:.1} ms, {} failed",
@@ -112,15 +112,15 @@ impl Run<'_> {
             );
         }
         let transport = vec![
-            Timed { what: "export of all vulnerabilities".to_owned(), seconds: written },
-            Timed { what: "download of the export".to_owned(), seconds: fetched },
+            Timing { what: "export of all vulnerabilities".to_owned(), seconds: written },
+            Timing { what: "download of the export".to_owned(), seconds: fetched },
         ];
         Ok(Exports { transport, most })
     }
 }
 
 struct Exports {
-    transport: Vec<Timed>,
+    transport: Vec<Timing>,
     /// MiB.
     most: f64,
 }

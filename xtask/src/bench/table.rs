@@ -1,6 +1,6 @@
 //! The run as tables in Markdown, in the form in which `docs/performance.md` has them.
 
-use super::{cases::CONSTANT, correct::Compared, report::Report, wrk::Measured};
+use super::{cases::CONSTANT, correct::ComparisonLine, report::Report, wrk::Measurement};
 
 pub(super) fn print(reports: &[Report]) {
     println!("\nTimes in ms; failed answers, where there are any, in brackets.\n");
@@ -52,7 +52,7 @@ fn figures(report: &Report, name: &str) -> String {
     let find = |wanted: &str| {
         report.cases.iter().find(|(name, _)| *name == wanted).map(|(_, figures)| figures)
     };
-    let Some(Measured { per_second, p50, p90, p99, failed }) = find(name) else {
+    let Some(Measurement { per_second, p50, p90, p99, failed }) = find(name) else {
         return " | | | |".to_owned();
     };
     let ratio = find(CONSTANT).map_or(0.0, |constant| per_second / constant.per_second);
@@ -115,9 +115,9 @@ fn thousands(figure: f64) -> String {
     out
 }
 
-fn comparisons(compared: &[Compared]) {
+fn comparisons(compared: &[ComparisonLine]) {
     println!("\n| compared with git | facts | differing |\n| --- | ---: | ---: |");
-    for Compared { what, count, differences } in compared {
+    for ComparisonLine { what, count, differences } in compared {
         println!("| {what} | {count} | {} |", differences.len());
     }
     for difference in compared.iter().flat_map(|compared| compared.differences.iter().take(5)) {

@@ -16,12 +16,12 @@ const PUSHES: usize = 15;
 const MANY: usize = 2_000;
 
 /// Seconds, over several runs of the same command.
-pub(super) struct Timed {
+pub(super) struct Timing {
     pub(super) what: String,
     pub(super) seconds: Vec<f64>,
 }
 
-impl Timed {
+impl Timing {
     pub(super) fn median(&self) -> f64 {
         let mut sorted = self.seconds.clone();
         sorted.sort_by(f64::total_cmp);
@@ -34,12 +34,12 @@ pub(super) fn push_everything(
     installation: &Installation,
     history: &History,
     project: &str,
-) -> Result<Timed> {
+) -> Result<Timing> {
     let remote = installation.remote(project);
     let specs = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"];
     let mut push = git();
     push.arg("--git-dir").arg(history.folder()).args(["push", "--quiet", &remote]).args(specs);
-    Ok(Timed { what: "push of everything".to_owned(), seconds: vec![seconds(&mut push)?] })
+    Ok(Timing { what: "push of everything".to_owned(), seconds: vec![seconds(&mut push)?] })
 }
 
 /// Clones of the large project over HTTP beside clones of the same repository from the disk, then small pushes.
@@ -49,13 +49,13 @@ pub(super) fn measure(
     (large, small): (&str, &str),
     scratch: &Path,
     repeats: usize,
-) -> Result<Vec<Timed>> {
+) -> Result<Vec<Timing>> {
     let served = installation.remote(large);
     let disk = format!("file://{}", history.folder().display());
-    let clone = |what: &str, source: &str, options: &[&str]| -> Result<Timed> {
+    let clone = |what: &str, source: &str, options: &[&str]| -> Result<Timing> {
         let runs =
             (0..repeats).map(|_| clone_once(source, options, scratch)).collect::<Result<_>>()?;
-        Ok(Timed { what: what.to_owned(), seconds: runs })
+        Ok(Timing { what: what.to_owned(), seconds: runs })
     };
     let shallow = ["--depth", "1"];
     let partial = ["--filter=blob:none"];
@@ -73,7 +73,7 @@ pub(super) fn measure(
 }
 
 /// Tags of one commit, pushed to a new project and to a repository on the disk.
-fn pushes_of_many_refs(installation: &Installation, scratch: &Path) -> Result<(Timed, Timed)> {
+fn pushes_of_many_refs(installation: &Installation, scratch: &Path) -> Result<(Timing, Timing)> {
     let (clone, bare) = (scratch.join("many"), scratch.join("many.git"));
     seconds(git().args(["init", "--quiet", "--initial-branch", "main"]).arg(&clone))?;
     seconds(git().args(["init", "--quiet", "--bare"]).arg(&bare))?;
@@ -87,9 +87,9 @@ fn pushes_of_many_refs(installation: &Installation, scratch: &Path) -> Result<(T
     let script: String = (0..MANY).map(|n| format!("create refs/tags/v{n:04} HEAD\n")).collect();
     std::fs::write(clone.join("refs"), script)?;
     in_clone(&["-c", "alias.fill=!git update-ref --stdin < refs", "fill"])?;
-    let timed = |what: &str, remote: &str| -> Result<Timed> {
+    let timed = |what: &str, remote: &str| -> Result<Timing> {
         let taken = in_clone(&["push", "--quiet", remote, "refs/tags/*:refs/tags/*"])?;
-        Ok(Timed { what: what.to_owned(), seconds: vec![taken] })
+        Ok(Timing { what: what.to_owned(), seconds: vec![taken] })
     };
     Ok((
         timed("push of 2,000 refs over HTTP", &served)?,
@@ -112,7 +112,7 @@ fn pushes(
     project: &str,
     scratch: &Path,
     repeats: usize,
-) -> Result<Timed> {
+) -> Result<Timing> {
     let remote = installation.remote(project);
     let clone: PathBuf = scratch.join("pusher");
     seconds(git().args(["clone", "--quiet", &remote]).arg(&clone))?;
@@ -128,7 +128,7 @@ fn pushes(
         ]))?;
         runs.push(seconds(git().current_dir(&clone).args(["push", "--quiet", "origin", "HEAD"]))?);
     }
-    Ok(Timed { what: "push of one commit".to_owned(), seconds: runs })
+    Ok(Timing { what: "push of one commit".to_owned(), seconds: runs })
 }
 
 fn git() -> Command {

@@ -49,7 +49,7 @@ pub(super) struct Generator {
 
 /// What one run of wrk measured; times in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Measured {
+pub(super) struct Measurement {
     pub(super) per_second: f64,
     pub(super) p50: f64,
     pub(super) p90: f64,
@@ -67,7 +67,7 @@ impl Generator {
     }
 
     /// A short run whose figures nobody keeps, then the one that counts.
-    pub(super) fn measure(&self, root: &str, requests: &[String]) -> Result<Measured> {
+    pub(super) fn measure(&self, root: &str, requests: &[String]) -> Result<Measurement> {
         self.measure_as(root, requests, None)
     }
 
@@ -77,7 +77,7 @@ impl Generator {
         root: &str,
         requests: &[String],
         token: Option<&str>,
-    ) -> Result<Measured> {
+    ) -> Result<Measurement> {
         let token = token.unwrap_or(TOKEN);
         self.run(root, requests, token, ("warm", 1))?;
         self.run(root, requests, token, ("run", self.seconds))
@@ -102,7 +102,7 @@ impl Generator {
         requests: &[String],
         token: &str,
         (name, seconds): (&str, u32),
-    ) -> Result<Measured> {
+    ) -> Result<Measurement> {
         let list = self.folder.join("requests.txt");
         std::fs::write(&list, requests.join("\n"))?;
         let script = self.folder.join("requests.lua");
@@ -129,7 +129,7 @@ impl Generator {
     }
 }
 
-fn parse(told: &str) -> Option<Measured> {
+fn parse(told: &str) -> Option<Measurement> {
     let after =
         |label: &str| told.lines().find_map(|line| line.trim().strip_prefix(label)).map(str::trim);
     let mut failed =
@@ -140,7 +140,7 @@ fn parse(told: &str) -> Option<Measured> {
             .filter_map(|count| count.parse::<u64>().ok())
             .sum::<u64>();
     }
-    Some(Measured {
+    Some(Measurement {
         per_second: after("Requests/sec:")?.parse().ok()?,
         p50: milliseconds(after("50%")?)?,
         p90: milliseconds(after("90%")?)?,
@@ -190,7 +190,7 @@ mod tests {
 
         assert_eq!(
             measured,
-            Measured { per_second: 12345.6, p50: 0.87, p90: 1.5, p99: 2100.0, failed: 7 }
+            Measurement { per_second: 12345.6, p50: 0.87, p90: 1.5, p99: 2100.0, failed: 7 }
         );
     }
 

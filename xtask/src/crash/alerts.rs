@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{
     facts::load,
-    ledger::{Ledger, Shared},
+    ledger::{Ledger, SharedLedger},
 };
 use crate::{client::Client, migrate::Connection, server::Installation};
 
@@ -41,7 +41,7 @@ impl Monitor {
     }
 
     /// A new alert, and one that is known.
-    pub(super) fn send(&self, ledger: &Shared, name: &str, n: u64) -> Result<()> {
+    pub(super) fn send(&self, ledger: &SharedLedger, name: &str, n: u64) -> Result<()> {
         let title = format!("{name} {n}");
         let iid = self.report(&title)?;
         ledger.write().alerts.push((self.project, iid, title));

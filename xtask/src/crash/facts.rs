@@ -30,7 +30,7 @@ struct Count {
 }
 
 /// Where the push events say that each ref stands, and what they contradict themselves in.
-pub(super) struct Told {
+pub(super) struct EventFacts {
     pub(super) refs: BTreeMap<Ref, String>,
     pub(super) gaps: Vec<String>,
     /// Moves of refs that were begun before the last start, and are written down as not yet done.
@@ -44,7 +44,7 @@ pub(super) fn now() -> Result<i64> {
 
 /// `started` is when the server that runs now was started. What it does itself stays in the journal until it writes the
 /// next time.
-pub(super) fn read(connection: &mut Connection, started: i64) -> Result<Told> {
+pub(super) fn read(connection: &mut Connection, started: i64) -> Result<EventFacts> {
     let events: Vec<Event> = load(
         connection,
         "SELECT project_id, ref_name, before_sha, after_sha FROM push_events ORDER BY id",
@@ -67,7 +67,7 @@ pub(super) fn read(connection: &mut Connection, started: i64) -> Result<Told> {
             None => refs.remove(&key),
         };
     }
-    Ok(Told { refs, gaps, unfinished: unfinished.first().map_or(0, |row| row.count) })
+    Ok(EventFacts { refs, gaps, unfinished: unfinished.first().map_or(0, |row| row.count) })
 }
 
 /// A merge request, as its row tells it.

@@ -38,9 +38,9 @@ pub(super) struct Ledger {
 }
 
 #[derive(Default)]
-pub(super) struct Shared(Mutex<Ledger>);
+pub(super) struct SharedLedger(Mutex<Ledger>);
 
-impl Shared {
+impl SharedLedger {
     pub(super) fn write(&self) -> MutexGuard<'_, Ledger> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use super::{alerts::Monitor, ledger::Shared, pipelines, pushes::Pusher, runners};
+use super::{alerts::Monitor, ledger::SharedLedger, pipelines, pushes::Pusher, runners};
 use crate::{
     client::{Answer, Client},
     runner::Runner,
@@ -33,7 +33,7 @@ pub(super) struct Stage<'a> {
 /// One thread's place in a round.
 struct Worker<'a> {
     client: Client,
-    ledger: &'a Shared,
+    ledger: &'a SharedLedger,
     stop: &'a AtomicBool,
     /// Makes every name of this thread and round its own.
     name: String,
@@ -72,7 +72,7 @@ impl<'a> Stage<'a> {
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         round: u32,
-        ledger: &'scope Shared,
+        ledger: &'scope SharedLedger,
         stop: &'scope AtomicBool,
     ) {
         let worker = move |name: &str| Worker {

@@ -28,7 +28,7 @@ use crate::{
     postgres::{Cluster, Durability},
     server::{self, Installation, Profile, Server},
 };
-use ledger::Shared;
+use ledger::SharedLedger;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -93,11 +93,11 @@ fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> 
     let mut started = facts::now()?;
     let mut server = installation.start()?;
     let stage = load::Stage::prepare(installation, scratch.path())?;
-    let everything = Shared::default();
+    let everything = SharedLedger::default();
     for round in 1..=options.rounds {
         let victims = if random.random_bool(0.5) { Victims::Server } else { Victims::Everybody };
         let moment = Duration::from_millis(random.random_range(MOMENTS));
-        let ledger = Shared::default();
+        let ledger = SharedLedger::default();
         crash(server, &stage, round, &ledger, (moment, victims))?;
         started = facts::now()?;
         server = installation.start()?;
@@ -134,7 +134,7 @@ fn crash(
     server: Server,
     stage: &load::Stage<'_>,
     round: u32,
-    ledger: &Shared,
+    ledger: &SharedLedger,
     (moment, victims): (Duration, Victims),
 ) -> Result<()> {
     let stop = AtomicBool::new(false);

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Result, ensure};
 
-use super::ledger::Shared;
+use super::ledger::SharedLedger;
 use crate::server::Installation;
 
 pub(super) struct Pusher<'a> {
@@ -38,7 +38,7 @@ impl<'a> Pusher<'a> {
     }
 
     /// Pushes until the server is gone.
-    pub(super) fn work(&self, round: u32, ledger: &Shared, stop: &AtomicBool) {
+    pub(super) fn work(&self, round: u32, ledger: &SharedLedger, stop: &AtomicBool) {
         let mut tags: Vec<String> = Vec::new();
         for n in 0.. {
             if stop.load(Ordering::SeqCst) {
@@ -54,7 +54,7 @@ impl<'a> Pusher<'a> {
         }
     }
 
-    fn push(&self, tag: &str, tags: &mut Vec<String>, ledger: &Shared) -> Result<()> {
+    fn push(&self, tag: &str, tags: &mut Vec<String>, ledger: &SharedLedger) -> Result<()> {
         std::fs::write(self.clone.join(format!("{tag}.txt")), format!("pushed with {tag}\n"))?;
         self.git(&["add", "--all"])?;
         self.git(&["commit", "--quiet", "--message", tag])?;

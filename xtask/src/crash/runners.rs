@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::json;
 
-use super::ledger::{Ledger, Shared};
+use super::ledger::{Ledger, SharedLedger};
 use crate::{
     client::Client,
     runner::{Job, JobAnswer, Runner},
@@ -63,7 +63,7 @@ pub(super) fn make_pipeline(client: &Client, project: i64) -> Result<()> {
 }
 
 /// Does jobs until the server is gone.
-pub(super) fn work(runner: &Runner, project: i64, ledger: &Shared, stop: &AtomicBool) {
+pub(super) fn work(runner: &Runner, project: i64, ledger: &SharedLedger, stop: &AtomicBool) {
     while !stop.load(Ordering::SeqCst) {
         if let Err(error) = do_one(runner, project, ledger) {
             if !stop.load(Ordering::SeqCst) {
@@ -74,7 +74,7 @@ pub(super) fn work(runner: &Runner, project: i64, ledger: &Shared, stop: &Atomic
     }
 }
 
-fn do_one(runner: &Runner, project: i64, ledger: &Shared) -> Result<()> {
+fn do_one(runner: &Runner, project: i64, ledger: &SharedLedger) -> Result<()> {
     let JobAnswer::Job(job) = runner.request(None)? else {
         std::thread::sleep(REST);
         return Ok(());

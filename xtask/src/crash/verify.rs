@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     alerts, facts,
-    ledger::{Ledger, Ref, Shared},
+    ledger::{Ledger, Ref, SharedLedger},
     merges, pipelines,
     pushes::plain,
     runners,
@@ -30,7 +30,7 @@ const WORK: Duration = Duration::from_secs(150);
 /// What one round was told, and the repositories it worked on.
 pub(super) fn after_crash(
     installation: &Installation,
-    ledger: &Shared,
+    ledger: &SharedLedger,
     started: i64,
 ) -> Result<Vec<String>> {
     rest(installation)?;
@@ -52,7 +52,7 @@ pub(super) fn after_crash(
 /// Everything all rounds were told, and every repository.
 pub(super) fn at_the_end(
     installation: &Installation,
-    everything: &Shared,
+    everything: &SharedLedger,
     started: i64,
     running_project: i64,
 ) -> Result<Vec<String>> {

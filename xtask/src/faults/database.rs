@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
-use super::{Ground, Verdict, load::Load};
+use super::{FaultFixture, Verdict, load::Load};
 use crate::{
     postgres::{Cluster, Durability},
     server::Installation,
@@ -14,7 +14,7 @@ use crate::{
 /// No answer may take longer while the database is away.
 const LIMIT: Duration = Duration::from_secs(2);
 
-pub(super) fn away(ground: &Ground) -> Result<Verdict> {
+pub(super) fn away(ground: &FaultFixture) -> Result<Verdict> {
     let Some(mut cluster) = Cluster::start(Durability::Full)? else {
         return Ok(Verdict::Skipped("there is no PostgreSQL here".to_owned()));
     };

@@ -10,16 +10,16 @@ use std::{
 
 use anyhow::{Result, ensure};
 
-use super::{Ground, Verdict, job::RunningJob, load::Load};
+use super::{FaultFixture, Verdict, job::RunningJob, load::Load};
 use crate::server::Installation;
 
 /// So often is tried to write while there is no room.
 const ROUNDS: usize = 20;
 
 /// A small file system that goes with the value.
-struct Small(PathBuf);
+struct SmallDisk(PathBuf);
 
-impl Small {
+impl SmallDisk {
     /// Nothing where mounting is not permitted.
     fn mount(folder: &Path, limits: &str) -> Result<Option<Self>> {
         let place = folder.join("small");
@@ -31,7 +31,7 @@ impl Small {
     }
 }
 
-impl Drop for Small {
+impl Drop for SmallDisk {
     fn drop(&mut self) {
         if let Err(error) = Command::new("umount").arg("-l").arg(&self.0).status() {
             eprintln!("{} is still mounted: {error}", self.0.display());
@@ -39,7 +39,7 @@ impl Drop for Small {
     }
 }
 
-pub(super) fn bytes(ground: &Ground) -> Result<Verdict> {
+pub(super) fn bytes(ground: &FaultFixture) -> Result<Verdict> {
     full(ground, "size=48m", |place| {
         let mut file = File::create(place)?;
         let block = vec![0; 64 << 10];
@@ -50,7 +50,7 @@ pub(super) fn bytes(ground: &Ground) -> Result<Verdict> {
     })
 }
 
-pub(super) fn inodes(ground: &Ground) -> Result<Verdict> {
+pub(super) fn inodes(ground: &FaultFixture) -> Result<Verdict> {
     full(ground, "size=256m,nr_inodes=2000", |place| {
         fs::create_dir(place)?;
         let mut n = 0_u32;
@@ -61,8 +61,12 @@ pub(super) fn inodes(ground: &Ground) -> Result<Verdict> {
     })
 }
 
-fn full(ground: &Ground, limits: &str, fill: impl Fn(&Path) -> Result<()>) -> Result<Verdict> {
-    let Some(small) = Small::mount(&ground.folder, limits)? else {
+fn full(
+    ground: &FaultFixture,
+    limits: &str,
+    fill: impl Fn(&Path) -> Result<()>,
+) -> Result<Verdict> {
+    let Some(small) = SmallDisk::mount(&ground.folder, limits)? else {
         return Ok(Verdict::Skipped("mounting is not permitted".to_owned()));
     };
     let ballast = small.0.join("ballast");

@@ -4,10 +4,10 @@ use std::{fs, time::Instant};
 
 use anyhow::{Result, ensure};
 
-use super::{Ground, Verdict, load::Load};
+use super::{FaultFixture, Verdict, load::Load};
 use crate::server::Installation;
 
-pub(super) fn removed(ground: &Ground) -> Result<Verdict> {
+pub(super) fn removed(ground: &FaultFixture) -> Result<Verdict> {
     let installation = Installation::new(ground.binary.clone(), ground.folder.join("data"), None)?;
     // The first stop moves the tables out of the log.
     installation.start()?.stop()?;

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 
-use super::{Ground, Verdict, load::Load};
+use super::{FaultFixture, Verdict, load::Load};
 use crate::server::{Installation, resident};
 
 /// Open files that the server may have.
@@ -22,7 +22,7 @@ const HEAVY: usize = 40;
 const MEMORY: &str = "134217728";
 
 /// A program that starts the server with a limit of its own.
-fn limited(ground: &Ground, before: &str) -> Result<PathBuf> {
+fn limited(ground: &FaultFixture, before: &str) -> Result<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
     let script = ground.folder.join("limited");
     let text = format!("#!/bin/sh\n{before}\nexec '{}' \"$@\"\n", ground.binary.display());
@@ -31,7 +31,7 @@ fn limited(ground: &Ground, before: &str) -> Result<PathBuf> {
     Ok(script)
 }
 
-pub(super) fn files(ground: &Ground) -> Result<Verdict> {
+pub(super) fn files(ground: &FaultFixture) -> Result<Verdict> {
     let program = limited(ground, &format!("ulimit -n {FILES}"))?;
     let installation = Installation::new(program, ground.folder.join("data"), None)?;
     let server = installation.start()?;
@@ -98,7 +98,7 @@ impl Drop for Group {
     }
 }
 
-pub(super) fn memory(ground: &Ground) -> Result<Verdict> {
+pub(super) fn memory(ground: &FaultFixture) -> Result<Verdict> {
     let Some(group) = Group::bound() else {
         return Ok(Verdict::Skipped("control groups cannot be made".to_owned()));
     };

@@ -28,7 +28,7 @@ pub(crate) struct Options {
 }
 
 /// What a fault is called, and how it is made and looked at.
-type Fault = (&'static str, fn(&Ground) -> Result<Verdict>);
+type Fault = (&'static str, fn(&FaultFixture) -> Result<Verdict>);
 
 const FAULTS: [Fault; 6] = [
     ("disk full", disk::bytes),
@@ -40,7 +40,7 @@ const FAULTS: [Fault; 6] = [
 ];
 
 /// What every fault needs: the program, and a folder of its own.
-struct Ground {
+struct FaultFixture {
     binary: PathBuf,
     folder: PathBuf,
 }
@@ -65,7 +65,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     for (name, fault) in FAULTS.into_iter().filter(|(name, _)| wanted(name)) {
         let folder = scratch.path().join(name.replace(' ', "-"));
         std::fs::create_dir(&folder)?;
-        match fault(&Ground { binary: binary.clone(), folder }) {
+        match fault(&FaultFixture { binary: binary.clone(), folder }) {
             Ok(Verdict::Good { answers, recovery, kept }) => {
                 println!("| {name} | {answers} | {:.1} s | {kept} |", recovery.as_secs_f64());
             }

@@ -7,12 +7,13 @@ use kernel::{
     page::{Page, PageRequest},
 };
 
-use super::faults::Told;
+use super::faults::StatusFields;
 use crate::{
     Event, Status,
     job::{Job, JobKind, JobStore as _, NewJob, StatusFilter, Step},
     pipeline::{
-        NewPipeline, Pipeline, PipelineStore as _, Place, Source, actions::ensure_shown, advance,
+        NewPipeline, Pipeline, PipelineRef, PipelineStore as _, Source, actions::ensure_shown,
+        advance,
     },
     policy::{ReadCommitStatuses, ReportCommitStatus},
     ports::{Projects, Refs},
@@ -24,7 +25,7 @@ const STAGE_POSITION: i64 = 1_000_000;
 
 kernel::text_enum! {
     /// How far a check is, as it is reported.
-    pub enum Reported {
+    pub enum ExternalState {
         Pending = "pending",
         Running = "running",
         Success = "success",
@@ -39,10 +40,10 @@ kernel::text_enum! {
 pub struct Report {
     pub sha: String,
     /// The branch or tag that was named.
-    pub place: Option<Place>,
+    pub place: Option<PipelineRef>,
     /// The one that counts where none was named and no pipeline is found: a branch with the commit.
-    pub fallback: Option<Place>,
-    pub state: Reported,
+    pub fallback: Option<PipelineRef>,
+    pub state: ExternalState,
     pub name: String,
     pub target_url: Option<String>,
     pub description: Option<String>,
@@ -73,7 +74,7 @@ pub fn report(
     refs: &impl Refs,
     report: Report,
 ) -> Result<Job> {
-    let told = Told {
+    let told = StatusFields {
         name: &report.name,
         target_url: report.target_url.as_deref(),
         description: report.description.as_deref(),
@@ -109,7 +110,7 @@ fn pipeline_for(
     grant: &Grant<ReportCommitStatus>,
     refs: &impl Refs,
     report: &Report,
-) -> Result<(Pipeline, Place)> {
+) -> Result<(Pipeline, PipelineRef)> {
     let project = grant.project();
     let named = report.place.as_ref();
     let found = match (report.pipeline, named) {
@@ -146,7 +147,7 @@ fn begin(
     tx: &mut Tx<'_>,
     grant: &Grant<ReportCommitStatus>,
     pipeline: &Pipeline,
-    place: &Place,
+    place: &PipelineRef,
     report: &Report,
 ) -> Result<Job> {
     let new = NewJob {
@@ -172,11 +173,11 @@ fn moved(tx: &Tx<'_>, job: Job, report: Report) -> Result<Job> {
         ..job
     };
     match report.state {
-        Reported::Pending => {
+        ExternalState::Pending => {
             job.status = job.status.after(Step::Enqueue)?;
             job.queued_at = now;
         }
-        Reported::Running => {
+        ExternalState::Running => {
             if let Ok(pending) = job.status.after(Step::Enqueue) {
                 job.status = pending;
                 job.queued_at = now;
@@ -184,13 +185,13 @@ fn moved(tx: &Tx<'_>, job: Job, report: Report) -> Result<Job> {
             job.status = job.status.after(Step::Run)?;
             job.started_at = now;
         }
-        Reported::Success => job.status = job.status.after(Step::Succeed)?,
-        Reported::Failed => {
+        ExternalState::Success => job.status = job.status.after(Step::Succeed)?,
+        ExternalState::Failed => {
             job.status = job.status.after(Step::Drop)?;
             job.failure_reason = Some("api_failure".to_owned());
         }
-        Reported::Canceled => job.status = job.status.after(Step::Cancel)?,
-        Reported::Skipped => job.status = job.status.after(Step::Skip)?,
+        ExternalState::Canceled => job.status = job.status.after(Step::Cancel)?,
+        ExternalState::Skipped => job.status = job.status.after(Step::Skip)?,
     }
     let finished = matches!(job.status, Status::Success | Status::Failed | Status::Canceled);
     job.finished_at = if finished { now } else { job.finished_at };

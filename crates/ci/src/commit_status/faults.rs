@@ -6,13 +6,13 @@ const LONGEST: usize = 255;
 
 /// What is told of a status, beside its name.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told<'a> {
+pub(super) struct StatusFields<'a> {
     pub name: &'a str,
     pub target_url: Option<&'a str>,
     pub description: Option<&'a str>,
 }
 
-impl Told<'_> {
+impl StatusFields<'_> {
     pub(super) fn check(self) -> Result<()> {
         let mut faults = Faults::default();
         if self.name.trim().is_empty() {

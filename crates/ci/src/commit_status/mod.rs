@@ -3,4 +3,4 @@
 pub mod actions;
 mod faults;
 
-pub use actions::{Report, Reported};
+pub use actions::{ExternalState, Report};

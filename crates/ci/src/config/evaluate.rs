@@ -6,9 +6,9 @@ use super::{
     Stop,
     entry::{Changes, Exists, Rule},
     expression::{Expression, pattern::Patterns},
-    given::{Given, Project, Tree},
     glob::Globs,
-    variables::{Unknown, View, expand},
+    input::{PipelineInput, Project, Tree},
+    variables::{UnknownVariable, View, expand},
 };
 
 /// Comparisons of a path with a pattern after which a file is taken to exist.
@@ -20,7 +20,7 @@ const STEP: usize = 4096;
 
 /// What an evaluation has asked before: the same paths are compared in many jobs.
 pub(super) struct Evaluation<'e> {
-    given: &'e Given<'e>,
+    given: &'e PipelineInput<'e>,
     tree: &'e dyn Tree,
     pub(super) patterns: &'e mut Patterns,
     globs: Globs,
@@ -33,7 +33,7 @@ pub(super) struct Evaluation<'e> {
 
 impl<'e> Evaluation<'e> {
     pub(super) fn new(
-        given: &'e Given<'_>,
+        given: &'e PipelineInput<'_>,
         tree: &'e dyn Tree,
         patterns: &'e mut Patterns,
     ) -> Self {
@@ -88,7 +88,8 @@ impl<'e> Evaluation<'e> {
         let Some(reference) = &changes.compare_to else {
             return self.has_changed_since_base(patterns);
         };
-        let reference = expand(reference, &|name| view.get(name), Unknown::Vanishes).into_owned();
+        let reference =
+            expand(reference, &|name| view.get(name), UnknownVariable::Vanishes).into_owned();
         if !self.changed_since.contains_key(&reference) {
             let paths = self.tree.changed_since(&reference).map_err(Stop::Fault)?;
             self.changed_since.insert(reference.clone(), paths);
@@ -175,7 +176,8 @@ impl<'e> Evaluation<'e> {
         reference: Option<&str>,
         view: View<'_>,
     ) -> Result<Arc<[String]>, Stop> {
-        let expanded = |text| expand(text, &|name| view.get(name), Unknown::Vanishes).into_owned();
+        let expanded =
+            |text| expand(text, &|name| view.get(name), UnknownVariable::Vanishes).into_owned();
         let (project, reference) = (expanded(project), reference.map(expanded));
         match self.given.fetch.project(&project, reference.as_deref()).map_err(Stop::Fault)? {
             Project::Found(tree) => tree.paths().map_err(Stop::Fault),
@@ -191,7 +193,8 @@ impl<'e> Evaluation<'e> {
 }
 
 fn expanded(paths: &[String], view: View<'_>) -> Vec<String> {
-    let one = |path: &String| expand(path, &|name| view.get(name), Unknown::Stays).into_owned();
+    let one =
+        |path: &String| expand(path, &|name| view.get(name), UnknownVariable::Stays).into_owned();
     paths.iter().map(one).collect()
 }
 

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    Include, Need, Plan, PlannedJob, Reading, Refusal,
+    Include, Need, ParseResult, Plan, PlannedJob, Refusal,
     entry::{JobEntry, Report},
     expression::pattern::Patterns,
-    given::Given,
+    input::PipelineInput,
     json, plain, select, yaml,
 };
 use kernel::{Result, TextEnum as _};
@@ -47,9 +47,9 @@ pub struct LintJob {
 }
 
 /// All problems of the configuration itself, and all of its jobs whatever their rules.
-pub fn lint(text: &str, given: &Given<'_>) -> Result<Lint> {
+pub fn lint(text: &str, given: &PipelineInput<'_>) -> Result<Lint> {
     let mut report = Report::with(Patterns::until(given.deadline));
-    let reading = Reading::of(text, given, &mut report);
+    let reading = ParseResult::of(text, given, &mut report);
     let mut lint = begun(&reading, &report);
     match reading.outcome {
         Ok(configuration) => {
@@ -64,9 +64,9 @@ pub fn lint(text: &str, given: &Given<'_>) -> Result<Lint> {
 }
 
 /// What a push would make of it: the first problem, and the jobs that there would be.
-pub fn dry_run(text: &str, given: &Given<'_>) -> Result<Lint> {
+pub fn dry_run(text: &str, given: &PipelineInput<'_>) -> Result<Lint> {
     let mut report = Report::with(Patterns::until(given.deadline));
-    let reading = Reading::of(text, given, &mut report);
+    let reading = ParseResult::of(text, given, &mut report);
     let mut lint = begun(&reading, &report);
     let plan = reading
         .outcome
@@ -79,7 +79,7 @@ pub fn dry_run(text: &str, given: &Given<'_>) -> Result<Lint> {
     Ok(lint)
 }
 
-fn begun(reading: &Reading, report: &Report) -> Lint {
+fn begun(reading: &ParseResult, report: &Report) -> Lint {
     Lint {
         warnings: report.warnings.iter().take(MOST_WARNINGS).cloned().collect(),
         merged_yaml: reading.merged.as_ref().map(yaml::emit),

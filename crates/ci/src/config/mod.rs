@@ -16,9 +16,9 @@ mod entry;
 mod evaluate;
 mod expression;
 mod extend;
-pub mod given;
 mod glob;
 mod include;
+pub mod input;
 mod json;
 mod lint;
 mod merge;
@@ -42,16 +42,16 @@ pub use refusal::{Refusal, plain};
 
 use entry::{Report, Values, Workflow};
 use expression::pattern::Patterns;
-use given::Given;
+use input::PipelineInput;
 use merge::Budget;
 use node::{Entries, Key, Map, Node};
 use normalize::{Job, Jobs};
 use refusal::Stop;
 
 /// What there is to do for a pipeline, or why there is nothing.
-pub fn compile(text: &str, given: &Given<'_>) -> Result<Plan, Refusal> {
+pub fn compile(text: &str, given: &PipelineInput<'_>) -> Result<Plan, Refusal> {
     let mut report = Report::with(Patterns::until(given.deadline));
-    let reading = Reading::of(text, given, &mut report);
+    let reading = ParseResult::of(text, given, &mut report);
     let configuration = reading.outcome?;
     let plan = select::select(&configuration, given, &mut report)?;
     ensure_in_time(&report)?;
@@ -80,15 +80,15 @@ impl Configuration {
 }
 
 /// What became of a text.
-struct Reading {
+struct ParseResult {
     /// With everything included, extended and referred to; `None` when it did not come to that.
     merged: Option<Map>,
     includes: Vec<Include>,
     outcome: Result<Configuration, Refusal>,
 }
 
-impl Reading {
-    fn of(text: &str, given: &Given<'_>, report: &mut Report) -> Self {
+impl ParseResult {
+    fn of(text: &str, given: &PipelineInput<'_>, report: &mut Report) -> Self {
         let mut budget = Budget::new();
         let (document, includes) = match gathered(text, given, report, &mut budget) {
             Ok(gathered) => gathered,
@@ -115,7 +115,7 @@ impl Reading {
 /// The document with all files that it includes.
 fn gathered(
     text: &str,
-    given: &Given<'_>,
+    given: &PipelineInput<'_>,
     report: &mut Report,
     budget: &mut Budget,
 ) -> Result<(Map, Vec<Include>), Stop> {

@@ -40,7 +40,7 @@ pub(super) fn normalize(entries: Vec<JobEntry>, budget: &mut Budget) -> Result<J
             instances(entry).into_iter().map(|instance| instance.name).collect();
         copies.insert(Arc::clone(&entry.name), names.into());
     }
-    let mut spreading = Spreading { copies, budget };
+    let mut spreading = JobCopies { copies, budget };
     let mut jobs = Jobs::with_capacity(entries.len());
     for entry in entries {
         spreading.add(&mut jobs, &Arc::new(entry))?;
@@ -101,12 +101,12 @@ fn combinations(dimensions: &super::options::Dimensions) -> Vec<Vec<(&str, &str)
     rows
 }
 
-struct Spreading<'b> {
+struct JobCopies<'b> {
     copies: HashMap<Arc<str>, Arc<[Arc<str>]>>,
     budget: &'b mut Budget,
 }
 
-impl Spreading<'_> {
+impl JobCopies<'_> {
     fn add(&mut self, jobs: &mut Jobs, entry: &Arc<JobEntry>) -> Result<(), Stop> {
         let needs = entry.needed_jobs().map(|needs| self.needs(needs)).transpose()?;
         let rules = entry.rules.as_deref().unwrap_or_default();

@@ -17,9 +17,9 @@ use super::{
 };
 use crate::{
     Event, Status,
-    pipeline::{Pipeline, PipelineStore as _, Place, actions::ensure_shown},
+    pipeline::{Pipeline, PipelineRef, PipelineStore as _, actions::ensure_shown},
     policy::{ReadJobs, ReadPipelines, UpdateJobs, UpdatePipelines},
-    ports::{DeployRight, Guarded, Projects, Refs},
+    ports::{DeployRight, Projects, RefAccess, Refs},
 };
 
 /// A page of a project's jobs.
@@ -80,13 +80,13 @@ fn guarded(
     refs: &impl Refs,
     who: &Standing,
     pipeline: &Pipeline,
-) -> Result<Guarded> {
+) -> Result<RefAccess> {
     let proposed = match pipeline.merge_request_id {
         Some(id) => refs.source_branch(tx, id)?,
         None => None,
     };
     let place = match proposed {
-        Some(name) => Place { name, tag: false },
+        Some(name) => PipelineRef { name, tag: false },
         None => pipeline.place(),
     };
     refs.guarded(tx, who, pipeline.project_id, &place)
@@ -248,7 +248,7 @@ pub fn erase(
     if !job.is_erasable() {
         return Err(Error::forbidden().because("Job is not erasable!"));
     }
-    tx.note_erased(id)?;
+    tx.record_erased(id)?;
     tx.emit(Event::JobErased { project: job.project_id, job: id })?;
     tx.job(id)
 }

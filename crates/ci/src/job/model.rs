@@ -6,7 +6,7 @@ use kernel::{
     ids::{JobId, JobSpecId, PipelineId, ProjectId, ResourceGroupId, UserId},
 };
 
-use crate::{Outcome, Status, config::When, pipeline::Place};
+use crate::{Outcome, Status, config::When, pipeline::PipelineRef};
 
 kernel::text_enum! {
     /// By whom it is done.
@@ -90,8 +90,8 @@ impl Job {
     }
 
     /// The branch or tag for which it runs.
-    pub fn place(&self) -> Place {
-        Place { name: self.ref_name.clone(), tag: self.tag }
+    pub fn place(&self) -> PipelineRef {
+        PipelineRef { name: self.ref_name.clone(), tag: self.tag }
     }
 
     /// A bridge that would make a pipeline of its own kind again fails again.

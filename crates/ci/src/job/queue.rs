@@ -38,7 +38,7 @@ pub struct PendingJob {
 }
 
 #[derive(QueryableByName)]
-struct Counted {
+struct ProjectCount {
     #[diesel(sql_type = BigInt)]
     project_id: ProjectId,
     #[diesel(sql_type = BigInt)]
@@ -92,14 +92,14 @@ impl QueueStore for Tx<'_> {
         let sql = format!(
             "SELECT project_id, MIN(id) AS number FROM jobs WHERE {WAITS} GROUP BY project_id"
         );
-        let found: Vec<Counted> = rows(self, &sql, &[])?;
+        let found: Vec<ProjectCount> = rows(self, &sql, &[])?;
         Ok(found.into_iter().map(|row| (row.project_id, JobId(row.number))).collect())
     }
 
     fn running_on_instance_runners(&mut self) -> Result<HashMap<ProjectId, i64>> {
         let sql = "SELECT project_id, COUNT(*) AS number FROM jobs \
                    WHERE status = 'running' AND on_instance_runner GROUP BY project_id";
-        let found: Vec<Counted> = rows(self, sql, &[])?;
+        let found: Vec<ProjectCount> = rows(self, sql, &[])?;
         Ok(found.into_iter().map(|row| (row.project_id, row.number)).collect())
     }
 

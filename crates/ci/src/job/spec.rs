@@ -64,7 +64,7 @@ impl SpecText {
 
 pub trait SpecStore {
     /// The ids of specs by their digests; those that are not there are made.
-    fn keep_specs(
+    fn save_specs(
         &mut self,
         project: ProjectId,
         specs: &[SpecText],
@@ -75,7 +75,7 @@ pub trait SpecStore {
 }
 
 impl SpecStore for Tx<'_> {
-    fn keep_specs(
+    fn save_specs(
         &mut self,
         project: ProjectId,
         specs: &[SpecText],

@@ -65,7 +65,7 @@ pub trait JobStore {
     fn job(&mut self, id: JobId) -> Result<Job>;
     fn set_job_user(&mut self, id: JobId, user: UserId) -> Result<()>;
     /// What a job left behind is gone.
-    fn note_erased(&mut self, id: JobId) -> Result<()>;
+    fn record_erased(&mut self, id: JobId) -> Result<()>;
     /// Delayed jobs whose time has come, longest first.
     fn jobs_due(&mut self, most: i64) -> Result<Vec<JobId>>;
     /// What waited or ran for too long, so many at most of each kind, with the reason.
@@ -153,7 +153,7 @@ impl JobStore for Tx<'_> {
         Ok(())
     }
 
-    fn note_erased(&mut self, id: JobId) -> Result<()> {
+    fn record_erased(&mut self, id: JobId) -> Result<()> {
         let erased = (jobs::erased_at.eq(self.now), jobs::updated_at.eq(self.now));
         let update = diesel::update(jobs::table.find(id)).set(erased);
         each_backend!(self, |conn| update.execute(conn).map_err(error("Job")))?;

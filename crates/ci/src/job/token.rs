@@ -24,7 +24,7 @@ impl JobToken {
         Self::given(format!("{}{}", Self::PREFIX, hex::encode(rand::random::<[u8; 20]>())))
     }
 
-    /// One that somebody shows.
+    /// One given by a client.
     pub fn given(text: impl Into<String>) -> Self {
         Self(Secret::new(text))
     }

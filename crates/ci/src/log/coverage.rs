@@ -49,16 +49,16 @@ fn within(log: &Path, pattern: &str, patience: Duration) -> io::Result<Option<f6
         let long = is_long.then_some(rest.as_slice());
         for line in long.into_iter().chain(lines.rev()) {
             match search.in_line(line) {
-                Found::Nothing => {}
-                Found::Number(number) => return Ok(Some(number)),
-                Found::Late => return Ok(None),
+                CoverageMatch::Nothing => {}
+                CoverageMatch::Number(number) => return Ok(Some(number)),
+                CoverageMatch::Late => return Ok(None),
             }
         }
         rest = first.to_vec();
     }
     Ok(match search.in_line(&rest) {
-        Found::Number(number) => Some(number),
-        Found::Nothing | Found::Late => None,
+        CoverageMatch::Number(number) => Some(number),
+        CoverageMatch::Nothing | CoverageMatch::Late => None,
     })
 }
 
@@ -70,7 +70,7 @@ fn compiled(pattern: &str) -> Option<Regex> {
     with(false).or_else(|| with(true))
 }
 
-enum Found {
+enum CoverageMatch {
     Nothing,
     Number(f64),
     Late,
@@ -83,20 +83,20 @@ struct Search {
 
 impl Search {
     /// The number in the last find of a line.
-    fn in_line(&self, line: &[u8]) -> Found {
+    fn in_line(&self, line: &[u8]) -> CoverageMatch {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let mut last = None;
         for found in self.pattern.find_iter(line) {
             last = Some(found.start());
             if Instant::now() > self.until {
-                return Found::Late;
+                return CoverageMatch::Late;
             }
         }
         let number = last.and_then(|start| self.number(line, start));
         match number {
-            Some(number) => Found::Number(number),
-            None if Instant::now() > self.until => Found::Late,
-            None => Found::Nothing,
+            Some(number) => CoverageMatch::Number(number),
+            None if Instant::now() > self.until => CoverageMatch::Late,
+            None => CoverageMatch::Nothing,
         }
     }
 

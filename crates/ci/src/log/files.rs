@@ -23,7 +23,7 @@ const MANY: usize = 256;
 
 /// Where the log of a job lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LogPlace {
+pub struct LogKey {
     pub project: ProjectId,
     pub pipeline: PipelineId,
     pub job: JobId,
@@ -31,7 +31,7 @@ pub struct LogPlace {
 
 /// What came of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Appended {
+pub enum AppendResult {
     /// It is kept, now or since it was sent before. With the length of the log.
     Kept(u64),
     /// It does not go on where the log ends, which is here.
@@ -58,15 +58,15 @@ impl OpenLog {
         self.written + u64::try_from(self.kept.len()).unwrap_or_default()
     }
 
-    fn append(&mut self, start: u64, piece: &[u8]) -> io::Result<Appended> {
+    fn append(&mut self, start: u64, piece: &[u8]) -> io::Result<AppendResult> {
         self.touched = Instant::now();
         let length = self.length();
         if start != length {
             let end = start.saturating_add(u64::try_from(piece.len()).unwrap_or_default());
             return Ok(if end == length {
-                Appended::Kept(length)
+                AppendResult::Kept(length)
             } else {
-                Appended::Elsewhere(length)
+                AppendResult::Elsewhere(length)
             });
         }
         let before = self.kept.len();
@@ -77,7 +77,7 @@ impl OpenLog {
             return Err(failure);
         }
         self.kept.drain(..end);
-        Ok(Appended::Kept(self.length()))
+        Ok(AppendResult::Kept(self.length()))
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -101,13 +101,13 @@ impl OpenLog {
     }
 }
 
-type Shared = Arc<Mutex<OpenLog>>;
+type SharedLog = Arc<Mutex<OpenLog>>;
 
 /// All logs of an installation.
 #[derive(Debug)]
 pub struct LogFiles {
     root: PathBuf,
-    open: Mutex<HashMap<JobId, Shared>>,
+    open: Mutex<HashMap<JobId, SharedLog>>,
 }
 
 impl LogFiles {
@@ -115,7 +115,7 @@ impl LogFiles {
         Self { root: data.join("logs"), open: Mutex::default() }
     }
 
-    fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<JobId, Shared>> {
+    fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<JobId, SharedLog>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -124,7 +124,7 @@ impl LogFiles {
     }
 
     /// The file of a log, which need not be there.
-    pub fn path(&self, place: LogPlace) -> PathBuf {
+    pub fn path(&self, place: LogKey) -> PathBuf {
         let folder = self.folder(place.project).join(place.pipeline.to_string());
         folder.join(format!("{}.log", place.job))
     }
@@ -135,7 +135,7 @@ impl LogFiles {
     }
 
     /// Opens a log, in which these secrets are hidden. One that is open stays as it is. May block.
-    pub fn open(&self, place: LogPlace, mask: Mask) -> Result<()> {
+    pub fn open(&self, place: LogKey, mask: Mask) -> Result<()> {
         self.close_idle();
         let path = self.path(place);
         let open = || -> io::Result<OpenLog> {
@@ -160,14 +160,14 @@ impl LogFiles {
     }
 
     /// Adds a piece of a log that is open; `None` where it is not. May block.
-    pub fn append(&self, job: JobId, start: u64, piece: &[u8]) -> Result<Option<Appended>> {
+    pub fn append(&self, job: JobId, start: u64, piece: &[u8]) -> Result<Option<AppendResult>> {
         let Some(open) = self.opened().get(&job).map(Arc::clone) else { return Ok(None) };
         let mut log = open.lock().unwrap_or_else(PoisonError::into_inner);
         if log.complete {
             return Ok(None);
         }
         if log.failed {
-            return Ok(Some(Appended::Elsewhere(log.written)));
+            return Ok(Some(AppendResult::Elsewhere(log.written)));
         }
         log.append(start, piece).map(Some).map_err(|failure| {
             log.failed = true;
@@ -184,7 +184,7 @@ impl LogFiles {
     }
 
     /// How much of a log can be shown by now: all of its file, but for a piece that is being written. May block.
-    pub fn shown(&self, place: LogPlace) -> u64 {
+    pub fn shown(&self, place: LogKey) -> u64 {
         let open = self.opened().get(&place.job).map(Arc::clone);
         match open {
             Some(log) => log.lock().unwrap_or_else(PoisonError::into_inner).written,
@@ -193,7 +193,7 @@ impl LogFiles {
     }
 
     /// Closes a log, all of which is on the disk from then on; tells how long it is. May block.
-    pub fn complete(&self, place: LogPlace) -> Result<u64> {
+    pub fn complete(&self, place: LogKey) -> Result<u64> {
         let open = self.opened().get(&place.job).map(Arc::clone);
         let Some(log) = open else {
             return Ok(fs::metadata(self.path(place)).map_or(0, |about| about.len()));
@@ -217,7 +217,7 @@ impl LogFiles {
     }
 
     /// Removes a log. May block.
-    pub fn remove(&self, place: LogPlace) -> Result<()> {
+    pub fn remove(&self, place: LogKey) -> Result<()> {
         self.opened().remove(&place.job);
         gone(fs::remove_file(self.path(place)))
     }
@@ -252,10 +252,9 @@ fn gone(removed: io::Result<()>) -> Result<()> {
 mod tests {
     use kernel::ids::{JobId, PipelineId, ProjectId};
 
-    use super::{Appended, LogFiles, LogPlace, Mask};
+    use super::{AppendResult, LogFiles, LogKey, Mask};
 
-    const PLACE: LogPlace =
-        LogPlace { project: ProjectId(1), pipeline: PipelineId(2), job: JobId(3) };
+    const PLACE: LogKey = LogKey { project: ProjectId(1), pipeline: PipelineId(2), job: JobId(3) };
 
     fn text(logs: &LogFiles) -> String {
         std::fs::read_to_string(logs.path(PLACE)).unwrap()
@@ -269,12 +268,12 @@ mod tests {
         assert_eq!(append(0, "a"), None);
         logs.open(PLACE, Mask::default()).unwrap();
 
-        assert_eq!(append(0, "one "), Some(Appended::Kept(4)));
-        assert_eq!(append(0, "one "), Some(Appended::Kept(4)), "sent twice");
-        assert_eq!(append(2, "xx"), Some(Appended::Kept(4)));
-        assert_eq!(append(9, "x"), Some(Appended::Elsewhere(4)));
-        assert_eq!(append(1, "x"), Some(Appended::Elsewhere(4)));
-        assert_eq!(append(4, "two"), Some(Appended::Kept(7)));
+        assert_eq!(append(0, "one "), Some(AppendResult::Kept(4)));
+        assert_eq!(append(0, "one "), Some(AppendResult::Kept(4)), "sent twice");
+        assert_eq!(append(2, "xx"), Some(AppendResult::Kept(4)));
+        assert_eq!(append(9, "x"), Some(AppendResult::Elsewhere(4)));
+        assert_eq!(append(1, "x"), Some(AppendResult::Elsewhere(4)));
+        assert_eq!(append(4, "two"), Some(AppendResult::Kept(7)));
         assert_eq!(logs.complete(PLACE).unwrap(), 7);
         assert_eq!(text(&logs), "one two");
         assert_eq!(append(7, "late"), None);
@@ -309,7 +308,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(logs.append(PLACE.job, 0, b"one").unwrap(), None, "it is open no more");
         logs.open(PLACE, Mask::default()).unwrap();
-        assert_eq!(logs.append(PLACE.job, 0, b"one").unwrap(), Some(Appended::Kept(3)));
+        assert_eq!(logs.append(PLACE.job, 0, b"one").unwrap(), Some(AppendResult::Kept(3)));
         logs.complete(PLACE).unwrap();
         assert_eq!(text(&logs), "one");
     }
@@ -326,7 +325,7 @@ mod tests {
         let again = LogFiles::new(folder.path());
         again.open(PLACE, mask()).unwrap();
 
-        assert_eq!(again.append(PLACE.job, 10, b"er22").unwrap(), Some(Appended::Elsewhere(6)));
+        assert_eq!(again.append(PLACE.job, 10, b"er22").unwrap(), Some(AppendResult::Elsewhere(6)));
         again.append(PLACE.job, 6, b"hunter22").unwrap();
         again.complete(PLACE).unwrap();
         assert_eq!(text(&again), "it is xxxxxxxx");

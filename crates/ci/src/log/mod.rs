@@ -6,6 +6,6 @@ mod mask;
 mod store;
 
 pub use coverage::coverage;
-pub use files::{Appended, LogFiles, LogPlace};
+pub use files::{AppendResult, LogFiles, LogKey};
 pub use mask::Mask;
 pub use store::{JobLog, LogStore};

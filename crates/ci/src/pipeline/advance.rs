@@ -125,7 +125,7 @@ fn follow_jobs(tx: &mut Tx<'_>, pipeline: Pipeline, jobs: &[Member]) -> Result<P
         updated_at: now,
         ..pipeline
     };
-    tx.keep_pipeline(&after)?;
+    tx.save_pipeline(&after)?;
     if status != before {
         tx.emit(Event::changed(&after, before))?;
     }

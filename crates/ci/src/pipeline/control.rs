@@ -149,7 +149,7 @@ fn cancel_family(tx: &mut Tx<'_>, id: PipelineId) -> Result<()> {
 pub(crate) fn cancel_for(tx: &mut Tx<'_>, outdated: &Pipeline, by: PipelineId) -> Result<()> {
     let partly = outdated.auto_cancel.as_deref() == Some("interruptible");
     let held = tx.hold_pipeline(outdated.id)?;
-    tx.keep_pipeline(&Pipeline { auto_canceled_by: Some(by), ..held })?;
+    tx.save_pipeline(&Pipeline { auto_canceled_by: Some(by), ..held })?;
     cancel_one(tx, outdated.id, |member| !partly || member.interruptible).map(drop)
 }
 

@@ -100,7 +100,7 @@ pub fn create(
 
 /// Keeps and announces a pipeline that ended before it began.
 fn ended(tx: &mut Tx<'_>, pipeline: Pipeline) -> Result<Pipeline> {
-    tx.keep_pipeline(&pipeline)?;
+    tx.save_pipeline(&pipeline)?;
     tx.emit(Event::changed(&pipeline, Status::Created))?;
     Ok(pipeline)
 }
@@ -120,12 +120,12 @@ pub fn cancel_outdated(tx: &mut Tx<'_>, by: &Pipeline) -> Result<bool> {
 
 fn insert_jobs(tx: &mut Tx<'_>, pipeline: &Pipeline, with_specs: &PlanWithSpecs) -> Result<()> {
     let PlanWithSpecs { plan, specs } = with_specs;
-    let ids = tx.keep_specs(pipeline.project_id, specs)?;
+    let ids = tx.save_specs(pipeline.project_id, specs)?;
     let mut keys: Vec<&str> =
         plan.jobs.iter().filter_map(|job| job.resource_group.as_deref()).collect();
     keys.sort_unstable();
     keys.dedup();
-    let groups = tx.keep_resource_groups(pipeline.project_id, &keys)?;
+    let groups = tx.save_resource_groups(pipeline.project_id, &keys)?;
     let rows = RowIds { stages: &plan.stages, ids: &ids, groups: &groups };
     let jobs: Vec<(usize, (&PlannedJob, &SpecText))> =
         plan.jobs.iter().zip(specs).enumerate().collect();

@@ -35,7 +35,7 @@ kernel::text_enum! {
 
 /// Of each of these branches or tags only the newest.
 #[derive(Clone, Debug)]
-pub struct Newest {
+pub struct NewestOfRefs {
     pub tags: bool,
     pub names: Vec<String>,
 }
@@ -48,7 +48,7 @@ pub struct PipelineFilter {
     pub source: Option<Source>,
     pub ref_name: Option<String>,
     pub sha: Option<String>,
-    pub newest: Option<Newest>,
+    pub newest: Option<NewestOfRefs>,
     /// Those whose configuration cannot be read, or those alone for which it can.
     pub yaml_errors: Option<bool>,
     /// By one of these people.
@@ -233,7 +233,7 @@ fn in_order(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Pipeline>> {
 }
 
 /// Of each of these branches or tags the newest.
-fn newest_of(tx: &mut Tx<'_>, project: ProjectId, newest: &Newest) -> Result<Vec<i64>> {
+fn newest_of(tx: &mut Tx<'_>, project: ProjectId, newest: &NewestOfRefs) -> Result<Vec<i64>> {
     let names = match &tx.conn {
         Conn::Sqlite(_) => "json_each($2) AS n",
         Conn::Postgres(_) => "json_array_elements_text(CAST($2 AS json)) AS n(value)",

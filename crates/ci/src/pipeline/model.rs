@@ -30,7 +30,7 @@ kernel::text_enum! {
 
 /// A branch or tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PipelineRef {
     pub name: String,
     pub tag: bool,
 }
@@ -79,8 +79,8 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    pub fn place(&self) -> Place {
-        Place { name: self.ref_name.clone(), tag: self.tag }
+    pub fn place(&self) -> PipelineRef {
+        PipelineRef { name: self.ref_name.clone(), tag: self.tag }
     }
 
     /// The first of the pipelines that made one another.

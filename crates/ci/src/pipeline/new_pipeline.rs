@@ -4,7 +4,7 @@ use kernel::ids::{
     JobId, MergeRequestId, PipelineId, PipelineScheduleId, ProjectId, TriggerId, UserId,
 };
 
-use super::{PipelineVariable, Place, Source};
+use super::{PipelineRef, PipelineVariable, Source};
 
 /// The bridge that makes a pipeline, or the job that asks for it with its token, and the first of all that made one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct NewPipeline {
     pub project: ProjectId,
     pub sha: String,
     pub before_sha: Option<String>,
-    pub place: Place,
+    pub place: PipelineRef,
     pub protected: bool,
     pub source: Source,
     pub user: Option<UserId>,
@@ -40,7 +40,7 @@ impl NewPipeline {
     pub fn of(
         project: ProjectId,
         sha: &str,
-        place: Place,
+        place: PipelineRef,
         source: Source,
         user: Option<UserId>,
     ) -> Self {

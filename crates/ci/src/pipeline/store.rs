@@ -66,7 +66,7 @@ pub trait PipelineStore {
     fn family_size(&mut self, root: PipelineId) -> Result<i64>;
     fn delete_pipeline(&mut self, id: PipelineId) -> Result<()>;
     /// Writes down how far a pipeline is.
-    fn keep_pipeline(&mut self, pipeline: &Pipeline) -> Result<()>;
+    fn save_pipeline(&mut self, pipeline: &Pipeline) -> Result<()>;
 }
 
 fn counted(tx: &mut Tx<'_>, project: ProjectId, by: i64) -> Result<i64> {
@@ -293,7 +293,7 @@ impl PipelineStore for Tx<'_> {
         Ok(())
     }
 
-    fn keep_pipeline(&mut self, pipeline: &Pipeline) -> Result<()> {
+    fn save_pipeline(&mut self, pipeline: &Pipeline) -> Result<()> {
         let row = (
             pipelines::status.eq(pipeline.status),
             pipelines::warnings.eq(pipeline.warnings),

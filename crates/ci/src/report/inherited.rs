@@ -22,7 +22,7 @@ pub trait InheritedVariableStore {
         jobs: &[JobId],
     ) -> Result<Vec<(String, String)>>;
     /// What a job hands on, in the place of what it handed on before.
-    fn keep_inherited_variables(
+    fn save_inherited_variables(
         &mut self,
         vault: &Vault,
         job: JobId,
@@ -56,7 +56,7 @@ impl InheritedVariableStore for Tx<'_> {
         Ok(all)
     }
 
-    fn keep_inherited_variables(
+    fn save_inherited_variables(
         &mut self,
         vault: &Vault,
         job: JobId,

@@ -11,7 +11,7 @@ use kernel::{
 };
 
 use super::{
-    Figures,
+    TestCounts,
     junit::{CaseStatus, Suite},
 };
 
@@ -54,8 +54,8 @@ impl TestSuite {
         }
     }
 
-    pub fn figures(&self) -> Figures {
-        Figures {
+    pub fn figures(&self) -> TestCounts {
+        TestCounts {
             time: self.total_time,
             success: self.success_count,
             failed: self.failed_count,
@@ -67,13 +67,13 @@ impl TestSuite {
 
 pub trait TestSuiteStore {
     /// The suite of a job, in the place of one that it brought before.
-    fn keep_test_suite(&mut self, suite: &TestSuite) -> Result<()>;
+    fn save_test_suite(&mut self, suite: &TestSuite) -> Result<()>;
     /// Those of a pipeline's jobs, but for jobs whose place a newer one took; the oldest job first.
     fn test_suites(&mut self, pipeline: PipelineId) -> Result<Vec<TestSuite>>;
 }
 
 impl TestSuiteStore for Tx<'_> {
-    fn keep_test_suite(&mut self, suite: &TestSuite) -> Result<()> {
+    fn save_test_suite(&mut self, suite: &TestSuite) -> Result<()> {
         let before = test_suites::table.find(suite.job_id);
         each_backend!(self, |conn| diesel::delete(before).execute(conn).map_err(error(NOUN)))?;
         let insert = diesel::insert_into(test_suites::table).values(suite.clone());

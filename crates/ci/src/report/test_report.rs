@@ -14,7 +14,7 @@ use crate::config::options::Options;
 
 /// How many tests ended how, and their seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Figures {
+pub struct TestCounts {
     pub time: f64,
     pub success: i64,
     pub failed: i64,
@@ -22,7 +22,7 @@ pub struct Figures {
     pub error: i64,
 }
 
-impl Figures {
+impl TestCounts {
     pub fn count(&self) -> i64 {
         self.success + self.failed + self.skipped + self.error
     }
@@ -66,7 +66,7 @@ pub fn suite_name<'n>(job: &'n str, options: &Options) -> &'n str {
 #[derive(Debug)]
 pub struct ReportedSuite {
     pub name: String,
-    pub figures: Figures,
+    pub figures: TestCounts,
     pub error: Option<String>,
     /// In the order in which they are shown.
     pub cases: Vec<Box<RawValue>>,
@@ -86,10 +86,10 @@ pub fn merged(suites: Vec<SuiteWithCases>) -> Vec<ReportedSuite> {
 
 fn merged_suite(name: String, parts: Vec<SuiteWithCases>) -> ReportedSuite {
     if let Some(error) = parts.iter().find_map(|(suite, _)| suite.suite_error.clone()) {
-        let figures = Figures::default();
+        let figures = TestCounts::default();
         return ReportedSuite { name, figures, error: Some(error), cases: Vec::new() };
     }
-    let all = parts.iter().fold(Figures::default(), |all, (suite, _)| all.plus(suite.figures()));
+    let all = parts.iter().fold(TestCounts::default(), |all, (suite, _)| all.plus(suite.figures()));
     let is_alone = parts.len() == 1;
     let cases: Option<Vec<Vec<StoredCase>>> = parts.into_iter().map(|(_, cases)| cases).collect();
     let cases: Vec<StoredCase> = cases.unwrap_or_default().into_iter().flatten().collect();
@@ -101,7 +101,7 @@ fn merged_suite(name: String, parts: Vec<SuiteWithCases>) -> ReportedSuite {
     kept.extend(cases.into_iter().map(|case| (case.key, case)));
     let mut cases: Vec<StoredCase> = kept.into_values().collect();
     cases.sort_by(StoredCase::in_order);
-    let mut figures = Figures { time: all.time, ..Figures::default() };
+    let mut figures = TestCounts { time: all.time, ..TestCounts::default() };
     cases.iter().for_each(|case| figures.add_one(case.key.status));
     ReportedSuite { name, figures, error: None, cases: shown(cases) }
 }

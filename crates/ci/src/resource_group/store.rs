@@ -31,7 +31,7 @@ pub trait ResourceGroupStore {
         key: &str,
     ) -> Result<Option<ResourceGroup>>;
     /// The ids of groups by their keys; those that are not there are made.
-    fn keep_resource_groups(
+    fn save_resource_groups(
         &mut self,
         project: ProjectId,
         keys: &[&str],
@@ -121,7 +121,7 @@ impl ResourceGroupStore for Tx<'_> {
             .map_err(error("Resource Group")))
     }
 
-    fn keep_resource_groups(
+    fn save_resource_groups(
         &mut self,
         project: ProjectId,
         keys: &[&str],

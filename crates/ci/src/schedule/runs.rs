@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
 
 use super::{Schedule, ScheduleStore as _, Timing};
-use crate::{pipeline::Place, policy::CreatePipelines, ports::Refs};
+use crate::{pipeline::PipelineRef, policy::CreatePipelines, ports::Refs};
 
 /// Schedules claimed in one transaction.
 const AT_ONCE: i64 = 100;
@@ -53,7 +53,7 @@ pub fn play(
     grant: &Grant<CreatePipelines>,
     refs: &impl Refs,
     id: PipelineScheduleId,
-    place: &Place,
+    place: &PipelineRef,
 ) -> Result<()> {
     let schedule = tx.schedule(grant.project(), id)?;
     let guarded = refs.guarded(tx, grant.who(), grant.project(), place)?;

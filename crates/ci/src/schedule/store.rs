@@ -124,7 +124,7 @@ impl ScheduleStore for Tx<'_> {
         let row = (
             schedules::project_id.eq(schedule.project_id),
             schedules::created_at.eq(schedule.created_at),
-            Changeable::from(schedule),
+            ScheduleColumns::from(schedule),
         );
         let insert = diesel::insert_into(schedules::table).values(row);
         each_backend!(self, |conn| insert
@@ -135,7 +135,7 @@ impl ScheduleStore for Tx<'_> {
 
     fn update_schedule(&mut self, schedule: &Schedule) -> Result<()> {
         let row =
-            diesel::update(schedules::table.find(schedule.id)).set(Changeable::from(schedule));
+            diesel::update(schedules::table.find(schedule.id)).set(ScheduleColumns::from(schedule));
         each_backend!(self, |conn| row.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }
@@ -236,7 +236,7 @@ impl ScheduleStore for Tx<'_> {
 /// What a change may touch.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = schedules, treat_none_as_null = true)]
-struct Changeable<'s> {
+struct ScheduleColumns<'s> {
     owner_id: Option<kernel::ids::UserId>,
     description: &'s str,
     ref_name: &'s str,
@@ -247,7 +247,7 @@ struct Changeable<'s> {
     updated_at: Ts,
 }
 
-impl<'s> From<&'s Schedule> for Changeable<'s> {
+impl<'s> From<&'s Schedule> for ScheduleColumns<'s> {
     fn from(schedule: &'s Schedule) -> Self {
         Self {
             owner_id: schedule.owner_id,

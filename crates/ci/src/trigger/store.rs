@@ -22,7 +22,7 @@ pub trait TriggerStore {
     fn insert_trigger(&mut self, trigger: &Trigger) -> Result<Trigger>;
     fn update_trigger(&mut self, trigger: &Trigger) -> Result<()>;
     /// Notes that its token was used now.
-    fn note_use_of_trigger(&mut self, id: TriggerId) -> Result<()>;
+    fn record_use_of_trigger(&mut self, id: TriggerId) -> Result<()>;
     fn delete_trigger(&mut self, id: TriggerId) -> Result<()>;
 }
 
@@ -92,7 +92,7 @@ impl TriggerStore for Tx<'_> {
         Ok(())
     }
 
-    fn note_use_of_trigger(&mut self, id: TriggerId) -> Result<()> {
+    fn record_use_of_trigger(&mut self, id: TriggerId) -> Result<()> {
         let now = self.now;
         let row = diesel::update(triggers::table.find(id));
         each_backend!(self, |conn| row

@@ -11,7 +11,7 @@ use secrets::{Secret, Vault};
 use super::{
     Home, Keeper, NewVariable, Reader, Variable, VariableChange, VariableStore as _,
     rules::{HIDDEN_STAYS, faults, fullness},
-    store::Room as _,
+    store::ExtentStore as _,
 };
 use crate::ports::PlanLimits;
 

@@ -8,7 +8,7 @@ use kernel::{
 use secrets::Vault;
 
 use super::{Home, Variable, VariableStore as _, VariableType};
-use crate::config::variables::{self as language, Scoped};
+use crate::config::variables::{self as language, ScopedVariable};
 
 /// Whether the branch or tag of a pipeline is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub fn for_pipeline(
     project: ProjectId,
     groups: &[NamespaceId],
     ref_protection: RefProtection,
-) -> Result<Vec<Vec<Scoped>>> {
+) -> Result<Vec<Vec<ScopedVariable>>> {
     let found =
         tx.variables_reaching(project, groups, ref_protection == RefProtection::Protected)?;
     let mut layers = vec![Vec::new(); groups.len() + 2];
@@ -44,9 +44,9 @@ pub fn for_pipeline(
     Ok(layers)
 }
 
-fn scoped(vault: &Vault, variable: Variable) -> Result<Scoped> {
+fn scoped(vault: &Vault, variable: Variable) -> Result<ScopedVariable> {
     let value = variable.value(vault)?.into_revealed();
-    Ok(Scoped {
+    Ok(ScopedVariable {
         variable: language::Variable {
             masked: variable.masked,
             file: variable.kind == VariableType::File,

@@ -32,7 +32,7 @@ pub trait VariableStore {
 }
 
 /// What the rules ask of the rows.
-pub(super) trait Room {
+pub(super) trait ExtentStore {
     fn variable_extent(&mut self, home: Home) -> Result<Extent>;
 }
 
@@ -109,7 +109,7 @@ impl VariableStore for Tx<'_> {
             variables::key.eq(&variable.key),
             variables::hidden.eq(variable.hidden),
             variables::created_at.eq(variable.created_at),
-            Changeable::from(variable),
+            VariableColumns::from(variable),
         );
         let insert = diesel::insert_into(variables::table).values(row);
         each_backend!(self, |conn| insert
@@ -120,7 +120,7 @@ impl VariableStore for Tx<'_> {
 
     fn update_variable(&mut self, variable: &Variable) -> Result<()> {
         let row =
-            diesel::update(variables::table.find(variable.id)).set(Changeable::from(variable));
+            diesel::update(variables::table.find(variable.id)).set(VariableColumns::from(variable));
         each_backend!(self, |conn| row.execute(conn).map_err(error("Variable")))?;
         Ok(())
     }
@@ -132,7 +132,7 @@ impl VariableStore for Tx<'_> {
     }
 }
 
-impl Room for Tx<'_> {
+impl ExtentStore for Tx<'_> {
     fn variable_extent(&mut self, home: Home) -> Result<Extent> {
         let (of_home, binds) = match home {
             Home::Instance => ("project_id IS NULL AND namespace_id IS NULL", Vec::new()),
@@ -161,7 +161,7 @@ struct ExtentRow {
 /// What a change may touch.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = variables, treat_none_as_null = true)]
-struct Changeable<'v> {
+struct VariableColumns<'v> {
     kind: VariableType,
     sealed: &'v str,
     protected: bool,
@@ -172,7 +172,7 @@ struct Changeable<'v> {
     updated_at: Ts,
 }
 
-impl<'v> From<&'v Variable> for Changeable<'v> {
+impl<'v> From<&'v Variable> for VariableColumns<'v> {
     fn from(variable: &'v Variable) -> Self {
         Self {
             kind: variable.kind,

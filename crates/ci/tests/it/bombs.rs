@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 
 use forgeway_ci::config::{
     compile,
-    given::Given,
-    variables::{Known, Variable},
+    input::PipelineInput,
+    variables::{OuterVariables, Variable},
 };
 
 const TOO_BIG: &str = "The parsed YAML is too big";
 
 fn problem(text: &str) -> String {
-    let known = Known::default();
-    match compile(text, &Given::push("main", "group/project", &known)) {
+    let known = OuterVariables::default();
+    match compile(text, &PipelineInput::push("main", "group/project", &known)) {
         Ok(plan) => format!("{} jobs", plan.jobs.len()),
         Err(refusal) => refusal.sentence(),
     }
@@ -58,12 +58,12 @@ fn a_matrix_makes_no_more_than_its_share_of_jobs() {
 #[test]
 fn patterns_take_time_by_the_length_of_what_they_are_held_against() {
     let text = "a: {script: x, rules: [{if: '$A =~ /^(a+)+(a|a)*(a*)*$/'}]}";
-    let known = Known {
+    let known = OuterVariables {
         beneath: vec![Variable::public("A", format!("{}!", "a".repeat(50_000)))],
         above: Vec::new(),
     };
 
-    let refusal = compile(text, &Given::push("main", "group/project", &known)).unwrap_err();
+    let refusal = compile(text, &PipelineInput::push("main", "group/project", &known)).unwrap_err();
 
     assert_eq!(refusal.sentence(), "No stages / jobs for this pipeline.");
 }
@@ -73,10 +73,13 @@ fn globs_take_time_by_the_length_of_what_they_are_held_against() {
     let pattern = format!("{}b", "*a".repeat(200));
     let deep = "**/".repeat(200);
     let paths: Vec<String> = vec!["a".repeat(10_000), "a/".repeat(2000)];
-    let known = Known::default();
+    let known = OuterVariables::default();
     for pattern in [pattern, format!("{deep}b"), "{a,".repeat(200)] {
         let text = format!("a: {{script: x, rules: [{{changes: ['{pattern}']}}]}}");
-        let given = Given { changes: Some(&paths), ..Given::push("main", "group/project", &known) };
+        let given = PipelineInput {
+            changes: Some(&paths),
+            ..PipelineInput::push("main", "group/project", &known)
+        };
 
         assert!(compile(&text, &given).is_err(), "{pattern}");
     }

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 use forgeway_ci::{
     config::{
         Kind, Plan, PlannedJob, Refusal, compile,
-        given::{Given, Nothing, RefKind},
-        variables::{Known, Scoped, Variable},
+        input::{NoFiles, PipelineInput, RefKind},
+        variables::{OuterVariables, ScopedVariable, Variable},
     },
     pipeline::Source,
 };
@@ -21,13 +21,13 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/config");
 #[derive(Deserialize)]
 struct Case {
     about: String,
-    given: CaseGiven,
+    given: CaseInput,
     expect: Expectation,
 }
 
 #[derive(Deserialize)]
 #[serde(default)]
-struct CaseGiven {
+struct CaseInput {
     #[serde(rename = "ref")]
     reference: String,
     tag: bool,
@@ -38,7 +38,7 @@ struct CaseGiven {
     project_variables: BTreeMap<String, String>,
 }
 
-impl Default for CaseGiven {
+impl Default for CaseInput {
     fn default() -> Self {
         Self {
             reference: "main".to_owned(),
@@ -66,7 +66,7 @@ enum Expectation {
 }
 
 /// What the server would know before a pipeline is made.
-fn known(given: &CaseGiven, kind: RefKind) -> Known {
+fn known(given: &CaseInput, kind: RefKind) -> OuterVariables {
     let mut beneath = vec![
         Variable::public("CI_DEFAULT_BRANCH", "main"),
         Variable::public("CI_COMMIT_REF_NAME", &*given.reference),
@@ -78,13 +78,16 @@ fn known(given: &CaseGiven, kind: RefKind) -> Known {
         RefKind::Tag => Variable::public("CI_COMMIT_TAG", &*given.reference),
         RefKind::MergeRequest => Variable::public("CI_MERGE_REQUEST_IID", "1"),
     });
-    let layer = |variables: &BTreeMap<String, String>| -> Vec<Scoped> {
-        variables.iter().map(|(k, v)| Scoped::everywhere(Variable::secret(k, v))).collect()
+    let layer = |variables: &BTreeMap<String, String>| -> Vec<ScopedVariable> {
+        variables.iter().map(|(k, v)| ScopedVariable::everywhere(Variable::secret(k, v))).collect()
     };
-    Known { beneath, above: vec![layer(&given.project_variables), layer(&given.variables)] }
+    OuterVariables {
+        beneath,
+        above: vec![layer(&given.project_variables), layer(&given.variables)],
+    }
 }
 
-fn compiled(text: &str, given: &CaseGiven) -> std::result::Result<Plan, Refusal> {
+fn compiled(text: &str, given: &CaseInput) -> std::result::Result<Plan, Refusal> {
     let ref_kind = match (&*given.source, given.tag) {
         ("merge_request_event", _) => RefKind::MergeRequest,
         (_, true) => RefKind::Tag,
@@ -92,13 +95,13 @@ fn compiled(text: &str, given: &CaseGiven) -> std::result::Result<Plan, Refusal>
     };
     compile(
         text,
-        &Given {
+        &PipelineInput {
             source: Source::find(&given.source).unwrap_or(Source::Push),
             ref_kind,
             changes: given.changes.as_deref(),
             tree: &Files(given.files.clone()),
-            fetch: &Nothing,
-            ..Given::push(&given.reference, "group/project", &known(given, ref_kind))
+            fetch: &NoFiles,
+            ..PipelineInput::push(&given.reference, "group/project", &known(given, ref_kind))
         },
     )
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use forgeway_ci::config::given::Tree;
+use forgeway_ci::config::input::Tree;
 use kernel::Result;
 
 #[derive(Default)]

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use forgeway_ci::config::{
     compile, dry_run,
-    given::Given,
+    input::PipelineInput,
     lint,
-    variables::{Known, Scoped, Variable},
+    variables::{OuterVariables, ScopedVariable, Variable},
 };
 
 use crate::{files::Files, generator::Generator};
@@ -17,12 +17,13 @@ const DOCUMENTS: u64 = 2000;
 #[test]
 fn no_document_is_too_odd_to_be_judged() {
     let generator = Generator::of(Path::new(FOLDER)).unwrap();
-    let known = Known {
+    let known = OuterVariables {
         beneath: vec![Variable::public("A", "x"), Variable::public("B", "$A")],
-        above: vec![vec![Scoped::everywhere(Variable::secret("C", "/a+/"))]],
+        above: vec![vec![ScopedVariable::everywhere(Variable::secret("C", "/a+/"))]],
     };
     let tree = Files::of(&[("a.yml", "a: {script: x}"), ("b.yml", "b: {extends: a}")]);
-    let given = Given { tree: &tree, ..Given::push("main", "group/project", &known) };
+    let given =
+        PipelineInput { tree: &tree, ..PipelineInput::push("main", "group/project", &known) };
 
     for seed in 0..DOCUMENTS {
         let text = generator.document(seed);

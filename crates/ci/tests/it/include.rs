@@ -7,8 +7,8 @@ use std::{
 
 use forgeway_ci::config::{
     IncludeKind, Plan, Refusal, compile,
-    given::{Artifact, Fetch, Given, Nothing, Project, Unreachable},
-    variables::{Known, Variable},
+    input::{Artifact, Fetch, FetchFailure, NoFiles, PipelineInput, Project},
+    variables::{OuterVariables, Variable},
 };
 use kernel::Result;
 
@@ -36,16 +36,16 @@ impl Fetch for Web {
         })
     }
 
-    fn remote(&self, address: &str) -> std::result::Result<String, Unreachable> {
+    fn remote(&self, address: &str) -> std::result::Result<String, FetchFailure> {
         self.asked.set(self.asked.get() + 1);
         match address {
             "https://forge.test/r.yml" => Ok("r: {script: r}".to_owned()),
-            "https://forge.test/later.yml" => Err(Unreachable::Pending),
-            "https://forge.test/slow.yml" => Err(Unreachable::Timeout),
+            "https://forge.test/later.yml" => Err(FetchFailure::Pending),
+            "https://forge.test/slow.yml" => Err(FetchFailure::Timeout),
             "https://10.0.0.1/r.yml" => {
-                Err(Unreachable::Refused("its host is not allowed".to_owned()))
+                Err(FetchFailure::Refused("its host is not allowed".to_owned()))
             }
-            _ => Err(Unreachable::Status(404)),
+            _ => Err(FetchFailure::Status(404)),
         }
     }
 
@@ -59,12 +59,12 @@ fn compiled(
     files: &[(&str, &str)],
     fetch: &dyn Fetch,
 ) -> std::result::Result<Plan, Refusal> {
-    let known = Known {
+    let known = OuterVariables {
         beneath: vec![Variable::public("CI_COMMIT_BRANCH", "main"), Variable::public("DIR", "ci")],
         above: Vec::new(),
     };
-    let given = Given::push("main", "group/project", &known);
-    compile(text, &Given { tree: &Files::of(files), fetch, ..given })
+    let given = PipelineInput::push("main", "group/project", &known);
+    compile(text, &PipelineInput { tree: &Files::of(files), fetch, ..given })
 }
 
 fn names(plan: &Plan) -> Vec<&str> {
@@ -86,8 +86,8 @@ fn a_wildcard_takes_files_in_the_order_of_their_names() {
         ("ci/x/c.yml", "c: {script: c}"),
     ];
 
-    let flat = compiled("include: $DIR/*.yml", &files, &Nothing).unwrap();
-    let deep = compiled("include: {local: ci/**.yml}", &files, &Nothing).unwrap();
+    let flat = compiled("include: $DIR/*.yml", &files, &NoFiles).unwrap();
+    let deep = compiled("include: {local: ci/**.yml}", &files, &NoFiles).unwrap();
 
     assert_eq!(names(&flat), ["a", "b"]);
     assert_eq!(names(&deep), ["a", "b", "c"]);
@@ -120,7 +120,7 @@ fn rules_let_files_in_or_keep_them_out() {
     let files = [("a.yml", "a: {script: a}"), ("Dockerfile", "")];
     let included = |rules: &str| {
         let text = format!("include: {{local: a.yml, rules: {rules}}}\nb: {{script: b}}");
-        names(&compiled(&text, &files, &Nothing).unwrap()).len()
+        names(&compiled(&text, &files, &NoFiles).unwrap()).len()
     };
 
     assert_eq!(included("[{if: '$CI_COMMIT_BRANCH == \"main\"'}]"), 2);
@@ -179,10 +179,13 @@ fn files_that_double_themselves_come_to_an_end() {
 
 #[test]
 fn nothing_is_fetched_when_the_time_is_over() {
-    let (web, known) = (Web::default(), Known::default());
+    let (web, known) = (Web::default(), OuterVariables::default());
     let over = Instant::now().checked_sub(Duration::from_secs(1));
-    let given =
-        Given { fetch: &web, deadline: over, ..Given::push("main", "group/project", &known) };
+    let given = PipelineInput {
+        fetch: &web,
+        deadline: over,
+        ..PipelineInput::push("main", "group/project", &known)
+    };
 
     let refusal = compile("include: https://forge.test/r.yml", &given).unwrap_err();
 
@@ -193,9 +196,10 @@ fn nothing_is_fetched_when_the_time_is_over() {
 #[test]
 fn what_is_masked_is_not_told_in_a_problem() {
     let secret = Variable { masked: true, ..Variable::secret("TOKEN", "s3cr3t-word") };
-    let known = Known { beneath: vec![secret], above: Vec::new() };
+    let known = OuterVariables { beneath: vec![secret], above: Vec::new() };
     let web = Web::default();
-    let given = Given { fetch: &web, ..Given::push("main", "group/project", &known) };
+    let given =
+        PipelineInput { fetch: &web, ..PipelineInput::push("main", "group/project", &known) };
 
     let refusal = compile("include: 'https://forge.test/$TOKEN.yml'", &given).unwrap_err();
 

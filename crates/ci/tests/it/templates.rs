@@ -2,9 +2,9 @@
 
 use forgeway_ci::config::{
     compile,
-    given::{Given, Nothing, RefKind},
+    input::{NoFiles, PipelineInput, RefKind},
     templates,
-    variables::{Known, Variable},
+    variables::{OuterVariables, Variable},
 };
 
 use crate::files::Files;
@@ -19,10 +19,11 @@ fn jobs(template: &str, kind: RefKind) -> Vec<String> {
     };
     let beneath =
         vec![Variable::public("CI_DEFAULT_BRANCH", "main"), Variable::public(name, "main")];
-    let known = Known { beneath, above: Vec::new() };
+    let known = OuterVariables { beneath, above: Vec::new() };
     let tree = Files::of(&[("Dockerfile", "FROM scratch")]);
-    let given = Given::push("main", "group/project", &known);
-    let plan = compile(&text, &Given { ref_kind: kind, tree: &tree, fetch: &Nothing, ..given });
+    let given = PipelineInput::push("main", "group/project", &known);
+    let plan =
+        compile(&text, &PipelineInput { ref_kind: kind, tree: &tree, fetch: &NoFiles, ..given });
     let plan = plan.unwrap_or_else(|refusal| panic!("{template}: {refusal:?}"));
     assert_eq!(plan.warnings, Vec::<String>::new(), "{template}");
     plan.jobs.iter().map(|job| job.name.to_string()).collect()
@@ -43,7 +44,7 @@ fn templates_can_be_included_beside_one_another() {
     let names = ["Rust", "Go", "Jobs/Code-Quality", "Workflows/MergeRequest-Pipelines"];
     let includes: String =
         names.iter().map(|name| format!("- template: {name}.gitlab-ci.yml\n")).collect();
-    let known = Known {
+    let known = OuterVariables {
         beneath: vec![
             Variable::public("CI_DEFAULT_BRANCH", "main"),
             Variable::public("CI_COMMIT_BRANCH", "main"),
@@ -52,7 +53,7 @@ fn templates_can_be_included_beside_one_another() {
     };
 
     let text = format!("include:\n{includes}");
-    let plan = compile(&text, &Given::push("main", "group/project", &known)).unwrap();
+    let plan = compile(&text, &PipelineInput::push("main", "group/project", &known)).unwrap();
 
     let jobs: Vec<&str> = plan.jobs.iter().map(|job| &*job.name).collect();
     assert_eq!(jobs, ["compile", "rust-lint", "rust-test", "format", "code_quality"]);

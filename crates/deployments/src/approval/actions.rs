@@ -152,10 +152,10 @@ fn keep(tx: &mut Tx<'_>, new: Approval) -> Result<Approval> {
             return Ok(own);
         }
         let new = Approval { created_at: own.created_at, ..new };
-        tx.keep_approval(&new)?;
+        tx.save_approval(&new)?;
         return Ok(new);
     }
-    tx.keep_approval(&new)?;
+    tx.save_approval(&new)?;
     Ok(new)
 }
 

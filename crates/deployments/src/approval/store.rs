@@ -12,7 +12,7 @@ pub trait ApprovalStore {
     /// The oldest first.
     fn approvals_of(&mut self, deployment: DeploymentId) -> Result<Vec<Approval>>;
     /// In the place of what the same person said by the same rule.
-    fn keep_approval(&mut self, approval: &Approval) -> Result<()>;
+    fn save_approval(&mut self, approval: &Approval) -> Result<()>;
 }
 
 impl ApprovalStore for Tx<'_> {
@@ -25,7 +25,7 @@ impl ApprovalStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn keep_approval(&mut self, approval: &Approval) -> Result<()> {
+    fn save_approval(&mut self, approval: &Approval) -> Result<()> {
         let row = (
             approvals::deployment_id.eq(approval.deployment_id),
             approvals::user_id.eq(approval.user_id),

@@ -51,7 +51,7 @@ impl StatusReport {
     }
 }
 
-/// What somebody reports who deploys.
+/// A deployment reported through the API.
 #[derive(Clone, Debug)]
 pub struct NewDeployment {
     /// Name of an environment, which need not exist.
@@ -90,7 +90,7 @@ pub fn read(
     tx.deployment(grant.project(), id)?.ok_or(Error::missing())
 }
 
-/// Notes what somebody deployed. What is there already stays.
+/// Records a deployment reported through the API. If the last one is the same, it is returned unchanged.
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<ChangeDeployments>,
@@ -121,7 +121,7 @@ pub fn create(
     Ok(made)
 }
 
-/// A deployment of which nothing is known.
+/// The row of a new deployment.
 pub(crate) fn draft(tx: &Tx<'_>, project: ProjectId, environment: EnvironmentId) -> Deployment {
     Deployment {
         id: DeploymentId(0),
@@ -158,7 +158,7 @@ pub(crate) fn ensure_environment(
     actions::insert(tx, project, attributes)
 }
 
-/// Notes how far a deployment is, unless a job does it.
+/// Updates the status of a deployment, unless a job owns it.
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &Grant<ChangeDeployments>,
@@ -175,7 +175,7 @@ pub fn update(
     step(tx, deployment, report.step())
 }
 
-/// Refuses whoever may not deploy where this one leads.
+/// Refuses callers who may not deploy to the environment.
 fn ensure_may_change(
     tx: &mut Tx<'_>,
     who: &Standing,
@@ -202,7 +202,7 @@ pub(crate) fn step(
     Ok(after)
 }
 
-/// What follows from where a deployment is now.
+/// Applies the consequences of a deployment's status.
 fn follow_status(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<()> {
     if deployment.status == DeploymentStatus::Success
         && let Some(environment) =
@@ -218,7 +218,7 @@ fn follow_status(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<()> {
     })
 }
 
-/// Removes a deployment that is neither under way nor what is there now.
+/// Removes a deployment that is neither running nor the current one.
 pub fn remove(
     tx: &mut Tx<'_>,
     grant: &Grant<RemoveDeployments>,
@@ -243,11 +243,11 @@ pub fn remove(
     })
 }
 
-/// Makes all deployments of somebody's the heir's.
+/// Reassigns all deployments of a user.
 pub fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<()> {
-    while tx.hand_over_deployments(from, heir, HANDED_OVER_AT_ONCE)? {}
+    while tx.reassign_deployments(from, heir, HANDED_OVER_AT_ONCE)? {}
     Ok(())
 }
 
-/// So many change their owner by one statement.
+/// Rows reassigned by one statement.
 const HANDED_OVER_AT_ONCE: i64 = 500;

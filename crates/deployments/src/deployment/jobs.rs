@@ -18,7 +18,7 @@ use crate::environment::{
 /// The longest address of an environment.
 const LONGEST_URL: usize = 255;
 
-/// A job that brings something to an environment.
+/// A job that deploys to an environment.
 #[derive(Clone, Debug)]
 pub struct DeployJob {
     pub job: JobId,
@@ -31,7 +31,7 @@ pub struct DeployJob {
     pub on_stop: Option<String>,
 }
 
-/// What a job leaves an environment with when it succeeds.
+/// What a successful job sets on its environment.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Where people find what was deployed.
@@ -73,7 +73,7 @@ pub fn environment_of_job(
     ensure_environment(tx, project, name, tier)
 }
 
-/// Notes that a job is to bring something to an environment.
+/// Creates the deployment of a job.
 pub fn begin(tx: &mut Tx<'_>, job: DeployJob, environment: &Environment) -> Result<Deployment> {
     tx.insert_deployment(&Deployment {
         job_id: Some(job.job),
@@ -86,7 +86,7 @@ pub fn begin(tx: &mut Tx<'_>, job: DeployJob, environment: &Environment) -> Resu
     })
 }
 
-/// Makes a deployment say how far its job is, as far as that leads anywhere. `user` is for whom the job runs.
+/// Copies the status of a job to its deployment. `user` is the user of the job.
 pub fn mirror(
     tx: &mut Tx<'_>,
     deployment: Deployment,
@@ -112,7 +112,7 @@ pub fn mirror(
     }
 }
 
-/// Leaves an environment as a job said that it is to be.
+/// Applies what a successful job sets on its environment.
 pub fn settle(tx: &mut Tx<'_>, environment: Environment, outcome: Outcome) -> Result<Environment> {
     let fits = |url: &String| url.chars().count() <= LONGEST_URL && is_address(url);
     let after = Environment {
@@ -140,7 +140,7 @@ pub fn not_stopped(tx: &mut Tx<'_>, environment: Environment) -> Result<Environm
     }
 }
 
-/// Whether something newer was brought to the environment since.
+/// Whether the environment has a newer deployment of another commit.
 pub fn is_outdated(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<bool> {
     let last = tx.last_deployment(deployment.environment_id)?;
     Ok(last.is_some_and(|last| deployment.id < last.id && deployment.sha != last.sha))

@@ -1,4 +1,4 @@
-//! Which merge requests were brought somewhere, as conditions for who lists merge requests.
+//! Filters of merge requests by their deployments.
 
 use db::listing::{Bind, value};
 use kernel::{

@@ -1,4 +1,4 @@
-//! What is brought to an environment.
+//! Deployments.
 
 pub mod actions;
 pub mod jobs;

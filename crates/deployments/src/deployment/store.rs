@@ -30,11 +30,11 @@ pub trait DeploymentStore {
         ids: &[DeploymentId],
     ) -> Result<HashMap<DeploymentId, Deployment>>;
     fn deployments_of_jobs(&mut self, jobs: &[JobId]) -> Result<Vec<Deployment>>;
-    /// What was brought to an environment last.
+    /// The last deployment to an environment.
     fn last_deployment(&mut self, environment: EnvironmentId) -> Result<Option<Deployment>>;
     /// What was to be brought to an environment before anything else.
     fn first_deployment(&mut self, environment: EnvironmentId) -> Result<Option<Deployment>>;
-    /// What was there before this one.
+    /// The deployment before this one.
     fn previous_deployment(&mut self, deployment: &Deployment) -> Result<Option<Deployment>>;
     /// With the next number of its project.
     fn insert_deployment(&mut self, deployment: &Deployment) -> Result<Deployment>;
@@ -52,7 +52,7 @@ pub trait DeploymentStore {
         merge_requests: &[MergeRequestId],
     ) -> Result<HashMap<MergeRequestId, Ts>>;
     /// Makes deployments of somebody's the heir's, so many at most. Tells whether there may be more.
-    fn hand_over_deployments(
+    fn reassign_deployments(
         &mut self,
         from: UserId,
         heir: Option<UserId>,
@@ -237,7 +237,7 @@ impl DeploymentStore for Tx<'_> {
         Ok(rows.into_iter().filter_map(|(id, at)| Some((id, at?))).collect())
     }
 
-    fn hand_over_deployments(
+    fn reassign_deployments(
         &mut self,
         from: UserId,
         heir: Option<UserId>,

@@ -22,7 +22,7 @@ use crate::{
 /// The fewest letters that are looked for.
 const SHORTEST_SEARCH: usize = 3;
 
-/// What becomes of an environment; what is left out stays.
+/// A change to an environment; `None` keeps the value.
 #[derive(Clone, Debug, Default)]
 pub struct EnvironmentChange {
     pub name: Option<String>,
@@ -71,7 +71,7 @@ pub fn create(
     insert(tx, grant.project(), EnvironmentAttributes { name, external_url, tier })
 }
 
-/// Makes an environment, whoever needs it.
+/// Creates an environment.
 ///
 /// # Errors
 /// `BadRequest`, by field.
@@ -155,7 +155,7 @@ pub(super) fn delete(tx: &mut Tx<'_>, environment: &Environment) -> Result<()> {
     })
 }
 
-/// Takes a step with an environment, where it leads anywhere.
+/// Applies a step to an environment; one that does not apply changes nothing.
 pub fn step(
     tx: &mut Tx<'_>,
     environment: Environment,

@@ -1,4 +1,4 @@
-//! Environments that nobody needs any more.
+//! Cleanup of stopped and stale environments.
 
 use db::Tx;
 use kernel::{Error, Grant, Result, Ts, ids::EnvironmentId};
@@ -11,11 +11,11 @@ use crate::{
     protection::guard::open_to,
 };
 
-/// The least and the most time that nothing happened to what is stopped for that.
+/// The least and the most age of a last deployment for an environment to count as stale.
 const STALE: (Duration, Duration) = (Duration::weeks(1), Duration::days(3652));
-/// Without a moment, environments of branches that were made before are removed.
+/// Default age of review apps that are removed.
 const REVIEW_APP_AGE: Duration = Duration::days(30);
-/// So long after somebody asked for it they are removed.
+/// Time between the request and the removal.
 const GRACE: Duration = Duration::weeks(1);
 /// Whoever chooses for so long was interrupted.
 const REMOVAL_TIMEOUT: Duration = Duration::minutes(2);
@@ -102,7 +102,7 @@ pub fn schedule_removal(
     Ok(removal)
 }
 
-/// Removes environments whose time to go has come, so many at most. Returns whether there may be more.
+/// Removes at most `most` environments that are due. Returns whether there may be more.
 pub fn remove_outlived(tx: &mut Tx<'_>, most: i64) -> Result<bool> {
     let outlived = tx.outlived_environments(most)?;
     for environment in &outlived {

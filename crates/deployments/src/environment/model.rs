@@ -21,7 +21,7 @@ pub struct Environment {
     pub state: EnvironmentState,
     /// When it stops by itself.
     pub auto_stop_at: Option<Ts>,
-    /// When it goes, once it was stopped.
+    /// When it is removed, once it was stopped.
     pub auto_delete_at: Option<Ts>,
     pub created_at: Ts,
     pub updated_at: Ts,

@@ -1,4 +1,4 @@
-//! What an environment may be called, and where it may be.
+//! Rules for names and URLs of environments.
 
 use kernel::{Error, Faults, Result, Ts};
 

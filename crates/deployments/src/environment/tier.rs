@@ -1,4 +1,4 @@
-//! How near an environment is to the people who use what is deployed.
+//! The deployment tier of an environment.
 
 kernel::text_enum! {
     pub enum Tier {
@@ -10,7 +10,7 @@ kernel::text_enum! {
     }
 }
 
-/// What a name tells of the tier; the first that it holds counts.
+/// Words in a name that imply a tier; the first match counts.
 const SIGNS: [(&[&str], Tier); 4] = [
     (&["dev", "review", "trunk"], Tier::Development),
     (&["test", "tst", "int", "acpt", "accept", "qa", "qc", "control", "quality"], Tier::Testing),

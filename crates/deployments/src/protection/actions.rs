@@ -1,4 +1,4 @@
-//! Protecting environments, changing that, and taking it back.
+//! Creating, changing and removing protected environments.
 
 use db::Tx;
 use kernel::{
@@ -19,18 +19,18 @@ const LONGEST: usize = 255;
 /// So many records one protection may have.
 const MOST_RULES: usize = 100;
 
-/// Somebody who may say who deploys there.
-pub trait Protects {
+/// Where a caller may protect environments: a project or a group.
+pub trait ProtectionScope {
     fn home(&self) -> ProtectionHome;
 }
 
-impl Protects for Grant<ProtectEnvironments> {
+impl ProtectionScope for Grant<ProtectEnvironments> {
     fn home(&self) -> ProtectionHome {
         ProtectionHome::Project(self.project())
     }
 }
 
-impl Protects for Grant<ProtectGroupEnvironments> {
+impl ProtectionScope for Grant<ProtectGroupEnvironments> {
     fn home(&self) -> ProtectionHome {
         ProtectionHome::Group(self.group())
     }
@@ -38,7 +38,7 @@ impl Protects for Grant<ProtectGroupEnvironments> {
 
 #[derive(Clone, Debug, Default)]
 pub struct NewProtection {
-    /// Of a group's protection the tier.
+    /// For a group, the name of the tier.
     pub name: String,
     pub deployers: Vec<NewAccess>,
     pub required_approval_count: i64,
@@ -61,17 +61,21 @@ pub struct ProtectionChange {
     pub approvers: Vec<AccessChange>,
 }
 
-pub fn list(tx: &mut Tx<'_>, grant: &impl Protects, page: PageRequest) -> Result<Page<Protection>> {
+pub fn list(
+    tx: &mut Tx<'_>,
+    grant: &impl ProtectionScope,
+    page: PageRequest,
+) -> Result<Page<Protection>> {
     tx.protections(grant.home(), page)
 }
 
-pub fn read(tx: &mut Tx<'_>, grant: &impl Protects, name: &str) -> Result<Protection> {
+pub fn read(tx: &mut Tx<'_>, grant: &impl ProtectionScope, name: &str) -> Result<Protection> {
     tx.find_protection(grant.home(), name)?.ok_or(Error::missing())
 }
 
 pub fn protect(
     tx: &mut Tx<'_>,
-    grant: &impl Protects,
+    grant: &impl ProtectionScope,
     members: &impl Members,
     new: &NewProtection,
 ) -> Result<Protection> {
@@ -100,7 +104,7 @@ pub fn protect(
 
 pub fn update(
     tx: &mut Tx<'_>,
-    grant: &impl Protects,
+    grant: &impl ProtectionScope,
     members: &impl Members,
     name: &str,
     change: &ProtectionChange,
@@ -139,7 +143,7 @@ pub fn update(
     Ok(after)
 }
 
-pub fn unprotect(tx: &mut Tx<'_>, grant: &impl Protects, name: &str) -> Result<()> {
+pub fn unprotect(tx: &mut Tx<'_>, grant: &impl ProtectionScope, name: &str) -> Result<()> {
     let found = read(tx, grant, name)?;
     tx.delete_protection(found.environment.id)
 }

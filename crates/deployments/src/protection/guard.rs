@@ -6,17 +6,17 @@ use kernel::{AccessLevel, Error, Result, Standing, TextEnum as _, ids::ProjectId
 use super::{AccessRule, Holder, Protection, ProtectionStore as _, RuleKind};
 use crate::{environment::Environment, ports::Members};
 
-/// What the protections of an environment let somebody do.
+/// What a user may do in a protected environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeployRight {
     /// It is not protected.
     Free,
-    /// It is, and they are among those who deploy.
+    /// It is protected, and the user may deploy.
     Deployer,
     Refused,
 }
 
-/// What holds for an environment.
+/// The protections that apply to an environment.
 pub fn protections_of(
     tx: &mut Tx<'_>,
     members: &impl Members,
@@ -93,7 +93,7 @@ fn is_any<'r>(
     Ok(false)
 }
 
-/// Whether a record lets somebody in.
+/// Whether an access rule covers a user.
 pub fn lets_in(
     tx: &mut Tx<'_>,
     members: &impl Members,

@@ -13,7 +13,7 @@ kernel::text_enum! {
     pub enum RuleKind { Deploy = "deploy", Approve = "approve" }
 }
 
-/// What a protection is for: an environment of a project by its name, or all of a tier below a group.
+/// What is protected: one environment of a project, or all of a tier in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtectionHome {
     Project(ProjectId),
@@ -26,9 +26,9 @@ pub struct ProtectedEnvironment {
     pub id: ProtectedEnvironmentId,
     pub project_id: Option<ProjectId>,
     pub group_id: Option<NamespaceId>,
-    /// Of a group's protection the tier.
+    /// For a group, the name of the tier.
     pub name: String,
-    /// How many approve a deployment where no rule says it.
+    /// Number of approvals needed if there are no approval rules.
     pub required_approval_count: i64,
     pub created_at: Ts,
     pub updated_at: Ts,
@@ -44,7 +44,7 @@ impl ProtectedEnvironment {
     }
 }
 
-/// Whom a record lets in.
+/// Whom an access rule covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// Everybody whose role in the project is at least this one.

@@ -26,7 +26,7 @@ use security::{
     ports::{self, Incident},
 };
 
-use crate::{ports::review::Places, urls::Urls};
+use crate::{ports::review::OrgHierarchy, urls::Urls};
 
 /// What every such issue is labelled with.
 const LABEL: &str = "incident";
@@ -78,7 +78,7 @@ impl ports::Incidents for Incidents {
             labels: LabelChange { add: vec![LABEL.to_owned()], ..LabelChange::default() },
             ..NewIssue::default()
         };
-        let issue = create(tx, &grant, &Places, new)?;
+        let issue = create(tx, &grant, &OrgHierarchy, new)?;
         Ok(Some(Incident { id: issue.id, iid: issue.iid }))
     }
 

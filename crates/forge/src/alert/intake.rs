@@ -5,7 +5,7 @@ use kernel::{Result, ids::ProjectId};
 use org::project::store::ProjectStore as _;
 use security::{
     alert::{
-        Denial, Payload, Received, SettingsStore as _, authorize, is_news,
+        Denial, IntakeResult, Payload, SettingsStore as _, authorize, is_news,
         receive as receive_payload,
     },
     integration::{AlertIntegration, Endpoint, IntegrationKey},
@@ -28,7 +28,7 @@ pub struct Admission {
     template: Option<String>,
 }
 
-/// The integration of an address, for whoever shows its key.
+/// The integration of an endpoint, if the key is right.
 pub async fn admit(
     forge: &Forge,
     project: ProjectId,
@@ -49,7 +49,11 @@ pub async fn admit(
 }
 
 /// Takes what an integration sent, with all that follows from it.
-pub async fn receive(forge: &Forge, admission: Admission, payload: Payload) -> Result<Received> {
+pub async fn receive(
+    forge: &Forge,
+    admission: Admission,
+    payload: Payload,
+) -> Result<IntakeResult> {
     let Admission { integration, template } = admission;
     let template = match template {
         Some(key) => template_for(forge, &integration, &payload, key).await?,

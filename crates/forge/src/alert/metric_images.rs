@@ -48,7 +48,7 @@ pub async fn add(
     let kept = attachments::keep(forge, project, upload).await?;
     let file = ImageFile { secret: kept.secret.clone(), name: kept.name.clone(), bytes };
     let added = forge.db.write(move |tx| {
-        tx.note_upload(project, bytes)?;
+        tx.record_upload(project, bytes)?;
         actions::add(tx, &grant, alert_iid, file, details)
     });
     let added = added.await;
@@ -76,7 +76,7 @@ pub async fn remove(
     let project = grant.project();
     let removed = forge.db.write(move |tx| {
         let image = actions::remove(tx, &grant, alert_iid, id, unmodified_since)?;
-        tx.note_upload(project, -image.bytes)?;
+        tx.record_upload(project, -image.bytes)?;
         Ok(image)
     });
     let image = removed.await?;

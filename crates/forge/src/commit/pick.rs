@@ -10,7 +10,7 @@ use repo::{
     },
     git::{
         CommitInfo, LogQuery, Oid,
-        merge::{Merged, Operation},
+        merge::{MergedRequest, Operation},
     },
     policy::PushToBranch,
 };
@@ -62,7 +62,7 @@ async fn merged_by(
     forge: &Forge,
     grant: &Grant<PushToBranch>,
     commit: &CommitInfo,
-) -> Result<Option<Merged>> {
+) -> Result<Option<MergedRequest>> {
     let [target, source, ..] = commit.parents[..] else { return Ok(None) };
     if grant.also::<ListMergeRequests>().is_err() {
         return Ok(None);
@@ -76,5 +76,5 @@ async fn merged_by(
         brought.reverse();
         Ok(brought.into_iter().map(|one| (one.id.short(), one.title)).collect())
     });
-    Ok(Some(Merged { iid, commits: read.await? }))
+    Ok(Some(MergedRequest { iid, commits: read.await? }))
 }

@@ -1,9 +1,9 @@
 //! Statuses of commits that checks outside of pipelines report.
 
 use ci::{
-    commit_status::{Report, Reported, actions},
+    commit_status::{ExternalState, Report, actions},
     job::Job,
-    pipeline::{PipelineStore as _, Place},
+    pipeline::{PipelineRef, PipelineStore as _},
     policy::ReportCommitStatus,
 };
 use kernel::{
@@ -24,7 +24,7 @@ use crate::{
 pub struct NewStatus {
     pub commit: String,
     pub ref_name: Option<String>,
-    pub state: Reported,
+    pub state: ExternalState,
     pub name: String,
     pub target_url: Option<String>,
     pub description: Option<String>,
@@ -62,7 +62,7 @@ pub async fn report(
     };
     let grant = grant.clone();
     let job = forge.db.write(move |tx| actions::report(tx, &grant, &Refs, report)).await?;
-    if status.state == Reported::Success {
+    if status.state == ExternalState::Success {
         merge_waiting_for(forge, project, commit.to_string()).await?;
     }
     Ok(job)
@@ -74,7 +74,7 @@ async fn fallback(
     project: ProjectId,
     commit: Oid,
     pinned: Option<PipelineId>,
-) -> Result<Option<Place>> {
+) -> Result<Option<PipelineRef>> {
     let sha = commit.to_string();
     let newest = forge.db.peek(move |tx| tx.newest_pipeline(project, &sha));
     if pinned.is_none() && newest.await?.is_some() {

@@ -71,10 +71,10 @@ pub(crate) fn follow(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
 }
 
 /// Does what follows from a deployment before whoever reports it is answered; what takes long goes on without them.
-pub async fn hurry(forge: &Forge, deployment: DeploymentId) {
+pub async fn run_now(forge: &Forge, deployment: DeploymentId) {
     let own = forge.clone();
     let keys = vec![format!("{}:{deployment}", FollowDeployment::KIND)];
-    let done = tokio::spawn(async move { own.worker().hurry(keys).await });
+    let done = tokio::spawn(async move { own.worker().run_now(keys).await });
     match tokio::time::timeout(LONGEST_WAIT, done).await {
         Ok(Ok(Ok(()))) => {}
         Err(_elapsed) => tracing::info!(%deployment, "a deployment is still followed"),
@@ -99,9 +99,9 @@ pub(crate) async fn follow_deployment(forge: Forge, work: FollowDeployment) -> R
     forge.db.write(move |tx| link(tx, &deployment, brought.as_deref())).await
 }
 
-type Loaded = (Deployment, Environment, Option<Deployment>);
+type DeploymentRows = (Deployment, Environment, Option<Deployment>);
 
-fn loaded(tx: &mut Tx<'_>, id: DeploymentId) -> Result<Option<Loaded>> {
+fn loaded(tx: &mut Tx<'_>, id: DeploymentId) -> Result<Option<DeploymentRows>> {
     let Some(deployment) = tx.any_deployment(id)? else { return Ok(None) };
     let environment = tx.environment(deployment.project_id, deployment.environment_id)?;
     let previous = tx.previous_deployment(&deployment)?;

@@ -12,7 +12,7 @@ mod stop;
 mod sweeps;
 
 pub use approval::decide;
-pub use follow::{FollowDeployment, hurry};
+pub use follow::{FollowDeployment, run_now};
 pub(crate) use follow::{follow, follow_deployment};
 pub(crate) use jobs::{begin_for_pipeline, environment_terms, follow_jobs};
 pub use ref_stops::StopEnvironmentsOf;
@@ -21,6 +21,6 @@ pub use refs::DropDeploymentRefs;
 pub(crate) use refs::drop_refs;
 pub use report::report;
 pub use review_apps::remove_review_apps;
-pub use stop::{Stopped, stop};
+pub use stop::{StopResult, stop};
 pub use sweeps::{StopStaleEnvironments, SweepEnvironments, stop_stale_environments};
 pub(crate) use sweeps::{stop_stale, sweep_environments};

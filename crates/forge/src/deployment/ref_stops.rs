@@ -14,12 +14,12 @@ use kernel::{
     ids::{EnvironmentId, MergeRequestId, ProjectId, UserId},
 };
 use org::access::IdOrPath;
-use repo::{event::Moved, push::journal::PushAction};
+use repo::{event::MovedRef, push::journal::PushAction};
 use review::merge_request::{MergeRequestStore as _, state::Step};
 use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
 
-use super::stop::{Stopped, stop_by};
+use super::stop::{StopResult, stop_by};
 use crate::{Forge, pipeline, user::standing::person_in_project};
 
 /// So many environments are looked for at a time.
@@ -53,7 +53,7 @@ pub(crate) fn branches_removed(
     tx: &mut Tx<'_>,
     project: ProjectId,
     user: Option<UserId>,
-    moves: &[Moved],
+    moves: &[MovedRef],
 ) -> Result<()> {
     let Some(user) = user else { return Ok(()) };
     let removed = moves.iter().filter(|one| one.action == PushAction::Removed);
@@ -129,11 +129,11 @@ async fn stop_for(forge: &Forge, work: &StopEnvironmentsOf, id: EnvironmentId) -
         stop_by(tx, &vault, &grant, environment, false)
     });
     match stopped.await {
-        Ok(Stopped { pipeline: Some(pipeline), .. }) => {
-            pipeline::hurry(forge, pipeline).await;
+        Ok(StopResult { pipeline: Some(pipeline), .. }) => {
+            pipeline::run_now(forge, pipeline).await;
             Ok(())
         }
-        Ok(Stopped { pipeline: None, .. }) => Ok(()),
+        Ok(StopResult { pipeline: None, .. }) => Ok(()),
         Err(Error { kind: Kind::Forbidden | Kind::NotFound | Kind::BadRequest, .. }) => Ok(()),
         Err(failure) => Err(failure),
     }

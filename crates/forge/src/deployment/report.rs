@@ -7,7 +7,7 @@ use deployments::{
 use kernel::{Faults, Grant, Result};
 use repo::commit::read::find_commit;
 
-use super::hurry;
+use super::run_now;
 use crate::{Forge, ports::deployments::Members};
 
 /// Notes what somebody deployed, which has to be a commit of the project.
@@ -39,6 +39,6 @@ pub async fn report(
     let sha = commit.map_or_else(|| new.sha.clone(), |id| id.to_string());
     let new = NewDeployment { sha, ..new };
     let made = forge.db.write(move |tx| actions::create(tx, &grant, &Members, new.clone())).await?;
-    hurry(forge, made.id).await;
+    run_now(forge, made.id).await;
     Ok(made)
 }

@@ -24,7 +24,7 @@ use crate::ports::{
 
 /// An environment that was stopped or is about to be.
 #[derive(Clone, Debug)]
-pub struct Stopped {
+pub struct StopResult {
     pub environment: Environment,
     /// The pipeline of the job that stops it.
     pub pipeline: Option<PipelineId>,
@@ -40,7 +40,7 @@ pub fn stop(
     grant: &Grant<StopEnvironments>,
     id: EnvironmentId,
     force: bool,
-) -> Result<Stopped> {
+) -> Result<StopResult> {
     let environment = actions::of_project(tx, grant, id)?;
     stop_by(tx, vault, grant, environment, force)
 }
@@ -52,12 +52,12 @@ pub(super) fn stop_by(
     grant: &Grant<StopEnvironments>,
     environment: Environment,
     force: bool,
-) -> Result<Stopped> {
+) -> Result<StopResult> {
     let Some(job) = stop_job(tx, &environment)? else {
         grant.also::<ChangeEnvironments>()?;
         ensure_may_deploy(tx, &Members, grant.who(), &environment)?;
         return match environment.state {
-            EnvironmentState::Stopping if !force => Ok(Stopped { environment, pipeline: None }),
+            EnvironmentState::Stopping if !force => Ok(StopResult { environment, pipeline: None }),
             _ => stop_at_once(tx, environment),
         };
     };
@@ -76,15 +76,15 @@ pub(super) fn stop_with(
     grant: &Grant<UpdateJobs>,
     environment: Environment,
     job: &CiJob,
-) -> Result<Stopped> {
+) -> Result<StopResult> {
     let played = job_actions::play(tx, grant, &Projects, &Refs, job.id, (vault, &[]))?;
     let environment = actions::step(tx, environment, EnvironmentStep::Stop)?;
-    Ok(Stopped { environment, pipeline: Some(played.pipeline_id) })
+    Ok(StopResult { environment, pipeline: Some(played.pipeline_id) })
 }
 
-pub(super) fn stop_at_once(tx: &mut Tx<'_>, environment: Environment) -> Result<Stopped> {
+pub(super) fn stop_at_once(tx: &mut Tx<'_>, environment: Environment) -> Result<StopResult> {
     let environment = actions::step(tx, environment, EnvironmentStep::StopComplete)?;
-    Ok(Stopped { environment, pipeline: None })
+    Ok(StopResult { environment, pipeline: None })
 }
 
 /// The job that stops what was brought to an environment last, where somebody may let it begin.

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use time::Duration;
 use worker::{Job, Queue as _};
 
-use super::stop::{Stopped, stop_at_once, stop_job, stop_with};
+use super::stop::{StopResult, stop_at_once, stop_job, stop_with};
 use crate::{Forge, pipeline, ports::deployments::Members, user::standing::person_in_project};
 
 /// So many environments are looked for at a time.
@@ -109,8 +109,8 @@ async fn stop_or_postpone(forge: &Forge, id: EnvironmentId) -> Result<()> {
         automatic_stop(tx, &vault, environment).map(Some)
     });
     match stopped.await {
-        Ok(Some(Stopped { pipeline: Some(pipeline), .. })) => {
-            pipeline::hurry(forge, pipeline).await;
+        Ok(Some(StopResult { pipeline: Some(pipeline), .. })) => {
+            pipeline::run_now(forge, pipeline).await;
             Ok(())
         }
         Ok(_) => Ok(()),
@@ -133,10 +133,10 @@ fn postpone(tx: &mut Tx<'_>, id: EnvironmentId) -> Result<()> {
     }
 }
 
-fn automatic_stop(tx: &mut Tx<'_>, vault: &Vault, environment: Environment) -> Result<Stopped> {
+fn automatic_stop(tx: &mut Tx<'_>, vault: &Vault, environment: Environment) -> Result<StopResult> {
     let Some(job) = stop_job(tx, &environment)? else {
         return match environment.state {
-            EnvironmentState::Stopping => Ok(Stopped { environment, pipeline: None }),
+            EnvironmentState::Stopping => Ok(StopResult { environment, pipeline: None }),
             _ => stop_at_once(tx, environment),
         };
     };

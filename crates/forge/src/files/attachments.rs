@@ -12,7 +12,7 @@ const LONGEST_NAME: usize = 200;
 
 /// A file that was kept: nobody finds it who was not told its secret.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct StoredFile {
     pub secret: String,
     pub name: String,
 }
@@ -57,12 +57,12 @@ pub fn shown_as(name: &str) -> Option<&'static str> {
 }
 
 /// Keeps a file for a project.
-pub async fn keep(forge: &Forge, project: ProjectId, upload: Upload) -> Result<Kept> {
+pub async fn keep(forge: &Forge, project: ProjectId, upload: Upload) -> Result<StoredFile> {
     let secret = hex::encode(rand::random::<[u8; 16]>());
     let name = plain_name(&upload.file_name);
     let file = upload.file.reopen().map_err(Error::internal)?;
     forge.uploads.keep_file(&location(&secret, project, &name), file).await?;
-    Ok(Kept { secret, name })
+    Ok(StoredFile { secret, name })
 }
 
 /// Where a file lies.

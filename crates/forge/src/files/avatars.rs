@@ -95,7 +95,7 @@ fn is_known(first: &[u8]) -> bool {
 
 /// A picture that was read, and is nobody's yet.
 #[derive(Clone, Debug)]
-pub struct Staged {
+pub struct StagedAvatar {
     content: Bytes,
     all: Objects,
     runtime: Handle,
@@ -104,7 +104,7 @@ pub struct Staged {
 }
 
 /// Reads a picture.
-pub async fn stage(forge: &Forge, upload: Upload) -> Result<Staged> {
+pub async fn stage(forge: &Forge, upload: Upload) -> Result<StagedAvatar> {
     ensure(&upload)?;
     let (name, all) = (plain_name(&upload.file_name), forge.avatars.clone());
     let read = spawn_blocking(move || {
@@ -113,7 +113,7 @@ pub async fn stage(forge: &Forge, upload: Upload) -> Result<Staged> {
         Ok::<_, io::Error>(Bytes::from(content))
     });
     let content = read.await.map_err(Error::internal)?.map_err(Error::internal)?;
-    Ok(Staged { content, all, runtime: Handle::current(), name })
+    Ok(StagedAvatar { content, all, runtime: Handle::current(), name })
 }
 
 /// What becomes of somebody's picture: `None` keeps it, `Some(None)` takes it away.
@@ -123,7 +123,7 @@ pub type PictureChange<P> = Option<Option<P>>;
 pub async fn stage_change(
     forge: &Forge,
     change: PictureChange<Upload>,
-) -> Result<PictureChange<Staged>> {
+) -> Result<PictureChange<StagedAvatar>> {
     Ok(match change {
         Some(Some(upload)) => Some(Some(stage(forge, upload).await?)),
         Some(None) => Some(None),
@@ -132,11 +132,11 @@ pub async fn stage_change(
 }
 
 /// As [`Staged::settle`], for the picture of a change, where it brought one.
-pub fn settle_change(change: PictureChange<Staged>, owner: Owner) -> Result<()> {
+pub fn finish_change(change: PictureChange<StagedAvatar>, owner: Owner) -> Result<()> {
     change.flatten().map_or(Ok(()), |picture| picture.settle(owner))
 }
 
-impl Staged {
+impl StagedAvatar {
     /// Gives the picture to its owner. This is for the end of the transaction that names it, so that a change which is
     /// refused leaves the picture from before, and a row that is read names a picture that is there.
     pub fn settle(self, owner: Owner) -> Result<()> {

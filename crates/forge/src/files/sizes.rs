@@ -45,7 +45,7 @@ impl CountUploads {
 
 /// What lies there for a project.
 #[derive(Default)]
-struct Found {
+struct DiskUsage {
     bytes: i64,
     /// Whether some of it may not be noted yet.
     is_young: bool,
@@ -56,7 +56,7 @@ async fn count(forge: &Forge) -> Result<bool> {
     let noted = forge.db.read(|tx| tx.upload_sizes()).await?;
     let found = sizes(&forge.uploads).await?;
     let mut is_whole = true;
-    for (project, Found { bytes, is_young }) in found {
+    for (project, DiskUsage { bytes, is_young }) in found {
         let before = noted.get(&project).copied().unwrap_or_default();
         if before == bytes {
             continue;
@@ -68,12 +68,12 @@ async fn count(forge: &Forge) -> Result<bool> {
 }
 
 /// How many bytes lie there for each project.
-async fn sizes(all: &Objects) -> Result<BTreeMap<ProjectId, Found>> {
+async fn sizes(all: &Objects) -> Result<BTreeMap<ProjectId, DiskUsage>> {
     let mut found = BTreeMap::new();
     let mut listed = Box::pin(all.list(""));
     while let Some(one) = listed.try_next().await? {
         let Some(project) = owner_of(&one.name) else { continue };
-        let of: &mut Found = found.entry(project).or_default();
+        let of: &mut DiskUsage = found.entry(project).or_default();
         of.bytes = of.bytes.saturating_add(i64::try_from(one.size).unwrap_or(i64::MAX));
         of.is_young |= !one.is_older_than(NOTED_AFTER);
     }

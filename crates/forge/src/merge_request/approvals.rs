@@ -10,7 +10,7 @@ use kernel::{
     ids::{MergeRequestId, NamespaceId, ProjectId, UserId},
 };
 use org::access::{Event, Reach, projects_within};
-use repo::{event::Moved, protection};
+use repo::{event::MovedRef, protection};
 use review::{
     approval::{self, ApprovalStore, RuleStore, actions, config, own_rules},
     merge_request::{self, MergeRequestStore, actions::find, state::Step},
@@ -20,13 +20,13 @@ use serde::{Deserialize, Serialize};
 use worker::{Job, Queue};
 
 use super::{
-    code_owners::{LookAtCommits, Pushed},
+    code_owners::{ApprovalReset, UpdateCodeOwners},
     heads::branch_head,
     merge::wake,
 };
 use crate::{
     Forge,
-    ports::{approvals::Approvers, review::Places},
+    ports::{approvals::Approvers, review::OrgHierarchy},
 };
 
 /// Which branches are protected has changed, and with it which rules count and where owners have to approve.
@@ -36,11 +36,11 @@ pub fn branches_changed(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
 
 /// Recomputes approvals for every open merge request of a project.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct WeighApprovals {
+pub struct RecomputeApprovals {
     project: ProjectId,
 }
 
-impl Job for WeighApprovals {
+impl Job for RecomputeApprovals {
     const KIND: &'static str = "project.weigh_approvals";
 
     fn unique_key(&self) -> Option<String> {
@@ -48,7 +48,7 @@ impl Job for WeighApprovals {
     }
 }
 
-impl WeighApprovals {
+impl RecomputeApprovals {
     pub async fn run(self, forge: &Forge) -> Result<()> {
         forge.db.write(move |tx| approval::refresh_project(tx, &Approvers, self.project)).await
     }
@@ -59,16 +59,16 @@ pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
     let projects = match fact {
         Event::SignIn(user) => tx.projects_with_approver(*user)?,
         Event::ShareEnded { project, group } => {
-            protection::departure::forget_group(tx, *project, *group)?;
+            protection::on_member_removed::forget_group(tx, *project, *group)?;
             environment_protection::departure::forget_group(tx, *project, *group)?;
-            approval::departure::forget_group(tx, *project, *group)?;
+            approval::on_member_removed::forget_group(tx, *project, *group)?;
             tx.projects_with_rules(&[*project])?
         }
         Event::Roles(reach) => {
             let reached = projects_within(tx, *reach)?;
-            protection::departure::forget_strangers(tx, &reached)?;
+            protection::on_member_removed::forget_strangers(tx, &reached)?;
             environment_protection::departure::forget_strangers(tx, &reached)?;
-            approval::departure::forget_strangers(tx, &reached)?;
+            approval::on_member_removed::forget_strangers(tx, &reached)?;
             let mut reached = tx.projects_with_rules(&reached)?;
             if let Reach::Group(group) | Reach::Tree(group) = reach {
                 let named = tx.groups_with_rules()?;
@@ -84,7 +84,7 @@ pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
         }
     };
     for project in projects {
-        tx.enqueue(&WeighApprovals { project })?;
+        tx.enqueue(&RecomputeApprovals { project })?;
     }
     Ok(())
 }
@@ -95,7 +95,7 @@ fn groups_below(
     group: NamespaceId,
     among: &[NamespaceId],
 ) -> Result<Vec<NamespaceId>> {
-    match org::places::groups_within(tx, group, among) {
+    match org::hierarchy::groups_within(tx, group, among) {
         Err(gone) if gone.is_gone() => Ok(Vec::new()),
         inside => inside,
     }
@@ -115,7 +115,7 @@ pub fn follow(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
             if let Some(required) = request.approvals_before_merge.filter(|count| *count > 0) {
                 own_rules::require_any(tx, &request, required)?;
             }
-            tx.enqueue(&LookAtCommits { merge_request: *merge_request, pushed: None })?;
+            tx.enqueue(&UpdateCodeOwners { merge_request: *merge_request, pushed: None })?;
             actions::ask_approvers(tx, &Approvers, &request)
         }
         merge_request::Event::Updated { merge_request, changes, .. } => {
@@ -123,7 +123,7 @@ pub fn follow(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
             update(tx, *merge_request, &fields)
         }
         merge_request::Event::Moved { merge_request, .. } => {
-            tx.enqueue(&LookAtCommits { merge_request: *merge_request, pushed: None })
+            tx.enqueue(&UpdateCodeOwners { merge_request: *merge_request, pushed: None })
         }
         merge_request::Event::Stepped { merge_request, step: Step::Reopen, .. } => {
             let request = tx.merge_request(*merge_request)?;
@@ -137,8 +137,8 @@ pub fn follow(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
 pub fn look_after(tx: &mut Tx<'_>, fact: &approval::Event) -> Result<()> {
     match fact {
         approval::Event::Pushed { of, user, from } => {
-            let pushed = Some(Pushed { by: *user, from: from.clone() });
-            tx.enqueue(&LookAtCommits { merge_request: of.merge_request, pushed })
+            let pushed = Some(ApprovalReset { by: *user, from: from.clone() });
+            tx.enqueue(&UpdateCodeOwners { merge_request: of.merge_request, pushed })
         }
         approval::Event::Approved { of, complete: true, .. } => {
             let request = tx.merge_request(of.merge_request)?;
@@ -161,7 +161,7 @@ pub fn follow_push(
     tx: &mut Tx<'_>,
     project: ProjectId,
     user: Option<UserId>,
-    moves: &[Moved],
+    moves: &[MovedRef],
     proposed: &HashSet<String>,
 ) -> Result<()> {
     for moved in moves.iter().filter(|moved| moved.after.is_some()) {
@@ -171,7 +171,7 @@ pub fn follow_push(
             let pusher = user.unwrap_or(request.author_id);
             // A branch that is made anew differs from what its name stood for before.
             let from = moved.before.as_deref().or(request.head_sha.as_deref());
-            approval::reset_on_push(tx, &Approvers, &Places, &request, pusher, from)?;
+            approval::reset_on_push(tx, &Approvers, &OrgHierarchy, &request, pusher, from)?;
         }
     }
     Ok(())

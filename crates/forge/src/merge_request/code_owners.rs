@@ -12,22 +12,22 @@ use org::{
     user::{addresses, names},
 };
 use repo::{
-    code_owners::{self, Owned, OwnedBy, Owner},
+    code_owners::{self, Owner, OwnerMatch, OwnerMatches},
     commit::read::deadline,
     git::{LogQuery, Oid, Reader, RefInfo, RefName, Tips},
 };
 use review::{
-    approval::{self, Look, OwnerRule},
+    approval::{self, HeadSnapshot, OwnerRule},
     merge_request::{Heads, MergeRequest, MergeRequestState, MergeRequestStore},
     ports::People as _,
 };
 use serde::{Deserialize, Serialize};
 use worker::Job;
 
-use super::heads::look_at;
+use super::heads::resolve_heads_at;
 use crate::{
     Forge,
-    ports::{approvals::Approvers, review::Places},
+    ports::{approvals::Approvers, review::OrgHierarchy},
 };
 
 /// Of so many commits the people are looked up.
@@ -35,20 +35,20 @@ const MOST_COMMITS: usize = 1000;
 
 /// Looks who has to do with what a merge request holds.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct LookAtCommits {
+pub struct UpdateCodeOwners {
     pub merge_request: MergeRequestId,
-    pub pushed: Option<Pushed>,
+    pub pushed: Option<ApprovalReset>,
 }
 
 /// A push that takes back the approvals of those whose files it changed.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Pushed {
+pub struct ApprovalReset {
     pub by: UserId,
     /// Where the source branch was, as far as the merge request knew it; everything counts as changed where it did not.
     pub from: Option<String>,
 }
 
-impl Job for LookAtCommits {
+impl Job for UpdateCodeOwners {
     const KIND: &'static str = "merge_request.look_at_commits";
 
     fn unique_key(&self) -> Option<String> {
@@ -62,14 +62,14 @@ impl Job for LookAtCommits {
 
 /// What git says.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct OwnerFacts {
     emails: BTreeSet<String>,
-    owned: Owned,
+    owned: OwnerMatches,
     /// Patterns that fit what the push changed, by their sections.
     pushed: BTreeSet<(String, String)>,
 }
 
-impl LookAtCommits {
+impl UpdateCodeOwners {
     /// Does nothing for what is gone by now.
     pub async fn run(self, forge: &Forge) -> Result<()> {
         let id = self.merge_request;
@@ -85,8 +85,8 @@ impl LookAtCommits {
         let host = forge.urls.private_mail_host();
         let kept = forge.db.write(move |tx| {
             let row = tx.merge_request(row.id)?;
-            let look = look(tx, row.project_id, &seen, &host)?;
-            approval::note_head(tx, &Approvers, &Places, &row, &look, pusher)
+            let look = read_facts(tx, row.project_id, &seen, &host)?;
+            approval::note_head(tx, &Approvers, &OrgHierarchy, &row, &look, pusher)
         });
         match kept.await {
             Err(failure) if !failure.is_gone() => Err(failure),
@@ -99,7 +99,7 @@ impl LookAtCommits {
 async fn as_pushed(forge: &Forge, row: MergeRequest) -> Result<MergeRequest> {
     let ends = row.ends().filter(|_| row.state == MergeRequestState::Closed);
     let Some(ends) = ends else { return Ok(row) };
-    let Heads { head, start, base, .. } = look_at(forge, &ends).await?;
+    let Heads { head, start, base, .. } = resolve_heads_at(forge, &ends).await?;
     Ok(match base {
         // One of the branches is not there.
         None => row,
@@ -107,9 +107,9 @@ async fn as_pushed(forge: &Forge, row: MergeRequest) -> Result<MergeRequest> {
     })
 }
 
-fn seen(reader: &Reader, row: &MergeRequest, from: Option<&str>) -> Result<Seen> {
+fn seen(reader: &Reader, row: &MergeRequest, from: Option<&str>) -> Result<OwnerFacts> {
     let id = |text: Option<&str>| text.and_then(|text| text.parse::<Oid>().ok());
-    let Some(head) = id(row.head_sha.as_deref()) else { return Ok(Seen::default()) };
+    let Some(head) = id(row.head_sha.as_deref()) else { return Ok(OwnerFacts::default()) };
     if !reader.has(head) {
         return Err(Error::unavailable("the commits of a fork are still on their way"));
     }
@@ -118,7 +118,7 @@ fn seen(reader: &Reader, row: &MergeRequest, from: Option<&str>) -> Result<Seen>
         Some(start) => start,
         None => match reader.find_reference(&RefName::branch(&row.target_branch)?)? {
             Some(RefInfo { commit: Some(start), .. }) => start,
-            _ => return Ok(Seen::default()),
+            _ => return Ok(OwnerFacts::default()),
         },
     };
     let base = match id(row.base_sha.as_deref()) {
@@ -132,7 +132,7 @@ fn seen(reader: &Reader, row: &MergeRequest, from: Option<&str>) -> Result<Seen>
     let emails = people.map(|email| email.to_lowercase()).collect();
     let owners = code_owners::of_branch(reader, start)?;
     if owners.sections.is_empty() {
-        return Ok(Seen { emails, ..Seen::default() });
+        return Ok(OwnerFacts { emails, ..OwnerFacts::default() });
     }
     let paths = code_owners::changed_by(reader, base, head)?;
     let pushed = match id(from).filter(|from| reader.has(*from)) {
@@ -140,8 +140,8 @@ fn seen(reader: &Reader, row: &MergeRequest, from: Option<&str>) -> Result<Seen>
         None => paths.clone(),
     };
     let pushed = owners.of_paths(&pushed);
-    let key = |owned: OwnedBy| (owned.section, owned.pattern);
-    Ok(Seen {
+    let key = |owned: OwnerMatch| (owned.section, owned.pattern);
+    Ok(OwnerFacts {
         emails,
         owned: owners.of_paths(&paths),
         pushed: pushed.into_iter().map(key).collect(),
@@ -149,13 +149,18 @@ fn seen(reader: &Reader, row: &MergeRequest, from: Option<&str>) -> Result<Seen>
 }
 
 /// The people and groups behind addresses and names. Owners are members, and groups that have to do with the project.
-fn look(tx: &mut Tx<'_>, project: ProjectId, seen: &Seen, host: &str) -> Result<Look> {
+fn read_facts(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    seen: &OwnerFacts,
+    host: &str,
+) -> Result<HeadSnapshot> {
     let emails: Vec<String> = seen.emails.iter().cloned().collect();
     let committers: BTreeSet<UserId> =
         addresses::holders(tx, &emails, host)?.into_values().collect();
     let owners: Vec<&Owner> = seen.owned.iter().flat_map(|owned| &owned.owners).collect();
-    let known = Known::of(tx, project, &owners, host)?;
-    let rule = |owned: &OwnedBy| {
+    let known = OwnerLookup::of(tx, project, &owners, host)?;
+    let rule = |owned: &OwnerMatch| {
         let (users, groups) = known.named_by(&owned.owners);
         OwnerRule {
             pattern: owned.pattern.clone(),
@@ -167,7 +172,7 @@ fn look(tx: &mut Tx<'_>, project: ProjectId, seen: &Seen, host: &str) -> Result<
         }
     };
     let owners = seen.owned.iter().map(rule).collect();
-    Ok(Look { committers: existing(tx, committers)?, owners })
+    Ok(HeadSnapshot { committers: existing(tx, committers)?, owners })
 }
 
 /// Numbers in private addresses may be anything.
@@ -179,13 +184,13 @@ fn existing(tx: &mut Tx<'_>, people: BTreeSet<UserId>) -> Result<Vec<UserId>> {
 
 /// Whom names and addresses stand for.
 #[derive(Debug, Default)]
-struct Known {
+struct OwnerLookup {
     people: HashMap<String, UserId>,
     emails: HashMap<String, UserId>,
     groups: HashMap<String, NamespaceId>,
 }
 
-impl Known {
+impl OwnerLookup {
     fn of(tx: &mut Tx<'_>, project: ProjectId, owners: &[&Owner], host: &str) -> Result<Self> {
         let (mut named, mut emails) = (BTreeSet::new(), BTreeSet::new());
         for owner in owners {
@@ -199,7 +204,7 @@ impl Known {
         let mut people = names::ids_of(tx, &named)?;
         let mut emails = addresses::holders(tx, &emails, host)?;
         let all: Vec<UserId> = people.values().chain(emails.values()).copied().collect();
-        let standings = Places.standings(tx, project, &all)?;
+        let standings = OrgHierarchy.standings(tx, project, &all)?;
         let members = standings.iter().filter(|who| who.level > AccessLevel::NoAccess);
         let members: BTreeSet<UserId> = members.filter_map(|who| who.actor.id).collect();
         people.retain(|_, user| members.contains(user));
@@ -229,7 +234,7 @@ fn groups(
     project: ProjectId,
     paths: &[String],
 ) -> Result<HashMap<String, NamespaceId>> {
-    let above = org::places::above_project(tx, project)?;
+    let above = org::hierarchy::above_project(tx, project)?;
     let mut found = HashMap::new();
     for path in paths {
         let group = tx.find_namespace_at(path)?.filter(|group| group.kind == Kind::Group);

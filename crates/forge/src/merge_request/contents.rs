@@ -19,13 +19,13 @@ use crate::Forge;
 
 /// Between which commits the contents lie.
 #[derive(Clone, Copy, Debug)]
-pub struct Span {
+pub struct CommitSpan {
     pub base: Oid,
     pub start: Oid,
     pub head: Oid,
 }
 
-impl Span {
+impl CommitSpan {
     /// Of what a merge request holds now; `None` while it holds nothing.
     pub fn of(row: &MergeRequest) -> Option<Self> {
         Self::parse(row.base_sha.as_deref()?, row.start_sha.as_deref()?, row.head_sha.as_deref()?)
@@ -48,7 +48,7 @@ impl Span {
 pub async fn commits(
     forge: &Forge,
     row: &MergeRequest,
-    span: Option<Span>,
+    span: Option<CommitSpan>,
     page: PageRequest,
 ) -> Result<Page<CommitInfo>> {
     let Some(span) = span else { return Ok(page.slice(Vec::new())) };
@@ -63,7 +63,7 @@ pub async fn commits(
 
 /// The hashes of all commits of a merge request, newest first.
 pub async fn commit_ids(forge: &Forge, row: &MergeRequest) -> Result<Vec<String>> {
-    let Some(span) = Span::of(row) else { return Ok(Vec::new()) };
+    let Some(span) = CommitSpan::of(row) else { return Ok(Vec::new()) };
     let answers = forge.answers.clone();
     let read = forge.git_read(row.project_id, move |reader| {
         proposal::commits(reader, &answers, span.start, span.base, span.head)
@@ -75,7 +75,7 @@ pub async fn commit_ids(forge: &Forge, row: &MergeRequest) -> Result<Vec<String>
 pub async fn files(
     forge: &Forge,
     row: &MergeRequest,
-    span: Option<Span>,
+    span: Option<CommitSpan>,
 ) -> Result<Arc<[FileDiff]>> {
     let Some(span) = span else { return Ok(Arc::default()) };
     let answers = forge.answers.clone();
@@ -87,7 +87,7 @@ pub async fn files(
 pub async fn whole_files(
     forge: &Forge,
     row: &MergeRequest,
-    span: Option<Span>,
+    span: Option<CommitSpan>,
 ) -> Result<Arc<[FileDiff]>> {
     let Some(span) = span else { return Ok(Arc::default()) };
     let read = move |reader: &Reader| proposal::whole_files(reader, span.base, span.head);
@@ -99,7 +99,7 @@ pub async fn raw(
     forge: &Forge,
     row: &MergeRequest,
 ) -> Result<Option<impl Stream<Item = std::result::Result<Bytes, GitError>> + use<>>> {
-    let Some(span) = Span::of(row) else { return Ok(None) };
+    let Some(span) = CommitSpan::of(row) else { return Ok(None) };
     let repository = forge.storage.repository(row.project_id);
     proposal::raw(&forge.git, &repository, span.base, span.head).await.map(Some)
 }

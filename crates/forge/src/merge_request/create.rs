@@ -5,15 +5,15 @@ use kernel::{Grant, Result, ids::ProjectId};
 use org::user::User;
 use review::{
     merge_request::{
-        Ends, MergeRequest, MergeRequestStore as _,
+        BranchPair, MergeRequest, MergeRequestStore as _,
         actions::{NewMergeRequest, Proposal},
     },
     policy::{CreateMergeRequests, ProposeMergeRequests},
-    quick_action::{Later, described},
+    quick_action::{DeferredAction, in_description},
 };
 
 use super::{
-    heads::{elsewhere, kinship, look},
+    heads::{grant_in_project, kinship, resolve_heads},
     merge,
 };
 use crate::{
@@ -64,31 +64,31 @@ pub async fn open_merge_request(
     forge: &Forge,
     source: &Grant<ProposeMergeRequests>,
     draft: MergeRequestDraft,
-) -> Result<(CreatedMergeRequest, Vec<Later>)> {
+) -> Result<(CreatedMergeRequest, Vec<DeferredAction>)> {
     let (from, to, who) = (source.project(), draft.target, *source.who());
     let located = forge.db.read(move |tx| {
-        Ok((elsewhere::<CreateMergeRequests>(tx, &who, to)?, kinship(tx, from, to)?))
+        Ok((grant_in_project::<CreateMergeRequests>(tx, &who, to)?, kinship(tx, from, to)?))
     });
     let (target, kinship) = located.await?;
-    let ends = Ends {
+    let ends = BranchPair {
         source: from,
         source_branch: draft.source_branch,
         target: to,
         target_branch: draft.target_branch,
     };
-    let heads = look(forge, &ends, kinship).await?;
+    let heads = resolve_heads(forge, &ends, kinship).await?;
     let proposal = Proposal { ends, kinship, heads };
     let (source, granted, directory) =
         (source.clone(), target.clone(), Directory::new(&forge.urls));
     let created = forge.db.write(move |tx| {
         let new = draft.attributes;
-        described::create_merge_request(tx, &source, &granted, &directory, &proposal, new)
+        in_description::create_merge_request(tx, &source, &granted, &directory, &proposal, new)
     });
     let (row, later) = created.await?;
-    merge::catch_up(forge, row.id).await?;
+    merge::resync_with_git(forge, row.id).await?;
     merge::settle(forge, row.id).await?;
     // Whoever created it is told whether git can merge it.
-    let row = merge::look(forge, row.id).await?;
+    let row = merge::check_mergeability(forge, row.id).await?;
     Ok((CreatedMergeRequest { row, target }, later))
 }
 

@@ -14,7 +14,7 @@ use repo::{
 use review::{
     merge_request::{MergeRequest, MergeRequestStore as _},
     note::{
-        following::{self, LineThread, Traced},
+        following::{self, LineOutcome, LineThread},
         position::{FileHunks, Position, Refs, no_line},
     },
 };
@@ -135,7 +135,7 @@ fn trace(
     reader: &Reader,
     refs: &Refs,
     mut threads: Vec<LineThread>,
-) -> Result<Vec<(LineThread, Traced)>> {
+) -> Result<Vec<(LineThread, LineOutcome)>> {
     let diff = compared(reader, &refs.base, &refs.head)?;
     let (now_paths, mut all) = (paths(&diff), Vec::new());
     let now = hunks(&diff, &now_paths);
@@ -151,8 +151,8 @@ fn trace(
             let path = thread.position.new_path.as_deref();
             let moved = then.iter().copied().find(|file| path == Some(file.old_path));
             let traced = match thread.position.traced(refs, moved, &now) {
-                Some(position) => Traced::Moved(Box::new(position)),
-                None => Traced::Outdated,
+                Some(position) => LineOutcome::Moved(Box::new(position)),
+                None => LineOutcome::Outdated,
             };
             all.push((thread.clone(), traced));
         }

@@ -35,7 +35,7 @@ impl Job for KeepHead {
 }
 
 /// To be said in the transaction in which a merge request got other commits.
-pub fn promise_head(tx: &mut Tx<'_>, merge_request: MergeRequestId) -> Result<()> {
+pub fn enqueue_head(tx: &mut Tx<'_>, merge_request: MergeRequestId) -> Result<()> {
     tx.enqueue(&KeepHead { merge_request })
 }
 
@@ -51,7 +51,7 @@ impl KeepHead {
             Some((row, heads)) if forge.storage.exists(row.project_id) => {
                 keep(forge, &row, &heads).await?;
                 let shas = commit_ids(forge, &row).await?;
-                forge.db.write(move |tx| tx.keep_commits(id, &shas)).await
+                forge.db.write(move |tx| tx.save_commits(id, &shas)).await
             }
             _ => Ok(()),
         }

@@ -11,15 +11,15 @@ use repo::{
     proposal,
 };
 use review::merge_request::{
-    Ends, Heads, Kinship, MergeRequest,
-    change::{Looked, MergeRequestChange},
+    BranchPair, ForkRelation, Heads, MergeRequest,
+    change::{HeadsSnapshot, MergeRequestChange},
     version::MOST_FILES,
 };
 
 use crate::Forge;
 
 /// A project that the caller names, where they may do something there.
-pub fn elsewhere<A: Ability<Scope = Project>>(
+pub fn grant_in_project<A: Ability<Scope = Project>>(
     tx: &mut Tx<'_>,
     who: &Standing,
     id: ProjectId,
@@ -29,38 +29,42 @@ pub fn elsewhere<A: Ability<Scope = Project>>(
 }
 
 /// How two projects are to each other.
-pub fn kinship(tx: &mut Tx<'_>, one: ProjectId, other: ProjectId) -> Result<Kinship> {
+pub fn kinship(tx: &mut Tx<'_>, one: ProjectId, other: ProjectId) -> Result<ForkRelation> {
     if one == other {
-        return Ok(Kinship::Same);
+        return Ok(ForkRelation::Same);
     }
-    Ok(if are_related(tx, one, other)? { Kinship::Related } else { Kinship::Strangers })
+    Ok(if are_related(tx, one, other)? { ForkRelation::Related } else { ForkRelation::Strangers })
 }
 
-/// As [`look_at`], before it is known whether there can be a merge request: nothing is brought to strangers.
-pub async fn look(forge: &Forge, ends: &Ends, kinship: Kinship) -> Result<Heads> {
+/// As [`resolve_heads_at`], before it is known whether there can be a merge request: nothing is brought to strangers.
+pub async fn resolve_heads(
+    forge: &Forge,
+    ends: &BranchPair,
+    kinship: ForkRelation,
+) -> Result<Heads> {
     match kinship {
-        Kinship::Strangers => Ok(Heads::default()),
-        Kinship::Same | Kinship::Related => look_at(forge, ends).await,
+        ForkRelation::Strangers => Ok(Heads::default()),
+        ForkRelation::Same | ForkRelation::Related => resolve_heads_at(forge, ends).await,
     }
 }
 
 /// What git says of the branches as they are to be after a change.
-pub async fn look_before(
+pub async fn resolve_heads_before(
     forge: &Forge,
     row: &MergeRequest,
     change: &MergeRequestChange,
-) -> Result<Option<Looked>> {
+) -> Result<Option<HeadsSnapshot>> {
     let Some(mut ends) = row.ends() else { return Ok(None) };
     if let Some(branch) = &change.target_branch {
         ends.target_branch.clone_from(branch);
     }
-    let heads = look_at(forge, &ends).await?;
-    Ok(Some(Looked { at: ends, heads }))
+    let heads = resolve_heads_at(forge, &ends).await?;
+    Ok(Some(HeadsSnapshot { at: ends, heads }))
 }
 
 /// Looks where the branches of a merge request are, and what the source changes. What the source has is brought to the
 /// target, so that nobody has to look elsewhere for it.
-pub async fn look_at(forge: &Forge, ends: &Ends) -> Result<Heads> {
+pub async fn resolve_heads_at(forge: &Forge, ends: &BranchPair) -> Result<Heads> {
     let head = branch_head(forge, ends.source, &ends.source_branch).await?;
     let start = branch_head(forge, ends.target, &ends.target_branch).await?;
     let (Some(head), Some(start)) = (head, start) else {

@@ -27,13 +27,13 @@ use review::{
     },
     milestone::{MilestoneFilter, MilestoneStore as _},
     policy::{ProposeMergeRequests, ReadMergeRequests, TakePartInMergeRequests},
-    ports::Places as _,
+    ports::GroupHierarchy as _,
 };
 
 use self::options::{Options, humanized};
 use super::{
     create::{MergeRequestDraft, create_merge_request},
-    merge::{self, Wish},
+    merge::{self, MergeOptions},
     update::update_merge_request,
 };
 use crate::{Forge, ports::directory::Directory, push_message::push_message};
@@ -136,7 +136,7 @@ async fn propose(
 }
 
 /// From where to where.
-struct MergeRequestEnds {
+struct MergeRequestBranches {
     branch: String,
     target: ProjectId,
     target_branch: String,
@@ -147,7 +147,7 @@ async fn find_ends(
     pusher: &Pusher,
     options: &Options,
     branch: String,
-) -> Result<MergeRequestEnds> {
+) -> Result<MergeRequestBranches> {
     let (project, actor) = (pusher.project, pusher.actor);
     let (named, into) = (options.target_project.clone(), options.target.clone());
     forge
@@ -159,7 +159,7 @@ async fn find_ends(
             };
             let usual = target.0.default_branch.clone();
             let target_branch = into.or(usual).ok_or(Error::not_found("Branch"))?;
-            Ok(MergeRequestEnds { branch, target: target.0.id, target_branch })
+            Ok(MergeRequestBranches { branch, target: target.0.id, target_branch })
         })
         .await
 }
@@ -193,7 +193,7 @@ async fn create(
     forge: &Forge,
     pusher: &Pusher,
     options: &Options,
-    ends: MergeRequestEnds,
+    ends: MergeRequestBranches,
     change: &RefChange,
 ) -> Result<MergeRequest> {
     let source: Grant<ProposeMergeRequests> = granted(forge, pusher, pusher.project).await?;
@@ -213,7 +213,7 @@ async fn create(
         squash: options.squash,
         ..NewMergeRequest::default()
     };
-    let MergeRequestEnds { branch, target, target_branch } = ends;
+    let MergeRequestBranches { branch, target, target_branch } = ends;
     let draft = MergeRequestDraft { source_branch: branch, target, target_branch, attributes };
     Ok(create_merge_request(forge, &source, &pusher.user, draft).await?.row)
 }
@@ -257,7 +257,7 @@ async fn alter(
 }
 
 /// What names in options stand for; names that nobody knows are passed over.
-struct Wishes {
+struct OptionTargets {
     milestone: Option<MilestoneId>,
     assign: Vec<UserId>,
     unassign: Vec<UserId>,
@@ -268,7 +268,7 @@ async fn look_up(
     pusher: &Pusher,
     options: &Options,
     target: ProjectId,
-) -> Result<Wishes> {
+) -> Result<OptionTargets> {
     let (options, me, directory) = (options.clone(), pusher.user.id, Directory::new(&forge.urls));
     forge
         .db
@@ -278,7 +278,7 @@ async fn look_up(
                 None => None,
             };
             let assign = people(tx, me, &options.assign)?;
-            Ok(Wishes { milestone, assign, unassign: people(tx, me, &options.unassign)? })
+            Ok(OptionTargets { milestone, assign, unassign: people(tx, me, &options.unassign)? })
         })
         .await
 }
@@ -313,7 +313,7 @@ fn people(tx: &mut Tx<'_>, me: UserId, names: &[String]) -> Result<Vec<UserId>> 
 /// Where there is no pipeline that it could wait for, it waits for nothing.
 async fn wait_for_pipeline(forge: &Forge, pusher: &Pusher, row: &MergeRequest) -> Result<()> {
     let grant: Grant<ReadMergeRequests> = granted(forge, pusher, row.project_id).await?;
-    let wish = Wish { when_pipeline_succeeds: true, ..Wish::default() };
+    let wish = MergeOptions { when_pipeline_succeeds: true, ..MergeOptions::default() };
     if let Err(refusal) = merge::accept(forge, &grant, &pusher.user, row.iid, wish).await {
         tracing::debug!(%refusal, "a merge request waits for no pipeline");
     }

@@ -5,10 +5,10 @@ use org::user::User;
 use review::{
     merge_request::{MergeRequest, actions, change::MergeRequestChange},
     policy::TakePartInMergeRequests,
-    quick_action::{Later, described},
+    quick_action::{DeferredAction, in_description},
 };
 
-use super::{create::current, heads::look_before, merge};
+use super::{create::current, heads::resolve_heads_before, merge};
 use crate::{
     Forge,
     ports::directory::Directory,
@@ -40,23 +40,23 @@ pub async fn change_merge_request(
     grant: &Grant<TakePartInMergeRequests>,
     iid: i64,
     change: MergeRequestChange,
-) -> Result<(MergeRequest, Vec<Later>)> {
+) -> Result<(MergeRequest, Vec<DeferredAction>)> {
     let asks_git = change.asks_git();
     let looked = match asks_git {
         true => {
             let finding = grant.clone();
             let row = forge.db.read(move |tx| actions::find(tx, &finding, iid)).await?;
-            look_before(forge, &row, &change).await?
+            resolve_heads_before(forge, &row, &change).await?
         }
         false => None,
     };
     let (granted, directory) = (grant.clone(), Directory::new(&forge.urls));
     let changed = forge.db.write(move |tx| {
-        described::update_merge_request(tx, &granted, &directory, iid, looked.as_ref(), change)
+        in_description::update_merge_request(tx, &granted, &directory, iid, looked.as_ref(), change)
     });
     let (row, later) = changed.await?;
     if asks_git {
-        merge::catch_up(forge, row.id).await?;
+        merge::resync_with_git(forge, row.id).await?;
     }
     merge::settle(forge, row.id).await?;
     Ok((row, later))

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read as _};
 
 use ci::{
     artifact::{Artifact as Archive, ArtifactKind, ArtifactStore as _, zip},
-    config::given::Artifact,
+    config::input::Artifact,
 };
 use kernel::{Error, Result, ids::PipelineId};
 

@@ -6,7 +6,7 @@ use ci::{
     Status,
     config::{
         options::Trigger,
-        variables::{Unknown, expand},
+        variables::{UnknownVariable, expand},
     },
     job::{Job, JobSpec, JobStore as _, SpecStore as _},
     pipeline::{
@@ -86,7 +86,7 @@ impl Bridge {
     /// A text with the variables of the bridge in the place of their names.
     pub(super) fn written_out(&self, text: &str) -> String {
         let known = |name: &str| self.values.get(name).map(String::as_str);
-        expand(text, &known, Unknown::Vanishes).into_owned()
+        expand(text, &known, UnknownVariable::Vanishes).into_owned()
     }
 }
 

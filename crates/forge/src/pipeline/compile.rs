@@ -5,10 +5,10 @@ use std::sync::Arc;
 use ci::{
     config::{
         Refusal, compile,
-        given::{Given, Limits, RefKind, Tree as _},
+        input::{Limits, PipelineInput, RefKind, Tree as _},
     },
     job::Job,
-    pipeline::{Content, Pipeline, PipelineVariable, Place, PlanWithSpecs, Source},
+    pipeline::{Content, Pipeline, PipelineRef, PipelineVariable, PlanWithSpecs, Source},
 };
 use kernel::{
     Actor, Result,
@@ -22,7 +22,9 @@ use repo::{
 };
 use review::merge_request::MergeRequest;
 
-use super::config::{CONFIG_PATH, Elsewhere, Files, Lent, PipelineCommit, elsewhere, server};
+use super::config::{
+    BorrowedReader, CONFIG_PATH, Files, OtherProjects, PipelineCommit, elsewhere, server,
+};
 use super::limits;
 use super::remote_files::CompilePass;
 use super::variables::{StoredVariables, all_variables, created_at, stored_variables};
@@ -36,7 +38,7 @@ pub(super) struct RunContext {
     pub actor: Actor,
     pub source: Source,
     /// As it is kept; of a merge request the name of its head.
-    pub place: Place,
+    pub place: PipelineRef,
     /// The branch or tag that the configuration is told.
     pub shown: String,
     pub kind: RefKind,
@@ -96,8 +98,8 @@ impl RunContext {
     }
 
     /// The branch or tag whose protection counts.
-    pub(super) fn guarded_place(&self) -> Place {
-        Place { name: self.shown.clone(), tag: self.place.tag }
+    pub(super) fn guarded_place(&self) -> PipelineRef {
+        PipelineRef { name: self.shown.clone(), tag: self.place.tag }
     }
 }
 
@@ -150,7 +152,8 @@ pub(super) fn compile_config(
         Ok(read) => read,
         Err(sentence) => return Ok(CompileResult::too_many(sentence)),
     };
-    let files = Files::new(Some(Lent(reader)), &context.facts.full_path, Some(context.commit));
+    let files =
+        Files::new(Some(BorrowedReader(reader)), &context.facts.full_path, Some(context.commit));
     let text = match &context.text {
         Some(text) => Some(text.clone()),
         None => {
@@ -162,23 +165,23 @@ pub(super) fn compile_config(
         }
     };
     let Some(text) = text else { return Ok(CompileResult::Missing) };
-    let elsewhere = Elsewhere { forge, actor: context.actor, pass, parent: context.parent };
+    let elsewhere = OtherProjects { forge, actor: context.actor, pass, parent: context.parent };
     judged(&elsewhere, reader, context, (kept, limits), &files, &text)
 }
 
 fn judged(
-    elsewhere: &Elsewhere<'_>,
+    elsewhere: &OtherProjects<'_>,
     reader: &Reader,
     context: &RunContext,
     (kept, limits): (StoredVariables, Limits),
-    files: &Files<Lent<'_>>,
+    files: &Files<BorrowedReader<'_>>,
     text: &str,
 ) -> Result<CompileResult> {
     let commit = context.read_commit(reader)?;
     let changes = changes(reader, context, text)?;
     let plan = compile(
         text,
-        &Given {
+        &PipelineInput {
             source: context.source,
             ref_name: &context.shown,
             ref_kind: context.kind,

@@ -3,7 +3,7 @@
 use std::{cell::OnceCell, sync::Arc, time::Duration};
 
 use ci::config::{
-    given::{Artifact, Fetch, Project, Tree, Unreachable},
+    input::{Artifact, Fetch, FetchFailure, Project, Tree},
     variables::{CommitFacts, Server},
 };
 use kernel::{Ability as _, Actor, Result, ids::PipelineId};
@@ -99,7 +99,7 @@ impl<R: AsRef<Reader>> Tree for Files<R> {
 }
 
 /// What lies outside of the project, as far as a person may read it.
-pub(super) struct Elsewhere<'a> {
+pub(super) struct OtherProjects<'a> {
     pub(super) forge: &'a Forge,
     pub(super) actor: Actor,
     pub(super) pass: &'a CompilePass,
@@ -107,7 +107,7 @@ pub(super) struct Elsewhere<'a> {
     pub(super) parent: Option<PipelineId>,
 }
 
-impl Fetch for Elsewhere<'_> {
+impl Fetch for OtherProjects<'_> {
     fn project(&self, path: &str, reference: Option<&str>) -> Result<Project<'_>> {
         let named = IdOrPath::Path(path.to_owned());
         let found = self.forge.db.read_blocking(|tx| locate_project(tx, self.actor, &named));
@@ -134,7 +134,7 @@ impl Fetch for Elsewhere<'_> {
         })
     }
 
-    fn remote(&self, address: &str) -> std::result::Result<String, Unreachable> {
+    fn remote(&self, address: &str) -> std::result::Result<String, FetchFailure> {
         self.pass.text(address)
     }
 
@@ -155,9 +155,9 @@ impl AsRef<Reader> for Own {
     }
 }
 
-pub(super) struct Lent<'r>(pub(super) &'r Reader);
+pub(super) struct BorrowedReader<'r>(pub(super) &'r Reader);
 
-impl AsRef<Reader> for Lent<'_> {
+impl AsRef<Reader> for BorrowedReader<'_> {
     fn as_ref(&self) -> &Reader {
         self.0
     }

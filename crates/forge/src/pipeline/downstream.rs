@@ -5,10 +5,10 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 use ci::{
     Status,
     bridge::downstream_made,
-    config::given::RefKind,
+    config::input::RefKind,
     event::JobMove,
     job::{End, JobKind, progress},
-    pipeline::{Content, NewPipeline, Parent, PipelineStore as _, Place, Source},
+    pipeline::{Content, NewPipeline, Parent, PipelineRef, PipelineStore as _, Source},
     policy::CreatePipelines,
     ports::Refs as _,
 };
@@ -72,10 +72,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Makes what the bridges of a pipeline wait for, for somebody who wants to see it. What takes long goes on without them,
 /// and what fails is left to the queue: the pipeline itself is there.
-pub async fn hurry(forge: &Forge, pipeline: PipelineId) {
+pub async fn run_now(forge: &Forge, pipeline: PipelineId) {
     let own = forge.clone();
     let keys = vec![format!("{}:{pipeline}", MakeDownstream::KIND)];
-    let made = tokio::spawn(async move { own.worker().hurry(keys).await });
+    let made = tokio::spawn(async move { own.worker().run_now(keys).await });
     match tokio::time::timeout(LONGEST_WAIT, made).await {
         Ok(Ok(Ok(()))) => {}
         Err(_elapsed) => tracing::info!(%pipeline, "bridges are still at work"),
@@ -129,7 +129,7 @@ async fn fail(forge: &Forge, id: JobId, reason: &'static str) -> Result<()> {
 }
 
 /// For whom, the branch or tag whose protection counts, and what.
-type Ready = (Standing, Place, NewPipeline, Content);
+type Ready = (Standing, PipelineRef, NewPipeline, Content);
 
 /// What is to be made, or the reason of the bridge's failure.
 async fn prepared(
@@ -238,7 +238,7 @@ fn run_context(
             Ok(full) => reader.find_reference(&full)?.and_then(|found| found.commit),
             Err(_no_name) => None,
         };
-        (Place { name, tag: false }, at, None)
+        (PipelineRef { name, tag: false }, at, None)
     };
     let Some(commit): Option<Oid> = commit else { return Ok(None) };
     let project = facts.id;
@@ -249,7 +249,7 @@ fn run_context(
         (None, false) => RefKind::Branch,
     };
     let shown = merge_request.as_ref().map_or(&place.name, |row| &row.source_branch).clone();
-    let branch = Place { name: shown.clone(), tag: place.tag };
+    let branch = PipelineRef { name: shown.clone(), tag: place.tag };
     let guarded = forge.db.read_blocking(|tx| Refs.guarded(tx, &who, project, &branch))?;
     let text = is_child.then(|| serde_json::json!({ "include": trigger.include }).to_string());
     Ok(Some(RunContext {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ci::{
-    config::{given::RefKind, variables::Known},
+    config::{input::RefKind, variables::OuterVariables},
     job::{Job, JobSpec, JobVariableStore as _, SpecStore as _},
     pipeline::{Pipeline, PipelineStore as _, PipelineVariableStore as _},
     report::InheritedVariableStore as _,
@@ -71,7 +71,7 @@ impl JobSource {
     }
 
     /// All variables but those of the configuration and of the job itself.
-    pub(crate) fn known(&self, forge: &Forge, commit: &PipelineCommit) -> Result<Known> {
+    pub(crate) fn known(&self, forge: &Forge, commit: &PipelineCommit) -> Result<OuterVariables> {
         let stored = forge.db.read_blocking(|tx| stored_variables(tx, forge, &self.context))?;
         Ok(all_variables(&server(forge), &self.context, commit, stored))
     }

@@ -1,7 +1,7 @@
 //! How much of what a pipeline may have: what administrators set, and who has reached it.
 
 use ci::{
-    config::given::{self, MOST_JOBS},
+    config::input::{self, MOST_JOBS},
     pipeline::{ActivityStore as _, Content, NewPipeline, Source},
 };
 use db::Tx;
@@ -15,15 +15,15 @@ use super::compile::RunContext;
 const ACTIVE_FOR: Duration = Duration::hours(24);
 
 /// Limits of a compilation, as they are set now.
-pub(super) fn of_compilation(tx: &mut Tx<'_>) -> Result<given::Limits> {
+pub(super) fn of_compilation(tx: &mut Tx<'_>) -> Result<input::Limits> {
     Ok(limits(&tx.settings()?))
 }
 
-pub(super) fn limits(settings: &Settings) -> given::Limits {
+pub(super) fn limits(settings: &Settings) -> input::Limits {
     let plan = &settings.plan_limits;
     let number = |limit: i64| usize::try_from(limit).unwrap_or_default();
     let bound = |limit: i64| Some(number(limit)).filter(|limit| *limit > 0);
-    given::Limits {
+    input::Limits {
         yaml_size: u64::try_from(settings.max_yaml_size_bytes).unwrap_or_default(),
         yaml_depth: number(settings.max_yaml_depth),
         includes: number(settings.ci_max_includes),
@@ -91,7 +91,7 @@ pub(super) fn within_active_jobs(
 
 #[cfg(test)]
 mod tests {
-    use ci::config::given::Limits;
+    use ci::config::input::Limits;
     use org::settings::Settings;
 
     use super::limits;

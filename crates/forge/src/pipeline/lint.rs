@@ -5,11 +5,11 @@ use std::sync::Arc;
 use ci::{
     config::{
         Lint, dry_run,
-        given::{Given, RefKind, Tree as _},
+        input::{PipelineInput, RefKind, Tree as _},
         lint,
-        variables::{Known, Variable, of_project, of_server},
+        variables::{OuterVariables, Variable, of_project, of_server},
     },
-    pipeline::{Place, Source},
+    pipeline::{PipelineRef, Source},
     policy::CreatePipelines,
     ports::Refs as _,
 };
@@ -23,7 +23,7 @@ use tokio::task::spawn_blocking;
 
 use super::{
     compile::RunContext,
-    config::{CONFIG_PATH, Elsewhere, Files, Lent, Own, elsewhere, server},
+    config::{BorrowedReader, CONFIG_PATH, Files, OtherProjects, Own, elsewhere, server},
     limits,
     make::closed,
     remote_files::{CompilePass, in_passes},
@@ -54,7 +54,7 @@ pub struct Question {
 
 /// A branch or tag, its commit, and whether it is protected.
 struct Tip {
-    place: Place,
+    place: PipelineRef,
     commit: Option<Oid>,
     protected: bool,
 }
@@ -86,16 +86,16 @@ async fn without_repository(
 }
 
 fn judge_text(forge: &Forge, actor: Actor, text: &str, pass: &CompilePass) -> Result<Lint> {
-    let given = Given {
+    let given = PipelineInput {
         source: Source::Push,
         ref_name: "",
         ref_kind: RefKind::Branch,
         project: "",
         has_kubernetes: false,
-        variables: &Known { beneath: of_server(&server(forge)), above: Vec::new() },
+        variables: &OuterVariables { beneath: of_server(&server(forge)), above: Vec::new() },
         changes: None,
         tree: &Files::<Own>::new(None, "", None),
-        fetch: &Elsewhere { forge, actor, pass, parent: None },
+        fetch: &OtherProjects { forge, actor, pass, parent: None },
         deadline: Some(pass.deadline()),
         limits: forge.db.read_blocking(limits::of_compilation)?,
     };
@@ -160,7 +160,7 @@ impl Question {
         let path = path.as_deref().unwrap_or(usual);
         let text = match elsewhere(path) {
             Some(include) => include,
-            None => Files::new(Some(Lent(reader)), &self.project.full_path, Some(commit))
+            None => Files::new(Some(BorrowedReader(reader)), &self.project.full_path, Some(commit))
                 .text(path)?
                 .unwrap_or_default(),
         };
@@ -171,7 +171,7 @@ impl Question {
     /// are known.
     fn default_tip(&self, commit: Option<Oid>) -> Result<Tip> {
         let name = self.project.default_branch.clone().unwrap_or_default();
-        let place = Place { name, tag: false };
+        let place = PipelineRef { name, tag: false };
         let (project, who) = (self.project.id, &self.who);
         let guarded = self.forge.db.read_blocking(|tx| Refs.guarded(tx, who, project, &place))?;
         Ok(Tip { place, commit, protected: guarded.protected && guarded.open })
@@ -196,7 +196,7 @@ impl Question {
             (None, Some(commit)) => (commit, true),
             (None, None) => return missing(),
         };
-        let place = Place { name: name.to_owned(), tag };
+        let place = PipelineRef { name: name.to_owned(), tag };
         let (project, who) = (self.project.id, &self.who);
         let guarded = self.forge.db.read_blocking(|tx| Refs.guarded(tx, who, project, &place))?;
         if guarded.protected && !guarded.open {
@@ -216,7 +216,7 @@ impl Question {
         let kind = if tip.place.tag { RefKind::Tag } else { RefKind::Branch };
         judge(
             text,
-            &Given {
+            &PipelineInput {
                 source: Source::Push,
                 ref_name: &tip.place.name,
                 ref_kind: kind,
@@ -224,8 +224,13 @@ impl Question {
                 has_kubernetes: false,
                 variables: &self.variables(reader, tip, kind)?,
                 changes: None,
-                tree: &Files::new(reader.map(Lent), &self.project.full_path, tip.commit),
-                fetch: &Elsewhere { forge: &self.forge, actor: self.who.actor, pass, parent: None },
+                tree: &Files::new(reader.map(BorrowedReader), &self.project.full_path, tip.commit),
+                fetch: &OtherProjects {
+                    forge: &self.forge,
+                    actor: self.who.actor,
+                    pass,
+                    parent: None,
+                },
                 deadline: Some(pass.deadline()),
                 limits: self.forge.db.read_blocking(limits::of_compilation)?,
             },
@@ -233,13 +238,18 @@ impl Question {
     }
 
     /// What a push would know. Values that people keep are for those alone who could have a job print them.
-    fn variables(&self, reader: Option<&Reader>, tip: &Tip, kind: RefKind) -> Result<Known> {
+    fn variables(
+        &self,
+        reader: Option<&Reader>,
+        tip: &Tip,
+        kind: RefKind,
+    ) -> Result<OuterVariables> {
         let server = server(&self.forge);
         let (Some(reader), Some(commit)) = (reader, tip.commit) else {
             let mut beneath = of_server(&server);
             beneath.extend(of_project(&server, &self.project));
             beneath.push(Variable::public("CI_PIPELINE_SOURCE", Source::Push.to_string()));
-            return Ok(Known { beneath, above: Vec::new() });
+            return Ok(OuterVariables { beneath, above: Vec::new() });
         };
         let context = RunContext {
             facts: Arc::clone(&self.project),

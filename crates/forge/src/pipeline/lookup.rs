@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ci::{
-    pipeline::{self, Pipeline, PipelineStore, Place},
+    pipeline::{self, Pipeline, PipelineRef, PipelineStore},
     policy::ReadPipelines,
 };
 use db::Tx;
@@ -43,7 +43,11 @@ pub fn shown_pipelines(
 }
 
 /// A commit, by whatever names it, and the branch or tag that was named beside it.
-pub fn named(reader: &Reader, sha: &str, place: Option<&str>) -> Result<(Oid, Option<Place>)> {
+pub fn named(
+    reader: &Reader,
+    sha: &str,
+    place: Option<&str>,
+) -> Result<(Oid, Option<PipelineRef>)> {
     let commit = commit_named(reader, sha)?;
     let Some(name) = place else { return Ok((commit, None)) };
     let there = |name: repo::git::Result<RefName>| -> Result<bool> {
@@ -53,11 +57,11 @@ pub fn named(reader: &Reader, sha: &str, place: Option<&str>) -> Result<(Oid, Op
         }
     };
     let tag = there(RefName::tag(name))? && !there(RefName::branch(name))?;
-    Ok((commit, Some(Place { name: name.to_owned(), tag })))
+    Ok((commit, Some(PipelineRef { name: name.to_owned(), tag })))
 }
 
 /// The first branch in whose history a commit is.
-pub fn branch_with(reader: &Reader, commit: Oid) -> Result<Option<Place>> {
+pub fn branch_with(reader: &Reader, commit: Oid) -> Result<Option<PipelineRef>> {
     let names = reader.containing(commit, RefKind::Branch, deadline())?;
-    Ok(names.first().map(|name| Place { name: name.short().into_owned(), tag: false }))
+    Ok(names.first().map(|name| PipelineRef { name: name.short().into_owned(), tag: false }))
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use ci::{
-    config::given::RefKind,
+    config::input::RefKind,
     pipeline::{
-        Content, NewPipeline, Parent, Pipeline, PipelineStore as _, PipelineVariable, Place,
+        Content, NewPipeline, Parent, Pipeline, PipelineRef, PipelineStore as _, PipelineVariable,
         Source,
         creation::{cancel_outdated, create},
     },
@@ -134,7 +134,7 @@ pub(super) fn new_pipeline(context: &RunContext) -> NewPipeline {
 pub(super) fn create_checked(
     tx: &mut Tx<'_>,
     vault: &Vault,
-    (who, place): (&Standing, &Place),
+    (who, place): (&Standing, &PipelineRef),
     new: NewPipeline,
     content: &Content,
 ) -> Result<Pipeline> {
@@ -150,18 +150,18 @@ pub(super) fn create_checked(
     let pipeline = create(tx, vault, new, content)?;
     let ends_older = cancels == Switch::Enabled && matches!(content, Content::Jobs(_));
     if ends_older && cancel_outdated(tx, &pipeline)? {
-        tx.enqueue(&CancelOutdated { pipeline: pipeline.id })?;
+        tx.enqueue(&CancelOutdatedPipelines { pipeline: pipeline.id })?;
     }
     Ok(pipeline)
 }
 
 /// Ends older pipelines of the same ref, where they are too many for the transaction that makes a newer one.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct CancelOutdated {
+pub struct CancelOutdatedPipelines {
     pipeline: PipelineId,
 }
 
-impl Job for CancelOutdated {
+impl Job for CancelOutdatedPipelines {
     const KIND: &'static str = "pipeline.cancel_outdated";
 
     fn unique_key(&self) -> Option<String> {
@@ -169,7 +169,10 @@ impl Job for CancelOutdated {
     }
 }
 
-pub(crate) async fn cancel_outdated_pipelines(forge: Forge, job: CancelOutdated) -> Result<()> {
+pub(crate) async fn cancel_outdated_pipelines(
+    forge: Forge,
+    job: CancelOutdatedPipelines,
+) -> Result<()> {
     let id = job.pipeline;
     let some = move |tx: &mut Tx<'_>| match tx.pipelines_by_id(&[id])?.remove(&id) {
         Some(pipeline) => cancel_outdated(tx, &pipeline),
@@ -236,12 +239,12 @@ fn run_context(forge: &Forge, reader: &Reader, request: &Request) -> Result<RunC
 }
 
 /// What a name means: a branch or a tag, by its short or its full name.
-fn place(reader: &Reader, name: &str) -> Result<(Place, Oid)> {
+fn place(reader: &Reader, name: &str) -> Result<(PipelineRef, Oid)> {
     let at = |name: repo::git::Result<RefName>| -> Result<Option<Oid>> {
         let Ok(name) = name else { return Ok(None) };
         Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
     };
-    let of = |name: &str, tag: bool| Place { name: name.to_owned(), tag };
+    let of = |name: &str, tag: bool| PipelineRef { name: name.to_owned(), tag };
     let (branch, tag) = match (name.strip_prefix("refs/heads/"), name.strip_prefix("refs/tags/")) {
         (Some(branch), _) => (Some(branch), None),
         (None, Some(tag)) => (None, Some(tag)),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ci::{
-    config::given::RefKind,
-    pipeline::{Content, NewPipeline, Pipeline, PipelineStore as _, Place, Source},
+    config::input::RefKind,
+    pipeline::{Content, NewPipeline, Pipeline, PipelineRef, PipelineStore as _, Source},
     policy::CreatePipelines,
     ports::Refs as _,
 };
@@ -80,8 +80,8 @@ pub(crate) fn merge_request_ref(row: &MergeRequest) -> String {
 }
 
 /// What the pipeline of a merge request is called.
-fn place(row: &MergeRequest) -> Place {
-    Place { name: merge_request_ref(row), tag: false }
+fn place(row: &MergeRequest) -> PipelineRef {
+    PipelineRef { name: merge_request_ref(row), tag: false }
 }
 
 /// As whoever opened it or pushed the commit, where that has no pipeline yet and something is to run for merge requests.
@@ -206,7 +206,7 @@ fn content(
     (facts, who, head): (Arc<ProjectFacts>, Standing, Oid),
 ) -> Result<(RunContext, CompileResult)> {
     let (project, branch) = (facts.id, row.source_branch.clone());
-    let source = Place { name: branch.clone(), tag: false };
+    let source = PipelineRef { name: branch.clone(), tag: false };
     let guarded = forge.db.read_blocking(|tx| Refs.guarded(tx, &who, project, &source))?;
     let context = RunContext {
         facts,

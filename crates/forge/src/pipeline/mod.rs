@@ -24,15 +24,15 @@ mod upstream;
 mod variables;
 
 pub(crate) use config::PipelineCommit;
-pub use downstream::{MakeDownstream, hurry};
+pub use downstream::{MakeDownstream, run_now};
 pub(crate) use downstream::{begin_bridges, make_downstream};
 pub(crate) use job_variables::{JobSource, job_source};
 pub(crate) use make::cancel_outdated_pipelines;
-pub use make::{CancelOutdated, Request, make};
+pub use make::{CancelOutdatedPipelines, Request, make};
 pub use merge_request::{MakeForMergeRequest, make_for_merge_request, run_for};
 pub(crate) use merge_request::{enqueue_for_merge_request, merge_request_ref};
 pub use push::MakeForPush;
-pub(crate) use push::{PushedBy, enqueue_for_push, make_for_push, run_after_push};
+pub(crate) use push::{PushContext, enqueue_for_push, make_for_push, run_after_push};
 pub use push_variables::refused_push_options;
 pub use readers::with_shown_pipelines;
 pub(crate) use schedules::{run_due_schedules, run_schedule};

@@ -1,8 +1,8 @@
 //! A push makes pipelines: it is written down in its transaction, and done before the pusher is answered.
 
 use ci::{
-    config::given::RefKind,
-    pipeline::{Content, Pipeline, PipelineStore as _, PipelineVariable, Place, Source},
+    config::input::RefKind,
+    pipeline::{Content, Pipeline, PipelineRef, PipelineStore as _, PipelineVariable, Source},
     policy::CreatePipelines,
     ports::Refs as _,
 };
@@ -15,7 +15,7 @@ use kernel::{
 };
 use org::access::IdOrPath;
 use repo::{
-    event::Moved,
+    event::MovedRef,
     git::Reader,
     push::{PipelineOptions, Push, RefChange},
 };
@@ -88,17 +88,17 @@ impl MakeForPush {
         }
     }
 
-    fn place(&self) -> Option<Place> {
+    fn place(&self) -> Option<PipelineRef> {
         let branch = self.name.strip_prefix("refs/heads/").map(|name| (name, false));
         let (name, tag) =
             branch.or_else(|| self.name.strip_prefix("refs/tags/").map(|name| (name, true)))?;
-        Some(Place { name: name.to_owned(), tag })
+        Some(PipelineRef { name: name.to_owned(), tag })
     }
 }
 
 /// Who pushed where, and how many branches and tags of the same push have moved before.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PushedBy {
+pub(crate) struct PushContext {
     pub(crate) project: ProjectId,
     pub(crate) user: Option<UserId>,
     pub(crate) earlier: usize,
@@ -108,8 +108,8 @@ pub(crate) struct PushedBy {
 pub(crate) fn enqueue_for_push(
     tx: &mut Tx<'_>,
     vault: &Vault,
-    PushedBy { project, user, earlier }: PushedBy,
-    moves: &[Moved],
+    PushContext { project, user, earlier }: PushContext,
+    moves: &[MovedRef],
     options: &[String],
 ) -> Result<()> {
     let PipelineOptions { skip, variables } = PipelineOptions::parse(options);
@@ -279,7 +279,12 @@ fn content(
     reader: &Reader,
     pass: &CompilePass,
     job: &MakeForPush,
-    (facts, who, place, variables): (Arc<ProjectFacts>, Standing, Place, Vec<PipelineVariable>),
+    (facts, who, place, variables): (
+        Arc<ProjectFacts>,
+        Standing,
+        PipelineRef,
+        Vec<PipelineVariable>,
+    ),
 ) -> Result<Option<(RunContext, Content)>> {
     let commit = reader.peeled(job.after.parse()?)?;
     let Some(commit) = commit else { return Ok(None) };

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ci::config::given::Unreachable;
+use ci::config::input::FetchFailure;
 use kernel::{Actor, Error, Result};
 use outbound::{Client, FetchError, FetchLimits};
 use tokio::task::spawn_blocking;
@@ -16,7 +16,7 @@ use tokio::task::spawn_blocking;
 use super::config::PATIENCE;
 use crate::{
     Forge,
-    slots::{FOR, Who},
+    slots::{FOR, SlotOwner},
 };
 
 /// What is taken of one file: the language itself reads no more of one.
@@ -27,7 +27,7 @@ const ALL_FILES: FetchLimits = FetchLimits { bytes: 8 << 20, time: Duration::fro
 const MAX_PASSES: usize = 8;
 
 /// What lies at an address, or why there is nothing.
-type Answer = std::result::Result<String, Unreachable>;
+type Answer = std::result::Result<String, FetchFailure>;
 
 /// One compilation with the files that were fetched before it. Those that it misses are noted, and the outcome counts for
 /// nothing.
@@ -50,13 +50,13 @@ impl CompilePass {
     pub(super) fn text(&self, address: &str) -> Answer {
         match self.fetched.get(address) {
             Some(known) => known.clone(),
-            None if self.is_last => Err(Unreachable::Timeout),
+            None if self.is_last => Err(FetchFailure::Timeout),
             None => {
                 let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
                 if missing.iter().all(|one| one != address) {
                     missing.push(address.to_owned());
                 }
-                Err(Unreachable::Pending)
+                Err(FetchFailure::Pending)
             }
         }
     }
@@ -88,7 +88,7 @@ pub(super) async fn in_passes<T, F: Future<Output = Result<T>>>(
     // Work that nobody waits for takes places from the share of whom it is done for.
     match actor.id {
         Some(user) if FOR.try_with(|_| ()).is_err() => {
-            FOR.scope(Who::User(user), repeat(forge, run)).await
+            FOR.scope(SlotOwner::User(user), repeat(forge, run)).await
         }
         _ => repeat(forge, run).await,
     }
@@ -136,7 +136,7 @@ async fn fetch(
 /// Fetches one file with what is left for all, and takes off what it took.
 fn fetch_one(client: &Client, address: &str, left: &mut FetchLimits) -> Answer {
     if left.time.is_zero() {
-        return Err(Unreachable::Timeout);
+        return Err(FetchFailure::Timeout);
     }
     let limits = FetchLimits { bytes: FILE.bytes.min(left.bytes), time: FILE.time.min(left.time) };
     let begun = Instant::now();
@@ -147,13 +147,13 @@ fn fetch_one(client: &Client, address: &str, left: &mut FetchLimits) -> Answer {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn unreachable(failure: FetchError) -> Unreachable {
+fn unreachable(failure: FetchError) -> FetchFailure {
     match failure {
-        FetchError::Status(status) => Unreachable::Status(status),
-        FetchError::Timeout => Unreachable::Timeout,
-        FetchError::Unreachable => Unreachable::Socket,
-        FetchError::Refused(words) => Unreachable::Refused(words.to_owned()),
-        FetchError::TooLarge => Unreachable::Refused(failure.to_string()),
+        FetchError::Status(status) => FetchFailure::Status(status),
+        FetchError::Timeout => FetchFailure::Timeout,
+        FetchError::Unreachable => FetchFailure::Socket,
+        FetchError::Refused(words) => FetchFailure::Refused(words.to_owned()),
+        FetchError::TooLarge => FetchFailure::Refused(failure.to_string()),
     }
 }
 
@@ -161,7 +161,7 @@ fn unreachable(failure: FetchError) -> Unreachable {
 mod tests {
     use std::{collections::HashMap, time::Duration};
 
-    use ci::config::given::Unreachable;
+    use ci::config::input::FetchFailure;
     use outbound::{Client, FetchLimits};
 
     use super::{CompilePass, fetch_one};
@@ -172,12 +172,12 @@ mod tests {
         let pass = CompilePass::new(fetched.clone(), Duration::from_secs(1), false);
         assert_eq!(pass.text("https://a/a.yml").as_deref(), Ok("a: 1"));
         for _ in 0..2 {
-            assert_eq!(pass.text("https://a/b.yml"), Err(Unreachable::Pending));
+            assert_eq!(pass.text("https://a/b.yml"), Err(FetchFailure::Pending));
         }
         assert_eq!(pass.missing(), ["https://a/b.yml"]);
 
         let last = CompilePass::new(fetched, Duration::from_secs(1), true);
-        assert_eq!(last.text("https://a/b.yml"), Err(Unreachable::Timeout));
+        assert_eq!(last.text("https://a/b.yml"), Err(FetchFailure::Timeout));
         assert!(last.missing().is_empty());
     }
 
@@ -187,8 +187,8 @@ mod tests {
         let address = format!("http://{}/a.yml", silent.local_addr().unwrap());
         let client = Client::new(std::sync::Arc::new(|_| true));
         let mut left = FetchLimits { bytes: 1 << 20, time: Duration::from_millis(50) };
-        assert_eq!(fetch_one(&client, &address, &mut left), Err(Unreachable::Timeout));
+        assert_eq!(fetch_one(&client, &address, &mut left), Err(FetchFailure::Timeout));
         assert_eq!(left.time, Duration::ZERO, "what one file took is not there for the next");
-        assert_eq!(fetch_one(&client, &address, &mut left), Err(Unreachable::Timeout));
+        assert_eq!(fetch_one(&client, &address, &mut left), Err(FetchFailure::Timeout));
     }
 }

@@ -45,7 +45,7 @@ pub async fn run_trigger(
         true => open_for_job(tx, &project, &JobToken::given(token.reveal())),
         false => open(tx, &project, &TriggerToken::given(token.reveal())),
     });
-    let Opened { facts, who, trigger, parent } = opened.await?.ok_or(Error::hidden())?;
+    let TriggerTarget { facts, who, trigger, parent } = opened.await?.ok_or(Error::hidden())?;
     variables.push(PipelineVariable {
         variable_type: VariableType::File,
         ..PipelineVariable::plain(PAYLOAD, payload)
@@ -62,13 +62,13 @@ pub async fn run_trigger(
         parent,
     };
     if let Some(id) = trigger {
-        forge.db.write(move |tx| tx.note_use_of_trigger(id)).await?;
+        forge.db.write(move |tx| tx.record_use_of_trigger(id)).await?;
     }
     Ok((facts, make(forge, request).await?))
 }
 
 /// A project in which somebody may ask for a pipeline, and with what.
-struct Opened {
+struct TriggerTarget {
     facts: Arc<ProjectFacts>,
     who: Standing,
     trigger: Option<TriggerId>,
@@ -76,11 +76,15 @@ struct Opened {
 }
 
 /// The project of a trigger, with its owner's permissions there.
-fn open(tx: &mut Tx<'_>, project: &IdOrPath, token: &TriggerToken) -> Result<Option<Opened>> {
+fn open(
+    tx: &mut Tx<'_>,
+    project: &IdOrPath,
+    token: &TriggerToken,
+) -> Result<Option<TriggerTarget>> {
     let Some(trigger) = find(tx, token)? else { return Ok(None) };
     let owner = person_in_project(tx, trigger.owner_id, project)?;
     let owner = owner.filter(|owner| owner.facts.id == trigger.project_id);
-    Ok(owner.map(|owner| Opened {
+    Ok(owner.map(|owner| TriggerTarget {
         facts: owner.facts,
         who: owner.who,
         trigger: Some(trigger.id),
@@ -89,7 +93,11 @@ fn open(tx: &mut Tx<'_>, project: &IdOrPath, token: &TriggerToken) -> Result<Opt
 }
 
 /// A project that lets a job in, with the permissions of whoever it runs for.
-fn open_for_job(tx: &mut Tx<'_>, project: &IdOrPath, token: &JobToken) -> Result<Option<Opened>> {
+fn open_for_job(
+    tx: &mut Tx<'_>,
+    project: &IdOrPath,
+    token: &JobToken,
+) -> Result<Option<TriggerTarget>> {
     let Some(job) = find_job(tx, token)? else { return Ok(None) };
     if job.status != Status::Running {
         return Err(Error::unauthenticated());
@@ -102,5 +110,5 @@ fn open_for_job(tx: &mut Tx<'_>, project: &IdOrPath, token: &JobToken) -> Result
         return Err(refusal("Too many pipelines have created one another"));
     }
     let parent = Some(Parent { bridge: job.id, root: own.root() });
-    Ok(Some(Opened { facts: person.facts, who: person.who, trigger: None, parent }))
+    Ok(Some(TriggerTarget { facts: person.facts, who: person.who, trigger: None, parent }))
 }

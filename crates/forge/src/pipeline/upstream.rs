@@ -6,7 +6,7 @@ use ci::{
     artifact::ArtifactStore as _,
     config::{
         options::CrossDependency,
-        variables::{Unknown, expand},
+        variables::{UnknownVariable, expand},
     },
     job::{Job, JobSpec},
     pipeline::{Pipeline, PipelineStore as _, PipelineVariable, actions::is_shown},
@@ -51,9 +51,9 @@ impl Downstream<'_> {
         let cross = spec.options.cross_dependencies.iter().flatten();
         for dependency in cross.filter(|one| one.artifacts) {
             match self.cross(tx, job, spec, dependency)? {
-                Found::Job(other) => upstream.jobs.push(*other),
-                Found::Nothing => {}
-                Found::Missing => upstream.is_incomplete = true,
+                UpstreamJob::Job(other) => upstream.jobs.push(*other),
+                UpstreamJob::Nothing => {}
+                UpstreamJob::Missing => upstream.is_incomplete = true,
             }
         }
         Ok(upstream)
@@ -65,15 +65,15 @@ impl Downstream<'_> {
         job: &Job,
         spec: &JobSpec,
         dependency: &CrossDependency,
-    ) -> Result<Found> {
+    ) -> Result<UpstreamJob> {
         let values = self.values(job, spec);
         let known = |name: &str| values.get(name).map(String::as_str);
-        let written = |text: &str| expand(text, &known, Unknown::Vanishes).into_owned();
+        let written = |text: &str| expand(text, &known, UnknownVariable::Vanishes).into_owned();
         let name = written(&dependency.job);
         let found = match (&dependency.pipeline, &dependency.project) {
             (Some(pipeline), _) => {
                 let Some(id) = written(pipeline).parse().ok().map(PipelineId) else {
-                    return Ok(Found::Missing);
+                    return Ok(UpstreamJob::Missing);
                 };
                 let other = tx.find_pipeline(job.project_id, id)?;
                 // Its own jobs it names without their pipeline.
@@ -88,11 +88,13 @@ impl Downstream<'_> {
             (None, Some(project)) => {
                 let reference = dependency.reference.as_deref().map(&written).unwrap_or_default();
                 let found = elsewhere(tx, job, &written(project), &reference, &name)?;
-                return Ok(found.map_or(Found::Nothing, |job| Found::Job(Box::new(job))));
+                return Ok(
+                    found.map_or(UpstreamJob::Nothing, |job| UpstreamJob::Job(Box::new(job)))
+                );
             }
-            (None, None) => return Ok(Found::Nothing),
+            (None, None) => return Ok(UpstreamJob::Nothing),
         };
-        Ok(found.map_or(Found::Missing, |job| Found::Job(Box::new(job))))
+        Ok(found.map_or(UpstreamJob::Missing, |job| UpstreamJob::Job(Box::new(job))))
     }
 
     /// The variables that may stand in the names of other pipelines and projects.
@@ -115,7 +117,7 @@ impl Downstream<'_> {
     }
 }
 
-enum Found {
+enum UpstreamJob {
     Job(Box<Job>),
     Nothing,
     /// The job that depends on it cannot begin.

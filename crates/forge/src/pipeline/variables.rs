@@ -2,8 +2,10 @@
 
 use ci::{
     config::{
-        given::RefKind,
-        variables::{Known, Scoped, Server, Variable, of_commit, of_project, of_server},
+        input::RefKind,
+        variables::{
+            OuterVariables, ScopedVariable, Server, Variable, of_commit, of_project, of_server,
+        },
     },
     pipeline::{PipelineVariable, Source},
     variable::{RefProtection, for_pipeline},
@@ -16,7 +18,7 @@ use kernel::{
     ids::{ProjectId, UserId},
 };
 use org::{
-    places::above_project,
+    hierarchy::above_project,
     project::{
         settings::SettingsStore as _, statistics::StatisticsStore as _, store::ProjectStore as _,
     },
@@ -43,7 +45,7 @@ const MOST_MERGE_REQUESTS: usize = 4;
 pub(super) struct StoredVariables {
     pub config_path: Option<String>,
     pub beneath: Vec<Variable>,
-    pub above: Vec<Vec<Scoped>>,
+    pub above: Vec<Vec<ScopedVariable>>,
 }
 
 /// Reads the variables and the path of the configuration that the database holds for a pipeline.
@@ -106,7 +108,7 @@ fn variables_for(
     vault: &Vault,
     project: &ProjectFacts,
     protected: bool,
-) -> Result<Vec<Vec<Scoped>>> {
+) -> Result<Vec<Vec<ScopedVariable>>> {
     let groups = above_project(tx, project.id)?;
     let protection = if protected { RefProtection::Protected } else { RefProtection::Unprotected };
     for_pipeline(tx, vault, project.id, &groups, protection)
@@ -118,7 +120,7 @@ pub(super) fn all_variables(
     context: &RunContext,
     commit: &PipelineCommit,
     kept: StoredVariables,
-) -> Known {
+) -> OuterVariables {
     let mut beneath = of_server(server);
     beneath.extend(of_project(server, &context.facts));
     beneath.extend(of_commit(&facts(commit), &context.shown, context.kind, context.protected));
@@ -126,11 +128,11 @@ pub(super) fn all_variables(
         beneath.push(Variable::public("CI_COMMIT_BEFORE_SHA", before.to_string()));
     }
     beneath.extend(kept.beneath);
-    Known { beneath, above: kept.above }
+    OuterVariables { beneath, above: kept.above }
 }
 
-fn everywhere(variables: Vec<Variable>) -> Vec<Scoped> {
-    variables.into_iter().map(Scoped::everywhere).collect()
+fn everywhere(variables: Vec<Variable>) -> Vec<ScopedVariable> {
+    variables.into_iter().map(ScopedVariable::everywhere).collect()
 }
 
 fn of_person(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Variable>> {

@@ -14,7 +14,7 @@ use review::{
     ports::People as _,
 };
 
-use crate::ports::review::Places;
+use crate::ports::review::OrgHierarchy;
 
 /// Protected branches, people and groups, and older settings, as their domains know them.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ impl ports::People for Approvers {
         project: ProjectId,
         users: &[UserId],
     ) -> Result<Vec<UserId>> {
-        let standings = Places.standings(tx, project, users)?;
+        let standings = OrgHierarchy.standings(tx, project, users)?;
         let members = standings.iter().filter(|who| who.level > AccessLevel::NoAccess);
         let mut members: Vec<UserId> = members.filter_map(|who| who.actor.id).collect();
         members.sort_unstable();
@@ -68,7 +68,7 @@ impl ports::People for Approvers {
         if usernames.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(Places.named(tx, usernames)?.into_values().collect())
+        Ok(OrgHierarchy.named(tx, usernames)?.into_values().collect())
     }
 
     fn visible_groups(
@@ -77,7 +77,7 @@ impl ports::People for Approvers {
         actor: Actor,
         groups: &[NamespaceId],
     ) -> Result<Vec<NamespaceId>> {
-        let known = org::places::known_groups(tx, actor, groups)?;
+        let known = org::hierarchy::known_groups(tx, actor, groups)?;
         Ok(known.into_iter().map(|group| group.id).collect())
     }
 }
@@ -87,7 +87,7 @@ impl ports::Projects for Approvers {
         Ok(tx.project_settings(project)?.approvals_before_merge)
     }
 
-    fn keep_approvals_before_merge(
+    fn save_approvals_before_merge(
         &self,
         tx: &mut Tx<'_>,
         project: ProjectId,

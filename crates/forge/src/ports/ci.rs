@@ -2,8 +2,8 @@
 
 use ci::{
     job::Job,
-    pipeline::Place,
-    ports::{self, DeployRight, Guarded},
+    pipeline::PipelineRef,
+    ports::{self, DeployRight, RefAccess},
     variable::Home,
 };
 use db::Tx;
@@ -94,16 +94,16 @@ impl ports::Refs for Refs {
         tx: &mut Tx<'_>,
         who: &Standing,
         project: ProjectId,
-        place: &Place,
-    ) -> Result<Guarded> {
+        place: &PipelineRef,
+    ) -> Result<RefAccess> {
         let rules = Protection::load(tx, who, project)?;
         Ok(if place.tag {
             let tag = rules.tag(&place.name);
-            Guarded { protected: tag.is_protected(), open: tag.may_create() }
+            RefAccess { protected: tag.is_protected(), open: tag.may_create() }
         } else {
             let branch = rules.branch(&place.name);
             let open = branch.may_push() || branch.may_merge();
-            Guarded { protected: branch.is_protected(), open }
+            RefAccess { protected: branch.is_protected(), open }
         })
     }
 

@@ -41,7 +41,7 @@ fn somebody(user: UserId) -> Actor {
 
 impl ports::Members for Members {
     fn groups_above(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<Vec<NamespaceId>> {
-        org::places::above_project(tx, project)
+        org::hierarchy::above_project(tx, project)
     }
 
     fn is_in_group(
@@ -63,7 +63,7 @@ impl ports::Members for Members {
     }
 
     fn is_group_of(&self, tx: &mut Tx<'_>, group: NamespaceId, project: ProjectId) -> Result<bool> {
-        let is_above = org::places::above_project(tx, project)?.contains(&group);
+        let is_above = org::hierarchy::above_project(tx, project)?.contains(&group);
         Ok(is_above || org::access::is_shared_with(tx, project, group)?)
     }
 
@@ -73,6 +73,6 @@ impl ports::Members for Members {
         group: NamespaceId,
         above: NamespaceId,
     ) -> Result<bool> {
-        Ok(group == above || org::places::above_group(tx, group)?.contains(&above))
+        Ok(group == above || org::hierarchy::above_group(tx, group)?.contains(&above))
     }
 }

@@ -9,13 +9,13 @@ use kernel::{
 };
 use org::{
     access::{IdOrPath, locate_group, standings_of_one::in_projects},
-    places,
+    hierarchy,
     project::store::ProjectStore,
     user::store::UserStore,
 };
 use review::{Home, ports};
 
-use super::review::Places;
+use super::review::OrgHierarchy;
 use crate::urls::Urls;
 
 /// What there is around issues and merge requests, with the address of this installation.
@@ -30,13 +30,13 @@ impl Directory {
     }
 }
 
-impl ports::Places for Directory {
+impl ports::GroupHierarchy for Directory {
     fn above(&self, tx: &mut Tx<'_>, home: Home) -> Result<Vec<NamespaceId>> {
-        Places.above(tx, home)
+        OrgHierarchy.above(tx, home)
     }
 
     fn below(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<NamespaceId>> {
-        Places.below(tx, actor, group)
+        OrgHierarchy.below(tx, actor, group)
     }
 
     fn projects_in(
@@ -45,19 +45,19 @@ impl ports::Places for Directory {
         actor: Actor,
         groups: &[NamespaceId],
     ) -> Result<Vec<ProjectId>> {
-        Places.projects_in(tx, actor, groups)
+        OrgHierarchy.projects_in(tx, actor, groups)
     }
 
     fn level_in(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<AccessLevel> {
-        Places.level_in(tx, actor, group)
+        OrgHierarchy.level_in(tx, actor, group)
     }
 
     fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<Fragment> {
-        Places.sees_group(tx, actor, group)
+        OrgHierarchy.sees_group(tx, actor, group)
     }
 
     fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> Fragment {
-        Places.has_role_in(now, actor, group, role)
+        OrgHierarchy.has_role_in(now, actor, group, role)
     }
 }
 
@@ -68,7 +68,7 @@ impl ports::People for Directory {
         project: ProjectId,
         people: &[UserId],
     ) -> Result<Vec<Standing>> {
-        Places.standings(tx, project, people)
+        OrgHierarchy.standings(tx, project, people)
     }
 
     fn standings_at(
@@ -77,21 +77,21 @@ impl ports::People for Directory {
         home: Home,
         people: &[UserId],
     ) -> Result<Vec<Standing>> {
-        Places.standings_at(tx, home, people)
+        OrgHierarchy.standings_at(tx, home, people)
     }
 
     fn named(&self, tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserId>> {
-        Places.named(tx, names)
+        OrgHierarchy.named(tx, names)
     }
 
     fn names(&self, tx: &mut Tx<'_>, people: &[UserId]) -> Result<HashMap<UserId, String>> {
-        Places.names(tx, people)
+        OrgHierarchy.names(tx, people)
     }
 }
 
 impl ports::Branches for Directory {
     fn is_name(&self, name: &str) -> bool {
-        Places.is_name(name)
+        OrgHierarchy.is_name(name)
     }
 }
 
@@ -102,7 +102,7 @@ impl ports::Forge for Directory {
         actor: Actor,
         groups: &[NamespaceId],
     ) -> Result<Vec<NamespaceId>> {
-        places::readable_wikis(tx, actor, groups)
+        hierarchy::readable_wikis(tx, actor, groups)
     }
 
     fn group_members(
@@ -115,7 +115,7 @@ impl ports::Forge for Directory {
         let mut found = HashMap::new();
         for path in paths {
             if let Some(group) = self.group_at(tx, actor, path)? {
-                found.insert(path.clone(), places::members_of_group(tx, group, most)?);
+                found.insert(path.clone(), hierarchy::members_of_group(tx, group, most)?);
             }
         }
         Ok(found)
@@ -134,7 +134,7 @@ impl ports::Forge for Directory {
         project: ProjectId,
         most: i64,
     ) -> Result<Vec<UserId>> {
-        places::members_of_project(tx, project, most)
+        hierarchy::members_of_project(tx, project, most)
     }
 
     fn standings_in(
@@ -155,7 +155,7 @@ impl ports::Forge for Directory {
     }
 
     fn paths(&self, tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<HashMap<ProjectId, String>> {
-        places::project_paths(tx, projects)
+        hierarchy::project_paths(tx, projects)
     }
 
     fn group_paths(
@@ -163,7 +163,7 @@ impl ports::Forge for Directory {
         tx: &mut Tx<'_>,
         groups: &[NamespaceId],
     ) -> Result<HashMap<NamespaceId, String>> {
-        places::group_paths(tx, groups)
+        hierarchy::group_paths(tx, groups)
     }
 
     fn address(&self) -> &str {

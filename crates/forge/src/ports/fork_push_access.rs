@@ -13,7 +13,7 @@ use org::{
     project::store::ProjectStore as _,
 };
 use repo::{
-    ports::Lending,
+    ports::ForkPushBranches,
     protection::{Protection, protected_among},
 };
 use review::merge_request::{
@@ -25,7 +25,7 @@ use review::merge_request::{
 #[derive(Clone, Copy, Debug)]
 pub struct Collaboration;
 
-impl Lending for Collaboration {
+impl ForkPushBranches for Collaboration {
     fn lent(&self, tx: &mut Tx<'_>, who: &Standing, project: ProjectId) -> Result<HashSet<String>> {
         if who.visibility == Visibility::Private {
             return Ok(HashSet::new());

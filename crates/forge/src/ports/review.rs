@@ -8,7 +8,7 @@ use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
     ids::{NamespaceId, ProjectId, UserId},
 };
-use org::project::readable::{Readable, What, Within, readable};
+use org::project::readable::{ReadScope, ReadTarget, ReadableProjects, readable};
 use repo::git::RefName;
 use review::{
     Home,
@@ -21,18 +21,18 @@ use review::{
 
 /// The group hierarchy and users, answered by `org`.
 #[derive(Clone, Copy, Debug)]
-pub struct Places;
+pub struct OrgHierarchy;
 
-impl ports::Places for Places {
+impl ports::GroupHierarchy for OrgHierarchy {
     fn above(&self, tx: &mut Tx<'_>, home: Home) -> Result<Vec<NamespaceId>> {
         match home {
-            Home::Project(project) => org::places::above_project(tx, project),
-            Home::Group(group) => org::places::above_group(tx, group),
+            Home::Project(project) => org::hierarchy::above_project(tx, project),
+            Home::Group(group) => org::hierarchy::above_group(tx, group),
         }
     }
 
     fn below(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<NamespaceId>> {
-        org::places::below_group(tx, actor, group)
+        org::hierarchy::below_group(tx, actor, group)
     }
 
     fn projects_in(
@@ -41,7 +41,7 @@ impl ports::Places for Places {
         actor: Actor,
         groups: &[NamespaceId],
     ) -> Result<Vec<ProjectId>> {
-        org::places::projects_in(tx, actor, groups)
+        org::hierarchy::projects_in(tx, actor, groups)
     }
 
     fn level_in(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<AccessLevel> {
@@ -49,15 +49,15 @@ impl ports::Places for Places {
     }
 
     fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<Fragment> {
-        org::places::sees_group(tx, actor, group)
+        org::hierarchy::sees_group(tx, actor, group)
     }
 
     fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> Fragment {
-        org::places::has_role_in(now, actor, group, role)
+        org::hierarchy::has_role_in(now, actor, group, role)
     }
 }
 
-impl ports::People for Places {
+impl ports::People for OrgHierarchy {
     fn standings(
         &self,
         tx: &mut Tx<'_>,
@@ -88,7 +88,7 @@ impl ports::People for Places {
     }
 }
 
-impl ports::Projects for Places {
+impl ports::Projects for OrgHierarchy {
     fn readable(
         &self,
         tx: &mut Tx<'_>,
@@ -96,25 +96,25 @@ impl ports::Projects for Places {
         kind: ItemKind,
         group: Option<&str>,
         archived: bool,
-    ) -> Result<ports::Readable> {
+    ) -> Result<ports::ReadableProjects> {
         let what = match kind {
-            ItemKind::MergeRequest => What::MergeRequests,
-            ItemKind::Issue | ItemKind::Epic => What::Issues,
+            ItemKind::MergeRequest => ReadTarget::MergeRequests,
+            ItemKind::Issue | ItemKind::Epic => ReadTarget::Issues,
         };
-        let within = Within { group: group.map(str::to_owned), archived };
-        let Readable { condition, few } = readable(tx, actor, what, &within)?;
-        Ok(ports::Readable { condition, few })
+        let within = ReadScope { group: group.map(str::to_owned), archived };
+        let ReadableProjects { condition, few } = readable(tx, actor, what, &within)?;
+        Ok(ports::ReadableProjects { condition, few })
     }
 }
 
-impl ports::Branches for Places {
+impl ports::Branches for OrgHierarchy {
     fn is_name(&self, name: &str) -> bool {
         RefName::branch(name).is_ok()
     }
 }
 
-impl ports::Deployments for Places {
-    fn deployed(&self, wanted: &ports::Deployed) -> IndexedFilter {
+impl ports::Deployments for OrgHierarchy {
+    fn deployed(&self, wanted: &ports::DeploymentCondition) -> IndexedFilter {
         let links = LinkFilter {
             after: wanted.after,
             before: wanted.before,

@@ -10,8 +10,8 @@ use kernel::{
 };
 use org::{
     access::{IdOrPath, locate_group, locate_project, standings_of_one::in_projects},
+    hierarchy,
     namespace::{Kind, store::NamespaceStore as _},
-    places,
     project::store::ProjectStore as _,
     user::{State, store::UserStore as _},
 };
@@ -65,9 +65,9 @@ impl ports::Directory for Directory {
         actor: Actor,
         group: NamespaceId,
     ) -> Result<Vec<ProjectId>> {
-        let mut groups = places::below_group(tx, actor, group)?;
+        let mut groups = hierarchy::below_group(tx, actor, group)?;
         groups.push(group);
-        places::projects_in(tx, actor, &groups)
+        hierarchy::projects_in(tx, actor, &groups)
     }
 
     fn actor(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Option<Actor>> {

@@ -19,14 +19,14 @@ use org::{
 };
 use repo::{
     git::{
-        Made, RefName,
+        NewRepository, RefName,
         change::{self, ActionKind, Change, FileAction, Start},
     },
-    push::{Push, RefChange, Via},
+    push::{Push, PushSource, RefChange},
 };
 use tokio::task::spawn_blocking;
 
-use super::{remove::take_back_after, repository::promise_repository};
+use super::{remove::take_back_after, repository::enqueue_repository};
 use crate::{
     Forge,
     commit::author::signature,
@@ -105,26 +105,26 @@ async fn make(
     let head = branch.clone();
     let made = forge.db.write(move |tx| {
         let made = write(tx, &creation)?;
-        promise_repository(tx, made.id, &head)?;
+        enqueue_repository(tx, made.id, &head)?;
         if let Some(picture) = picture {
             picture.settle(Owner::Project(made.id))?;
         }
         Ok(made)
     });
-    let beginning = Beginning { branch: Some(branch), readme: readme.then(|| author.clone()) };
+    let beginning = InitialContent { branch: Some(branch), readme: readme.then(|| author.clone()) };
     begin(forge, made.await?, beginning).await
 }
 
 /// What a new repository is to hold.
 #[derive(Clone, Debug, Default)]
-pub struct Beginning {
+pub struct InitialContent {
     /// The branch that HEAD names; [`USUAL_BRANCH`] where none is given.
     pub branch: Option<String>,
     /// Who signs a first commit with a README.
     pub readme: Option<User>,
 }
 
-impl Beginning {
+impl InitialContent {
     fn branch(&self) -> &str {
         self.branch.as_deref().unwrap_or(USUAL_BRANCH)
     }
@@ -132,12 +132,12 @@ impl Beginning {
 
 /// Gives a new project its repository. A project that cannot have one is taken away again; a caller that goes away
 /// changes nothing.
-pub async fn begin(forge: &Forge, project: Project, beginning: Beginning) -> Result<Project> {
+pub async fn begin(forge: &Forge, project: Project, beginning: InitialContent) -> Result<Project> {
     let done = tokio::spawn(settled(forge.clone(), project, beginning));
     done.await.map_err(Error::internal)?
 }
 
-async fn settled(forge: Forge, project: Project, beginning: Beginning) -> Result<Project> {
+async fn settled(forge: Forge, project: Project, beginning: InitialContent) -> Result<Project> {
     let head = RefName::new_branch(beginning.branch())
         .map_err(|_cause| Error::invalid("default_branch", "is invalid"));
     let made = match head {
@@ -158,7 +158,11 @@ async fn settled(forge: Forge, project: Project, beginning: Beginning) -> Result
     }
 }
 
-pub(super) async fn make_repository(forge: &Forge, id: ProjectId, head: RefName) -> Result<Made> {
+pub(super) async fn make_repository(
+    forge: &Forge,
+    id: ProjectId,
+    head: RefName,
+) -> Result<NewRepository> {
     let storage = forge.storage.clone();
     let made = spawn_blocking(move || storage.begin(id, &head)).await.map_err(Error::internal)?;
     Ok(made?)
@@ -192,6 +196,6 @@ async fn commit_readme(
     let actor = Actor { id: Some(author.id), ..Actor::ANONYMOUS };
     let facts = project.facts();
     let who = Standing::in_project(actor, AccessLevel::Owner, &facts);
-    let push = Push::new(facts.into(), who, Via::Api, vec![first]).by_server();
+    let push = Push::new(facts.into(), who, PushSource::Api, vec![first]).by_server();
     forge.push(Push { growth: Growth::By(commit.bytes), ..push }).await
 }

@@ -24,8 +24,8 @@ use super::{
     create::{USUAL_BRANCH, make_repository},
     default_branch::protect_default_branch,
     remove::take_back_after,
-    repository::promise_fork,
-    statistics::survey,
+    repository::enqueue_fork,
+    statistics::refresh,
 };
 use crate::Forge;
 
@@ -43,7 +43,7 @@ pub async fn create(
     let made = forge.db.write(move |tx| {
         let namespace = target.map(|target| named(tx, &target)).transpose()?;
         let made = forks::fork(tx, &grant, &Fork { namespace, ..wanted })?;
-        promise_fork(tx, made.id)?;
+        enqueue_fork(tx, made.id)?;
         Ok(made)
     });
     // A caller that goes away changes nothing.
@@ -73,7 +73,7 @@ async fn copy(forge: Forge, made: Project, source: ProjectId) -> Result<Project>
     match fork::copy(&forge.git, &forge.storage.repository(source), repository.path()).await {
         Ok(()) => {
             forge.db.write(move |tx: &mut Tx<'_>| finish(tx, id)).await?;
-            survey(&forge, id).await?;
+            refresh(&forge, id).await?;
             forge.db.read(move |tx: &mut Tx<'_>| tx.project(id)).await
         }
         Err(cause) => Err(take_back_after(&forge, &made, Some(repository), cause.into()).await),

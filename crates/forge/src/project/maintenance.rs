@@ -25,6 +25,6 @@ async fn tidy(forge: Forge, job: MaintainRepository) -> Result<()> {
 }
 
 /// On somebody's word, whatever the settings say.
-pub async fn keep_house(forge: Forge, job: Housekeeping) -> Result<()> {
+pub async fn run_maintenance(forge: Forge, job: Housekeeping) -> Result<()> {
     tidy(forge, MaintainRepository { project: job.project }).await
 }

@@ -18,9 +18,9 @@ use org::{
 use repo::push::journal::JournalStore as _;
 
 use super::{
-    create::{Beginning, USUAL_BRANCH, begin},
+    create::{InitialContent, USUAL_BRANCH, begin},
     remove::clear_away,
-    repository::promise_repository,
+    repository::enqueue_repository,
 };
 use crate::Forge;
 
@@ -35,7 +35,7 @@ pub async fn create_for_push(
     name: String,
 ) -> Result<Project> {
     let made = forge.db.write(move |tx| create(tx, actor, &home, name)).await?;
-    begin(forge, made, Beginning::default()).await
+    begin(forge, made, InitialContent::default()).await
 }
 
 /// Refuses where the caller may not create the project, and creates nothing.
@@ -81,6 +81,6 @@ fn create(tx: &mut Tx<'_>, actor: Actor, home: &str, name: String) -> Result<Pro
     let grant: Grant<SignedIn> = Grant::check(&Standing::in_instance(actor), Instance)?;
     let new = Creation { namespace: Some(home.id), path: Some(name), ..Creation::default() };
     let project = actions::create(tx, &grant, &new)?;
-    promise_repository(tx, project.id, USUAL_BRANCH)?;
+    enqueue_repository(tx, project.id, USUAL_BRANCH)?;
     Ok(project)
 }

@@ -6,7 +6,7 @@ use org::{
     policy::OwnProject,
     project::{Project, actions},
 };
-use repo::git::{GitError, Made};
+use repo::git::{GitError, NewRepository};
 use review::item::removal::forget_project;
 use tokio::task::spawn_blocking;
 
@@ -58,7 +58,7 @@ pub async fn discard_rows(forge: &Forge, project: Project) -> Result<()> {
 pub(super) async fn take_back_after(
     forge: &Forge,
     project: &Project,
-    made: Option<Made>,
+    made: Option<NewRepository>,
     cause: Error,
 ) -> Error {
     if let Err(further) = take_back(forge, project, made).await {
@@ -67,7 +67,7 @@ pub(super) async fn take_back_after(
     cause
 }
 
-async fn take_back(forge: &Forge, project: &Project, made: Option<Made>) -> Result<()> {
+async fn take_back(forge: &Forge, project: &Project, made: Option<NewRepository>) -> Result<()> {
     if let Some(made) = made {
         let (whole, of_it) = (forge.clone(), made.path().clone());
         let gone = spawn_blocking(move || {

@@ -20,7 +20,7 @@ const COPYING: Duration = Duration::hours(1);
 /// What a project's repository begins as.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Begins {
+enum RepositoryInit {
     /// Empty, with a HEAD that names this branch.
     With(String),
     AsFork,
@@ -28,12 +28,12 @@ enum Begins {
 
 /// Sees to it that a project has its repository, or that a half-made fork goes.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct SettleBeginning {
+pub struct EnsureRepository {
     project: ProjectId,
-    begins: Begins,
+    begins: RepositoryInit,
 }
 
-impl Job for SettleBeginning {
+impl Job for EnsureRepository {
     const KIND: &'static str = "project.settle_beginning";
 
     fn unique_key(&self) -> Option<String> {
@@ -42,24 +42,24 @@ impl Job for SettleBeginning {
 }
 
 /// To be said in the transaction that makes the row.
-pub fn promise_repository(tx: &mut Tx<'_>, project: ProjectId, branch: &str) -> Result<()> {
+pub fn enqueue_repository(tx: &mut Tx<'_>, project: ProjectId, branch: &str) -> Result<()> {
     let at = tx.now.plus(MAKING);
-    tx.enqueue_at(&SettleBeginning::with(project, branch), at)
+    tx.enqueue_at(&EnsureRepository::with(project, branch), at)
 }
 
 /// To be said in the transaction that makes a fork's row.
-pub fn promise_fork(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+pub fn enqueue_fork(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     let at = tx.now.plus(COPYING);
-    tx.enqueue_at(&SettleBeginning::as_fork(project), at)
+    tx.enqueue_at(&EnsureRepository::as_fork(project), at)
 }
 
-impl SettleBeginning {
+impl EnsureRepository {
     pub fn with(project: ProjectId, branch: &str) -> Self {
-        Self { project, begins: Begins::With(branch.to_owned()) }
+        Self { project, begins: RepositoryInit::With(branch.to_owned()) }
     }
 
     pub fn as_fork(project: ProjectId) -> Self {
-        Self { project, begins: Begins::AsFork }
+        Self { project, begins: RepositoryInit::AsFork }
     }
 
     pub async fn run(self, forge: &Forge) -> Result<()> {
@@ -68,10 +68,10 @@ impl SettleBeginning {
             return Ok(());
         };
         match self.begins {
-            Begins::With(_) if forge.storage.exists(id) => Ok(()),
-            Begins::With(branch) => make(forge, id, &branch).await,
-            Begins::AsFork if project.import_status == "finished" => Ok(()),
-            Begins::AsFork => take_away(forge, project).await,
+            RepositoryInit::With(_) if forge.storage.exists(id) => Ok(()),
+            RepositoryInit::With(branch) => make(forge, id, &branch).await,
+            RepositoryInit::AsFork if project.import_status == "finished" => Ok(()),
+            RepositoryInit::AsFork => take_away(forge, project).await,
         }
     }
 }

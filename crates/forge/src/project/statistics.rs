@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kernel::{
     Error, Result,
-    head::{Figures, Growth, HeadFacts, LanguageBytes},
+    head::{Growth, HeadFacts, LanguageBytes, RepositoryFigures},
     ids::ProjectId,
 };
 use org::project::{
@@ -13,7 +13,7 @@ use org::project::{
     store::ProjectStore,
 };
 use repo::{
-    git::{Deadline, Oid, RefName, cli::Lane, reader::Reader},
+    git::{Deadline, Oid, RefName, cli::ProcessClass, reader::Reader},
     push::head::marks,
 };
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ impl Job for SurveyRepository {
 
 impl SurveyRepository {
     pub async fn run(self, forge: &Forge) -> Result<()> {
-        survey(forge, self.project).await
+        refresh(forge, self.project).await
     }
 }
 
@@ -50,7 +50,7 @@ const TRIES: usize = 5;
 const MOMENT: Duration = Duration::from_millis(50);
 
 /// Looks at a project's default branch now. A project that is gone by now is left alone.
-pub async fn survey(forge: &Forge, project: ProjectId) -> Result<()> {
+pub async fn refresh(forge: &Forge, project: ProjectId) -> Result<()> {
     for _ in 0..TRIES {
         if survey_once(forge, project).await? {
             return Ok(());
@@ -72,20 +72,21 @@ async fn survey_once(forge: &Forge, project: ProjectId) -> Result<bool> {
     }
     let wanted = found.default_branch.as_deref().map(RefName::branch).transpose()?;
     let (mut findings, tip) =
-        forge.git_read(project, move |reader| look(reader, wanted.as_ref())).await?;
+        forge.git_read(project, move |reader| read_sizes(reader, wanted.as_ref())).await?;
     findings.branch = found.default_branch;
-    if let (Some(tip), Figures::All { commits, .. }) = (tip, &mut findings.shows.figures) {
+    if let (Some(tip), RepositoryFigures::All { commits, .. }) = (tip, &mut findings.shows.figures)
+    {
         *commits = count(forge, project, tip).await?;
     }
     forge.db.write(move |tx| save_findings(tx, project, before.as_deref(), &findings)).await
 }
 
-fn look(reader: &Reader, branch: Option<&RefName>) -> Result<(Findings, Option<Oid>)> {
+fn read_sizes(reader: &Reader, branch: Option<&RefName>) -> Result<(Findings, Option<Oid>)> {
     let size = i64::try_from(reader.disk_size()?).unwrap_or(i64::MAX);
     let mut findings = Findings { branch: None, head: None, shows: HeadFacts::default(), size };
     let Some(tip) = tip(reader, branch)? else { return Ok((findings, None)) };
     let (readme, license) = marks(reader, tip)?;
-    let figures = Figures::All { commits: 0, languages: languages_at(reader, tip)? };
+    let figures = RepositoryFigures::All { commits: 0, languages: languages_at(reader, tip)? };
     findings.head = Some(tip.to_string());
     findings.shows = HeadFacts { readme, license, figures };
     Ok((findings, Some(tip)))
@@ -106,8 +107,12 @@ fn languages_at(reader: &Reader, tip: Oid) -> Result<Vec<LanguageBytes>> {
 
 async fn count(forge: &Forge, project: ProjectId, tip: Oid) -> Result<i64> {
     let repository = forge.storage.repository(project);
-    let counted =
-        forge.git.at(&repository, "rev-list").args(["--count"]).id(tip).lane(Lane::Plumbing);
+    let counted = forge
+        .git
+        .at(&repository, "rev-list")
+        .args(["--count"])
+        .id(tip)
+        .lane(ProcessClass::Plumbing);
     let text = counted.succeed().await?;
     String::from_utf8_lossy(&text).trim().parse().map_err(Error::internal)
 }
@@ -119,5 +124,5 @@ pub async fn measure(forge: &Forge, project: ProjectId) -> Result<()> {
     }
     let size = forge.git_read(project, |reader| Ok(reader.disk_size()?)).await?;
     let size = Growth::To(i64::try_from(size).unwrap_or(i64::MAX));
-    forge.db.write(move |tx| tx.note_growth(project, size)).await
+    forge.db.write(move |tx| tx.record_growth(project, size)).await
 }

@@ -7,12 +7,12 @@ use org::{
 };
 use repo::git::{RefName, refs};
 
-use super::statistics::survey;
+use super::statistics::refresh;
 use crate::{
     Forge,
     files::{
         Upload,
-        avatars::{Owner, PictureChange, settle_change, stage_change, tidy},
+        avatars::{Owner, PictureChange, finish_change, stage_change, tidy},
     },
 };
 
@@ -28,7 +28,7 @@ pub async fn update(
 ) -> Result<Project> {
     let is_repainted = picture.is_some();
     let picture = stage_change(forge, picture).await?;
-    let name = |staged: &crate::files::avatars::Staged| staged.name.clone();
+    let name = |staged: &crate::files::avatars::StagedAvatar| staged.name.clone();
     change.avatar = picture.as_ref().map(|picture| picture.as_ref().map(name));
     let now = grant.facts().default_branch.as_ref();
     let head = match change.default_branch.clone().filter(|branch| now != Some(branch)) {
@@ -38,7 +38,7 @@ pub async fn update(
     let grant = grant.clone();
     let changed = forge.db.write(move |tx| {
         let project = actions::update(tx, &grant, &change)?;
-        settle_change(picture, Owner::Project(project.id))?;
+        finish_change(picture, Owner::Project(project.id))?;
         Ok(project)
     });
     let project = changed.await?;
@@ -50,7 +50,7 @@ pub async fn update(
             .await
             .map_err(Error::from)?;
         // What the record tells of its branch is that of another one now.
-        survey(forge, project.id).await?;
+        refresh(forge, project.id).await?;
     }
     Ok(project)
 }

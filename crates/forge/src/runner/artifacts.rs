@@ -14,13 +14,13 @@ use kernel::{
     Error, Result, Standing, Ts,
     ids::{JobId, ProjectId},
 };
-use objects::{Incoming, Kept};
+use objects::{Incoming, StoredContent};
 use org::settings::store::SettingsStore as _;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 use worker::Job as Work;
 
-use super::reports::{self, Reading, cases_location};
+use super::reports::{self, ReportResult, cases_location};
 use crate::Forge;
 
 /// So many artifacts go in one transaction.
@@ -29,7 +29,7 @@ pub(super) const MEGABYTE: u64 = 1 << 20;
 
 /// An artifact that is brought.
 #[derive(Clone, Debug)]
-pub struct Brought {
+pub struct ArtifactUpload {
     pub kind: ArtifactKind,
     pub filename: String,
     /// In words, when it is to go.
@@ -37,7 +37,7 @@ pub struct Brought {
 }
 
 /// An artifact that arrives, and where it will lie.
-pub struct Arriving {
+pub struct IncomingArtifact {
     pub incoming: Incoming,
     location: String,
 }
@@ -64,9 +64,9 @@ pub async fn size_limit(forge: &Forge, kind: ArtifactKind) -> Result<u64> {
 }
 
 /// Begins to keep an artifact of a job.
-pub async fn begin(forge: &Forge, job: &Job, kind: ArtifactKind) -> Result<Arriving> {
+pub async fn begin(forge: &Forge, job: &Job, kind: ArtifactKind) -> Result<IncomingArtifact> {
     let location = location(job, kind);
-    Ok(Arriving { incoming: forge.artifacts.begin(&location)?, location })
+    Ok(IncomingArtifact { incoming: forge.artifacts.begin(&location)?, location })
 }
 
 fn location(job: &Job, kind: ArtifactKind) -> String {
@@ -79,17 +79,17 @@ fn location(job: &Job, kind: ArtifactKind) -> String {
 pub async fn keep(
     forge: &Forge,
     job: &Job,
-    brought: Brought,
-    arrived: Arriving,
+    brought: ArtifactUpload,
+    arrived: IncomingArtifact,
 ) -> Result<Outcome> {
-    let Arriving { incoming, location } = arrived;
+    let IncomingArtifact { incoming, location } = arrived;
     let kept = incoming.finish().await?;
     let reading = reports::read(forge, job, brought.kind, &location, &kept).await;
-    let Ok(Reading::Done(report)) = reading else {
+    let Ok(ReportResult::Done(report)) = reading else {
         remove_all(forge, contents(brought.kind, &location)).await?;
         return reading.map(|reading| match reading {
-            Reading::Refused(sentence) => Outcome::Refused(sentence),
-            Reading::Done(_) => Outcome::Kept,
+            ReportResult::Refused(sentence) => Outcome::Refused(sentence),
+            ReportResult::Done(_) => Outcome::Kept,
         });
     };
     let list = match brought.kind {
@@ -102,7 +102,7 @@ pub async fn keep(
     let done = forge.db.write(move |tx| {
         let unsaid = tx.settings()?.default_artifacts_expire_in;
         let expires_at = expiry(brought.expire_in.as_deref(), &unsaid, tx.now);
-        let new = |kind, filename: &str, location: &str, kept: &Kept| NewArtifact {
+        let new = |kind, filename: &str, location: &str, kept: &StoredContent| NewArtifact {
             kind,
             filename: filename.to_owned(),
             size: i64::try_from(kept.size).unwrap_or(i64::MAX),
@@ -172,7 +172,7 @@ async fn metadata(
     job: &Job,
     archive: &str,
     size: u64,
-) -> Result<Option<(String, Kept)>> {
+) -> Result<Option<(String, StoredContent)>> {
     let mut reader = forge.artifacts.reader(archive, size);
     let made = spawn_blocking(move || {
         let mut list = tempfile::tempfile()?;

@@ -8,7 +8,7 @@ use org::{
 };
 use runners::runner::{Attributes, Owner, Runner, RunnerStore as _, RunnerToken, register};
 
-use super::built_in_rule::Places;
+use super::built_in_rule::ProjectSelection;
 use crate::{Forge, pipeline};
 
 /// What people read who look at the list of runners.
@@ -41,16 +41,16 @@ pub async fn fail_left_behind(forge: &Forge, runner: RunnerId) -> Result<usize> 
     });
     let left = left.await?;
     for job in &left {
-        pipeline::hurry(forge, job.pipeline_id).await;
+        pipeline::run_now(forge, job.pipeline_id).await;
     }
     Ok(left.len())
 }
 
 /// The projects and groups at these full paths, and the paths where there is neither. They are looked up once: who takes
 /// a name later does not take the place with it.
-pub async fn places(forge: &Forge, paths: Vec<String>) -> Result<(Places, Vec<String>)> {
+pub async fn places(forge: &Forge, paths: Vec<String>) -> Result<(ProjectSelection, Vec<String>)> {
     let found = forge.db.read(move |tx| {
-        let (mut places, mut unknown) = (Places::default(), Vec::new());
+        let (mut places, mut unknown) = (ProjectSelection::default(), Vec::new());
         for path in &paths {
             let group = tx.find_namespace_at(path)?.filter(|found| found.kind == Kind::Group);
             match (tx.find_project_at(path)?, group) {

@@ -18,10 +18,10 @@ use runners::matching::Home;
 
 /// Whose jobs the runner does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum JobOwners {
     /// Those that administrators have started, as parts of pipelines that administrators have started.
     Administrators,
-    Places(Places),
+    Places(ProjectSelection),
     Everybody,
     /// It is not meant to run now.
     Nobody,
@@ -29,7 +29,7 @@ pub enum Whose {
 
 /// Projects, and groups with all that lies in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct ProjectSelection {
     pub projects: HashSet<ProjectId>,
     pub groups: HashSet<NamespaceId>,
 }
@@ -37,14 +37,14 @@ pub struct Places {
 /// Which runner it is, and whose jobs it does, as long as this process runs.
 #[derive(Debug, Default)]
 pub struct BuiltIn {
-    rule: OnceLock<(RunnerId, Whose)>,
+    rule: OnceLock<(RunnerId, JobOwners)>,
     /// Whether it takes no more jobs, since the server stops.
     rests: AtomicBool,
 }
 
 impl BuiltIn {
     /// Said once, before any runner asks for jobs.
-    pub fn set(&self, runner: RunnerId, whose: Whose) {
+    pub fn set(&self, runner: RunnerId, whose: JobOwners) {
         // A second word would let it do more than the first one said.
         let _kept = self.rule.set((runner, whose));
     }
@@ -55,16 +55,18 @@ impl BuiltIn {
     }
 
     /// Whose jobs a runner does as far as this rule goes; there is none for other runners.
-    pub(super) fn whose(&self, runner: RunnerId) -> Whose {
+    pub(super) fn whose(&self, runner: RunnerId) -> JobOwners {
         match self.rule.get() {
-            Some((own, _)) if *own == runner && self.rests.load(Ordering::Acquire) => Whose::Nobody,
+            Some((own, _)) if *own == runner && self.rests.load(Ordering::Acquire) => {
+                JobOwners::Nobody
+            }
             Some((own, whose)) if *own == runner => whose.clone(),
-            _ => Whose::Everybody,
+            _ => JobOwners::Everybody,
         }
     }
 }
 
-impl Whose {
+impl JobOwners {
     /// Whether the rule lets it do jobs of this project at all.
     pub(super) fn serves(&self, home: &Home) -> bool {
         match self {

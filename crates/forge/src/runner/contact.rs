@@ -58,7 +58,7 @@ pub async fn authenticate(forge: &Forge, token: &RunnerToken, contact: Contact) 
     contact.ensure_sound()?;
     if forge.contacts.is_due(runner.id, &contact, now) {
         let id = runner.id;
-        forge.db.write(move |tx| tx.note_contact(id, &contact)).await?;
+        forge.db.write(move |tx| tx.record_contact(id, &contact)).await?;
     }
     Ok(runner)
 }

@@ -9,7 +9,7 @@ use ci::job::{
 use deployments::deployment::jobs::note_terms;
 use kernel::{Error, Result, ids::JobId};
 use runners::{
-    mailbox::{Errand, Process},
+    mailbox::{Assignment, Process},
     manager::Contact,
     matching::Taker,
     runner::{Runner, RunnerStore as _, RunnerToken},
@@ -22,7 +22,7 @@ use super::{
     handover::{Draft, Handover, Verdict, prepare},
     logs::hidden_place,
     queue::candidates,
-    reservation::{Begun, Reserved},
+    reservation::{JobReservation, StartedJob},
 };
 use crate::{Forge, pipeline};
 
@@ -73,17 +73,17 @@ pub async fn request_job(
         }
     }
     let runner = authenticate(forge, token, contact).await?;
-    look_for_job(forge, &runner, process, request, hold, errand).await
+    offer_job(forge, &runner, process, request, hold, errand).await
 }
 
 /// Looks for a job for a runner, which waits first where nothing has changed since it asked last, unless it was woken.
-async fn look_for_job(
+async fn offer_job(
     forge: &Forge,
     runner: &Runner,
     process: &Process,
     request: &JobRequest,
     hold: Wait,
-    mut errand: Option<Errand<'_>>,
+    mut errand: Option<Assignment<'_>>,
 ) -> Result<JobAnswer> {
     forge.bell.listen(&forge.db);
     let id = runner.id;
@@ -108,25 +108,25 @@ async fn look_for_job(
         errand.done(taken.job());
     }
     Ok(match taken {
-        Taken::Job(handover) => {
+        TakeResult::Job(handover) => {
             mailbox.got_job(id, process);
             JobAnswer::Job(handover)
         }
-        Taken::Nothing => {
+        TakeResult::Nothing => {
             mailbox.found_none(id, &cursor);
             JobAnswer::Nothing { cursor }
         }
-        Taken::Lost => JobAnswer::Conflict,
+        TakeResult::Lost => JobAnswer::Conflict,
     })
 }
 
-enum Taken {
+enum TakeResult {
     Job(Box<Handover>),
     Nothing,
     Lost,
 }
 
-impl Taken {
+impl TakeResult {
     fn job(&self) -> Option<JobId> {
         match self {
             Self::Job(handover) => Some(handover.job.id),
@@ -140,8 +140,8 @@ async fn take(
     runner: &Runner,
     taker: &Taker,
     request: &JobRequest,
-    errand: Option<&Errand<'_>>,
-) -> Result<Taken> {
+    errand: Option<&Assignment<'_>>,
+) -> Result<TakeResult> {
     let mut lost = false;
     loop {
         let (own, taken, age) = (taker.clone(), forge.handing_over.all(), request.job_age);
@@ -153,19 +153,23 @@ async fn take(
         let found = found.await?;
         let mut failed = false;
         for job in &found {
-            let Some(reserved) = Reserved::new(forge, job.id) else { continue };
+            let Some(reserved) = JobReservation::new(forge, job.id) else { continue };
             if let Some(errand) = errand {
                 errand.leave(job.id);
             }
             match take_one(forge, runner, request, reserved).await? {
-                Step::Taken(handover) => return Ok(Taken::Job(handover)),
+                Step::Taken(handover) => return Ok(TakeResult::Job(handover)),
                 Step::Failed => failed = true,
                 Step::Lost => lost = true,
             }
         }
         // What failed may have let others go on.
         if !failed {
-            return Ok(if lost && found.len() > 1 { Taken::Lost } else { Taken::Nothing });
+            return Ok(if lost && found.len() > 1 {
+                TakeResult::Lost
+            } else {
+                TakeResult::Nothing
+            });
         }
     }
 }
@@ -180,7 +184,7 @@ async fn take_one(
     forge: &Forge,
     runner: &Runner,
     request: &JobRequest,
-    reserved: Reserved,
+    reserved: JobReservation,
 ) -> Result<Step> {
     let id = reserved.job();
     let reason = match prepare(forge, runner, &request.features, id).await {
@@ -201,7 +205,7 @@ async fn take_one(
     reserved.settle();
     match ended {
         Some(job) => {
-            pipeline::hurry(forge, job.pipeline_id).await;
+            pipeline::run_now(forge, job.pipeline_id).await;
             Ok(Step::Failed)
         }
         None => Ok(Step::Lost),
@@ -212,7 +216,7 @@ async fn hand_over(
     forge: &Forge,
     runner: &Runner,
     draft: Draft,
-    reserved: Reserved,
+    reserved: JobReservation,
 ) -> Result<Step> {
     let id = draft.source.job.id;
     let hidden = serde_json::to_string(&draft.hidden()).map_err(Error::internal)?;
@@ -240,7 +244,7 @@ async fn hand_over(
         });
         let begun = begun.await?;
         reserved.settle();
-        Ok::<_, Error>(begun.map(|(job, running)| (Begun::new(own, &job), job, running)))
+        Ok::<_, Error>(begun.map(|(job, running)| (StartedJob::new(own, &job), job, running)))
     });
     match begun.await.map_err(Error::internal)?? {
         Some((begun, job, running)) => {

@@ -6,7 +6,7 @@ use ci::{
     job::{
         End, Job, JobToken, QueueStore as _, SpecStore as _, progress::finish, token::authenticate,
     },
-    log::{Appended, LogStore as _},
+    log::{AppendResult, LogStore as _},
 };
 use kernel::{
     Error, Result, Ts,
@@ -93,7 +93,7 @@ pub async fn shown_job(forge: &Forge, id: JobId, token: &JobToken) -> Result<Sho
 }
 
 /// Notes that somebody does the job, without writing each time.
-async fn note_life(forge: &Forge, shown: &ShownJob) -> Result<()> {
+async fn record_sign_of_life(forge: &Forge, shown: &ShownJob) -> Result<()> {
     if shown.job.updated_at.plus(EVERY) > shown.now {
         return Ok(());
     }
@@ -103,7 +103,7 @@ async fn note_life(forge: &Forge, shown: &ShownJob) -> Result<()> {
 
 /// What came of a piece of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum LogResult {
     Kept(u64),
     /// The log ends here.
     Elsewhere(u64),
@@ -118,22 +118,22 @@ pub async fn write_log(
     start: u64,
     piece: Bytes,
     debug: bool,
-) -> Result<Written> {
+) -> Result<LogResult> {
     let id = shown.job.id;
     let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
     if logs::is_too_long(forge, start.saturating_add(length)).await? {
         end(forge, &shown.job, End::failed("trace_size_exceeded")).await?;
-        return Ok(Written::TooLong);
+        return Ok(LogResult::TooLong);
     }
     if debug && start == 0 {
         forge.db.write(move |tx| tx.restrict_log(id)).await?;
         forge.followers.changed(id);
     }
     let appended = logs::append(forge, &shown.job, start, piece).await?;
-    note_life(forge, shown).await?;
+    record_sign_of_life(forge, shown).await?;
     Ok(match appended {
-        Appended::Kept(length) => Written::Kept(length),
-        Appended::Elsewhere(length) => Written::Elsewhere(length),
+        AppendResult::Kept(length) => LogResult::Kept(length),
+        AppendResult::Elsewhere(length) => LogResult::Elsewhere(length),
     })
 }
 
@@ -147,7 +147,7 @@ pub enum Report {
 
 /// What came of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reported {
+pub enum ReportResult {
     /// With how the job is now.
     Kept(Status),
     /// The log lacks something that the runner has sent.
@@ -161,11 +161,11 @@ pub async fn report(
     shown: &ShownJob,
     report: Report,
     size: Option<u64>,
-) -> Result<Reported> {
+) -> Result<ReportResult> {
     let ended = match report {
         Report::Running => {
-            note_life(forge, shown).await?;
-            return Ok(Reported::Kept(Status::Running));
+            record_sign_of_life(forge, shown).await?;
+            return Ok(ReportResult::Kept(Status::Running));
         }
         Report::Success => End::Success,
         Report::Failed { reason, exit_code } => {
@@ -181,10 +181,10 @@ pub async fn report(
         && size > logs::length(forge, &shown.job).await?
         && !logs::is_too_long(forge, size).await?
     {
-        return Ok(Reported::LogIncomplete);
+        return Ok(ReportResult::LogIncomplete);
     }
     let job = end(forge, &shown.job, ended).await?;
-    Ok(Reported::Kept(job.status))
+    Ok(ReportResult::Kept(job.status))
 }
 
 /// Ends a job: first its log is safe, then it counts as ended.
@@ -204,7 +204,7 @@ async fn end(forge: &Forge, job: &Job, end: End) -> Result<Job> {
     });
     match ended.await {
         Ok(job) => {
-            pipeline::hurry(forge, job.pipeline_id).await;
+            pipeline::run_now(forge, job.pipeline_id).await;
             Ok(job)
         }
         // It was ended otherwise in this moment.

@@ -13,7 +13,7 @@ use kernel::{
 };
 use tokio::sync::watch;
 
-use crate::slots::Who;
+use crate::slots::SlotOwner;
 
 /// Followers of all logs together.
 const MOST: usize = 1_000;
@@ -32,7 +32,7 @@ pub(super) struct Pulse {
 }
 
 #[derive(Debug)]
-struct Followed {
+struct LogSubject {
     pipeline: PipelineId,
     sender: watch::Sender<Pulse>,
     followers: usize,
@@ -40,9 +40,9 @@ struct Followed {
 
 #[derive(Debug, Default)]
 struct State {
-    logs: HashMap<JobId, Followed>,
+    logs: HashMap<JobId, LogSubject>,
     /// How many each has.
-    own: HashMap<Who, usize>,
+    own: HashMap<SlotOwner, usize>,
     followers: usize,
     is_closed: bool,
 }
@@ -53,10 +53,10 @@ pub struct LogFollowers(Arc<Mutex<State>>);
 
 /// Somebody's place among the followers of a log, given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Following {
+pub(super) struct FollowerSlot {
     all: LogFollowers,
     job: JobId,
-    who: Who,
+    who: SlotOwner,
     pub(super) pulse: watch::Receiver<Pulse>,
 }
 
@@ -69,7 +69,12 @@ impl LogFollowers {
     ///
     /// # Errors
     /// `TooMany` where all places are taken, `Unavailable` where the server is about to stop.
-    pub(super) fn follow(&self, job: JobId, pipeline: PipelineId, who: Who) -> Result<Following> {
+    pub(super) fn follow(
+        &self,
+        job: JobId,
+        pipeline: PipelineId,
+        who: SlotOwner,
+    ) -> Result<FollowerSlot> {
         let mut state = self.state();
         if state.is_closed {
             return Err(Error::out_of_reach("the server stops"));
@@ -80,11 +85,11 @@ impl LogFollowers {
         }
         state.followers += 1;
         *state.own.entry(who).or_default() += 1;
-        let new = || Followed { pipeline, sender: watch::Sender::default(), followers: 0 };
+        let new = || LogSubject { pipeline, sender: watch::Sender::default(), followers: 0 };
         let followed = state.logs.entry(job).or_insert_with(new);
         followed.followers += 1;
         let pulse = followed.sender.subscribe();
-        Ok(Following { all: self.clone(), job, who, pulse })
+        Ok(FollowerSlot { all: self.clone(), job, who, pulse })
     }
 
     /// There is more of a log.
@@ -142,7 +147,7 @@ impl LogFollowers {
     }
 }
 
-impl Drop for Following {
+impl Drop for FollowerSlot {
     fn drop(&mut self) {
         let mut state = self.all.state();
         state.followers = state.followers.saturating_sub(1);
@@ -170,14 +175,14 @@ mod tests {
     };
 
     use super::{LogFollowers, MOST, MOST_OF_ONE};
-    use crate::slots::Who;
+    use crate::slots::SlotOwner;
 
     const LOG: (JobId, PipelineId) = (JobId(1), PipelineId(2));
 
     #[test]
     fn nobody_has_all_places_and_each_is_given_back() {
         let all = LogFollowers::default();
-        let follow = |user: i64| all.follow(LOG.0, LOG.1, Who::User(UserId(user)));
+        let follow = |user: i64| all.follow(LOG.0, LOG.1, SlotOwner::User(UserId(user)));
 
         let own: Vec<_> = (0..MOST_OF_ONE).map(|_| follow(1).unwrap()).collect();
         assert!(matches!(follow(1), Err(Error { kind: Kind::TooMany { .. }, .. })));
@@ -193,7 +198,7 @@ mod tests {
     #[test]
     fn a_follower_hears_of_its_own_log_alone_and_of_the_end() {
         let all = LogFollowers::default();
-        let mut following = all.follow(LOG.0, LOG.1, Who::Address(None)).unwrap();
+        let mut following = all.follow(LOG.0, LOG.1, SlotOwner::Address(None)).unwrap();
         all.grew(JobId(9));
         all.pipeline_changed(PipelineId(9));
         assert!(!following.pulse.has_changed().unwrap());
@@ -205,6 +210,6 @@ mod tests {
         assert_eq!(following.pulse.borrow_and_update().facts, before + 1);
         all.close();
         assert!(following.pulse.has_changed().is_err());
-        assert!(all.follow(LOG.0, LOG.1, Who::Address(None)).is_err());
+        assert!(all.follow(LOG.0, LOG.1, SlotOwner::Address(None)).is_err());
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use ci::{
     Status,
     job::{Job, JobStore as _},
-    log::{LogPlace, LogStore as _},
+    log::{LogKey, LogStore as _},
 };
 use futures_util::{Stream, stream::try_unfold};
 use kernel::{Error, Result};
@@ -19,10 +19,10 @@ use tokio::{
 };
 
 use super::{
-    log_followers::Following,
+    log_followers::FollowerSlot,
     logs::{close, log_place},
 };
-use crate::{Forge, slots::Who};
+use crate::{Forge, slots::SlotOwner};
 
 /// Bytes that are sent at once.
 const BLOCK: u64 = 64 << 10;
@@ -53,7 +53,7 @@ enum Block {
 
 struct Follower {
     forge: Forge,
-    following: Following,
+    following: FollowerSlot,
     job: Job,
     /// How much was told.
     at: u64,
@@ -76,7 +76,7 @@ pub fn follow(
     job: Job,
     from: u64,
     sees_restricted: bool,
-    who: Who,
+    who: SlotOwner,
 ) -> Result<impl Stream<Item = Result<LogNews>> + use<>> {
     let following = forge.followers.follow(job.id, job.pipeline_id, who)?;
     let follower = Follower {
@@ -148,7 +148,7 @@ impl Follower {
 }
 
 /// What follows in a log. A character is cut in two only where nothing comes behind it.
-fn read_block(forge: &Forge, place: LogPlace, at: u64, is_last: bool) -> io::Result<Block> {
+fn read_block(forge: &Forge, place: LogKey, at: u64, is_last: bool) -> io::Result<Block> {
     let shown = forge.logs.shown(place);
     if at >= shown {
         return Ok(Block::Exhausted);

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use ci::{
     job::Job,
-    log::{Appended, LogPlace, LogStore as _, Mask},
+    log::{AppendResult, LogKey, LogStore as _, Mask},
 };
 use kernel::{Error, Result, ids::JobId};
 use org::settings::store::SettingsStore as _;
@@ -31,12 +31,12 @@ pub(super) fn hidden_place(job: JobId) -> String {
 }
 
 /// Where the log of a job lies.
-pub fn log_place(job: &Job) -> LogPlace {
-    LogPlace { project: job.project_id, pipeline: job.pipeline_id, job: job.id }
+pub fn log_place(job: &Job) -> LogKey {
+    LogKey { project: job.project_id, pipeline: job.pipeline_id, job: job.id }
 }
 
 /// Adds a piece that begins at `start`.
-pub async fn append(forge: &Forge, job: &Job, start: u64, piece: Bytes) -> Result<Appended> {
+pub async fn append(forge: &Forge, job: &Job, start: u64, piece: Bytes) -> Result<AppendResult> {
     let id = job.id;
     ensure_open(forge, job).await?;
     let own = forge.clone();
@@ -102,7 +102,7 @@ pub async fn close(forge: &Forge, job: &Job) -> Result<()> {
 }
 
 /// Removes the log of a job.
-pub async fn remove(forge: &Forge, place: LogPlace) -> Result<()> {
+pub async fn remove(forge: &Forge, place: LogKey) -> Result<()> {
     let own = forge.clone();
     spawn_blocking(move || own.logs.remove(place)).await.map_err(Error::internal)?
 }

@@ -14,7 +14,7 @@ use runners::{
     runner::{RunnerStore as _, RunnerType},
 };
 
-use super::built_in_rule::Whose;
+use super::built_in_rule::JobOwners;
 
 /// So many jobs are looked at by one question.
 const AT_ONCE: i64 = 100;
@@ -35,7 +35,7 @@ pub(super) fn home(of: JobHome) -> Home {
 pub(super) fn candidates(
     tx: &mut Tx<'_>,
     taker: &Taker,
-    whose: &Whose,
+    whose: &JobOwners,
     before: Option<Ts>,
     taken: &HashSet<JobId>,
 ) -> Result<Vec<PendingJob>> {
@@ -50,7 +50,7 @@ pub(super) fn candidates(
         .map(|home| home.project)
         .collect();
     let starters = whose.starters(tx)?;
-    let look = Look { taker, starters: starters.as_deref(), before, taken };
+    let look = QueueSearch { taker, starters: starters.as_deref(), before, taken };
     let mut found = Vec::new();
     for projects in turns(tx, taker, served)? {
         look.gather(tx, &projects, &mut found)?;
@@ -100,14 +100,14 @@ fn turns(tx: &mut Tx<'_>, taker: &Taker, projects: Vec<ProjectId>) -> Result<Vec
 }
 
 /// What somebody looks for.
-struct Look<'l> {
+struct QueueSearch<'l> {
     taker: &'l Taker,
     starters: Option<&'l [UserId]>,
     before: Option<Ts>,
     taken: &'l HashSet<JobId>,
 }
 
-impl Look<'_> {
+impl QueueSearch<'_> {
     /// Adds what fits.
     fn gather(
         &self,

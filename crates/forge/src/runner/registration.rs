@@ -3,7 +3,7 @@
 use db::Tx;
 use kernel::{Error, Grant, Result, access::Administrate};
 use org::{
-    runner_places::{self, RegistrationPlace},
+    runner_places::{self, RegistrationTarget},
     settings::store::SettingsStore as _,
 };
 use runners::{
@@ -33,10 +33,10 @@ pub fn register(
     let settings = tx.settings()?;
     let may_register = |kind: &str| settings.valid_runner_registrars().contains(&kind);
     let owner = match runner_places::registration_place(tx, shown.reveal())? {
-        Some(RegistrationPlace::Project(project)) if may_register("project") => {
+        Some(RegistrationTarget::Project(project)) if may_register("project") => {
             Owner::Project(project)
         }
-        Some(RegistrationPlace::Group(group)) if may_register("group") => Owner::Group(group),
+        Some(RegistrationTarget::Group(group)) if may_register("group") => Owner::Group(group),
         Some(_) => return Err(Error::forbidden()),
         None if tx.is_instance_registration(&digest(shown))? => Owner::Instance,
         None => return Err(Error::forbidden()),

@@ -5,7 +5,7 @@ use ci::{
     artifact::ArtifactStore as _,
     event::JobMove,
     job::{Job as CiJob, JobKind, JobStore as _},
-    log::{LogPlace, LogStore as _},
+    log::{LogKey, LogStore as _},
 };
 use db::Tx;
 use kernel::{
@@ -74,16 +74,16 @@ pub(crate) async fn remove_job_files(forge: Forge, work: RemoveJobFiles) -> Resu
         drop_commit(&forge, project, pipeline).await?;
     }
     let done = spawn_blocking(move || match job {
-        Some(job) => forge.logs.remove(LogPlace { project, pipeline, job }),
+        Some(job) => forge.logs.remove(LogKey { project, pipeline, job }),
         None => forge.logs.remove_pipeline(project, pipeline),
     });
     done.await.map_err(Error::internal)?
 }
 
 /// Removes what an erased job left behind before whoever erased it is answered.
-pub async fn hurry(forge: &Forge, job: &CiJob) -> Result<()> {
+pub async fn run_now(forge: &Forge, job: &CiJob) -> Result<()> {
     let key = format!("{}:{}:{}", RemoveJobFiles::KIND, job.pipeline_id, job.id);
-    forge.worker().hurry(vec![key]).await
+    forge.worker().run_now(vec![key]).await
 }
 
 /// Removes what the jobs of a project left behind that goes.

@@ -28,7 +28,7 @@ use secrets::Vault;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use crate::{Forge, ports::ci::Projects};
-use objects::{Kept, ObjectReader};
+use objects::{ObjectReader, StoredContent};
 
 /// So many test reports are read at once: a large one takes a hundred times its size for a moment.
 static READING: Semaphore = Semaphore::const_new(2);
@@ -47,7 +47,7 @@ pub(super) enum Report {
 }
 
 /// What became of an artifact that may be a report.
-pub(super) enum Reading {
+pub(super) enum ReportResult {
     Done(Option<Report>),
     /// It is of no use, in words for whoever brought it.
     Refused(String),
@@ -64,23 +64,23 @@ pub(super) async fn read(
     job: &Job,
     kind: ArtifactKind,
     location: &str,
-    kept: &Kept,
-) -> Result<Reading> {
+    kept: &StoredContent,
+) -> Result<ReportResult> {
     match kind {
         ArtifactKind::Junit => {
             let suite = read_tests(forge, job, location, kept).await?;
-            Ok(Reading::Done(Some(Report::Tests(suite))))
+            Ok(ReportResult::Done(Some(Report::Tests(suite))))
         }
         ArtifactKind::Dotenv => {
             let file = BufReader::new(forge.artifacts.reader(location, kept.size));
             let limits = forge.db.peek(dotenv_limits).await?;
             let read = spawn_blocking(move || dotenv::read(file, &limits)).await;
             Ok(match read.map_err(Error::internal)? {
-                Ok(variables) => Reading::Done(Some(Report::Variables(variables))),
-                Err(sentence) => Reading::Refused(sentence),
+                Ok(variables) => ReportResult::Done(Some(Report::Variables(variables))),
+                Err(sentence) => ReportResult::Refused(sentence),
             })
         }
-        _ => Ok(Reading::Done(None)),
+        _ => Ok(ReportResult::Done(None)),
     }
 }
 
@@ -92,7 +92,12 @@ fn dotenv_limits(tx: &mut Tx<'_>) -> Result<DotenvLimits> {
     Ok(DotenvLimits { size, variables: bound(plan.dotenv_variables).unwrap_or(usize::MAX) })
 }
 
-async fn read_tests(forge: &Forge, job: &Job, location: &str, kept: &Kept) -> Result<TestSuite> {
+async fn read_tests(
+    forge: &Forge,
+    job: &Job,
+    location: &str,
+    kept: &StoredContent,
+) -> Result<TestSuite> {
     let spec = job.spec_id;
     let options = match spec {
         Some(spec) => forge.db.peek(move |tx| Ok(tx.spec(spec)?.options)).await?,
@@ -116,8 +121,8 @@ async fn read_tests(forge: &Forge, job: &Job, location: &str, kept: &Kept) -> Re
 /// In the transaction in which the artifact gets its row.
 pub(super) fn insert(tx: &mut Tx<'_>, vault: &Vault, job: JobId, report: &Report) -> Result<()> {
     match report {
-        Report::Tests(suite) => tx.keep_test_suite(suite),
-        Report::Variables(all) => tx.keep_inherited_variables(vault, job, all),
+        Report::Tests(suite) => tx.save_test_suite(suite),
+        Report::Variables(all) => tx.save_inherited_variables(vault, job, all),
     }
 }
 

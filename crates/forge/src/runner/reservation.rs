@@ -7,13 +7,13 @@ use tokio::runtime::Handle;
 use crate::Forge;
 
 /// As long as it lives nobody else takes the job here. Where it goes without a word, the next one who waits is told.
-pub(super) struct Reserved {
+pub(super) struct JobReservation {
     forge: Forge,
     job: JobId,
     is_settled: bool,
 }
 
-impl Reserved {
+impl JobReservation {
     /// `None` where the job is handed over to somebody else.
     pub(super) fn new(forge: &Forge, job: JobId) -> Option<Self> {
         let is_new = forge.handing_over.add(job);
@@ -30,7 +30,7 @@ impl Reserved {
     }
 }
 
-impl Drop for Reserved {
+impl Drop for JobReservation {
     fn drop(&mut self) {
         self.forge.handing_over.remove(self.job);
         if !self.is_settled {
@@ -40,13 +40,13 @@ impl Drop for Reserved {
 }
 
 /// A job that has begun for a runner which does not know it yet. Where the runner has hung up, the job waits again.
-pub(super) struct Begun {
+pub(super) struct StartedJob {
     forge: Forge,
     job: JobId,
     is_heard: bool,
 }
 
-impl Begun {
+impl StartedJob {
     pub(super) fn new(forge: Forge, job: &Job) -> Self {
         Self { forge, job: job.id, is_heard: false }
     }
@@ -57,7 +57,7 @@ impl Begun {
     }
 }
 
-impl Drop for Begun {
+impl Drop for StartedJob {
     fn drop(&mut self) {
         if self.is_heard {
             return;

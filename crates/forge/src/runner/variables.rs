@@ -1,7 +1,7 @@
 //! The variables of a job that begins, in the order in which they win.
 
 use ci::{
-    config::variables::{Known, Variable, expanded, group_name, in_scope, slug},
+    config::variables::{OuterVariables, Variable, expanded, group_name, in_scope, slug},
     job::{Job, JobToken},
 };
 use deployments::environment::{Tier, slug as environment_slug};
@@ -20,7 +20,7 @@ const TOKEN_USER: &str = "gitlab-ci-token";
 pub(super) fn of_job(
     forge: &Forge,
     source: &JobSource,
-    known: &Known,
+    known: &OuterVariables,
     runner: &Runner,
     token: &JobToken,
     started_at: Ts,

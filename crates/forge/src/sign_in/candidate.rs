@@ -3,8 +3,8 @@
 use kernel::Result;
 use org::{token::oauth, user::User};
 
-use super::throttle::Account;
-use crate::{Forge, slots::Who};
+use super::login_throttle::Account;
+use crate::{Forge, slots::SlotOwner};
 
 /// Somebody who says who they are, and has yet to prove it.
 pub struct Candidate {
@@ -37,7 +37,7 @@ impl Candidate {
     ///
     /// # Errors
     /// `TooMany` for who guesses too often, and while too many others wait for theirs.
-    pub async fn prove(self, forge: &Forge, clear: String, who: Who) -> Result<Option<User>> {
+    pub async fn prove(self, forge: &Forge, clear: String, who: SlotOwner) -> Result<Option<User>> {
         let print = forge.passwords.print(&clear, self.stored());
         let known = forge.passwords.is_known(&print);
         // Who gets no seat has not guessed.

@@ -15,7 +15,7 @@ use std::{
 use kernel::{Error, Result};
 use tokio::sync::oneshot;
 
-use crate::slots::Who;
+use crate::slots::SlotOwner;
 
 /// Always the same threads: what the allocator keeps for each is as much as one hash needs.
 const THREADS: usize = 2;
@@ -35,7 +35,7 @@ type Work = Box<dyn FnOnce() + Send>;
 type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 
 pub(super) struct Hashers {
-    seats: Arc<Mutex<HashMap<Who, usize>>>,
+    seats: Arc<Mutex<HashMap<SlotOwner, usize>>>,
     /// Begun when there is something to hash; they end with the sender.
     threads: Mutex<Option<Sender<Work>>>,
     spawn: Spawn,
@@ -49,8 +49,8 @@ impl Default for Hashers {
 
 /// One of the few who may wait; given back when it is dropped.
 pub struct Seat {
-    seats: Arc<Mutex<HashMap<Who, usize>>>,
-    who: Who,
+    seats: Arc<Mutex<HashMap<SlotOwner, usize>>>,
+    who: SlotOwner,
     threads: Sender<Work>,
 }
 
@@ -59,7 +59,7 @@ impl Hashers {
     ///
     /// # Errors
     /// `TooMany` where none is; `Unavailable` while no thread can be begun.
-    pub(super) fn seat(&self, who: Who) -> Result<Seat> {
+    pub(super) fn seat(&self, who: SlotOwner) -> Result<Seat> {
         let threads = self.threads()?;
         let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
         let (taken, own) = (seats.values().sum::<usize>(), seats.get(&who).copied());
@@ -172,16 +172,16 @@ mod tests {
     };
 
     use super::{Hashers, SEATS, SEATS_OF_ONE, Seat};
-    use crate::slots::Who;
+    use crate::slots::SlotOwner;
 
-    fn seats(hashers: &Hashers, who: Who, count: usize) -> Vec<Seat> {
+    fn seats(hashers: &Hashers, who: SlotOwner, count: usize) -> Vec<Seat> {
         (0..count).map(|_| hashers.seat(who).ok()).collect::<Option<_>>().expect("seats")
     }
 
     #[tokio::test]
     async fn so_many_wait_and_the_next_is_sent_away() {
         let hashers = Hashers::default();
-        let (ada, bob) = (Who::User(UserId(1)), Who::User(UserId(2)));
+        let (ada, bob) = (SlotOwner::User(UserId(1)), SlotOwner::User(UserId(2)));
 
         let own = seats(&hashers, ada, SEATS_OF_ONE);
         let refused = hashers.seat(ada).err();
@@ -190,7 +190,7 @@ mod tests {
             "half are one's share"
         );
         let others = seats(&hashers, bob, SEATS - SEATS_OF_ONE);
-        assert!(hashers.seat(Who::Address(None)).is_err(), "all are taken");
+        assert!(hashers.seat(SlotOwner::Address(None)).is_err(), "all are taken");
 
         drop(others);
         for seat in own {
@@ -203,7 +203,7 @@ mod tests {
     async fn threads_that_could_not_be_begun_are_begun_by_the_next() {
         let none = |_| Err(std::io::Error::other("too many threads"));
         let mut hashers = Hashers { spawn: none, ..Hashers::default() };
-        let refused = hashers.seat(Who::Address(None)).err();
+        let refused = hashers.seat(SlotOwner::Address(None)).err();
         assert!(
             matches!(
                 refused,
@@ -214,7 +214,7 @@ mod tests {
 
         hashers.spawn = super::spawn;
 
-        let seat = hashers.seat(Who::Address(None)).unwrap();
+        let seat = hashers.seat(SlotOwner::Address(None)).unwrap();
         assert_eq!(seat.work(|| 7).await.unwrap(), 7);
     }
 
@@ -223,7 +223,7 @@ mod tests {
     async fn those_who_hash_step_back_for_others() {
         let hashers = Hashers::default();
         let here = rustix::process::getpriority_process(None).unwrap();
-        let seat = hashers.seat(Who::Address(None)).unwrap();
+        let seat = hashers.seat(SlotOwner::Address(None)).unwrap();
         let there = seat.work(|| rustix::process::getpriority_process(None).unwrap()).await;
         assert_eq!(there.unwrap(), (here + super::NICE).min(19));
         assert_eq!(rustix::process::getpriority_process(None).unwrap(), here);
@@ -233,11 +233,11 @@ mod tests {
     async fn work_that_breaks_off_takes_no_thread_along() {
         let hashers = Hashers::default();
         for _ in 0..4 {
-            let seat = hashers.seat(Who::Address(None)).unwrap();
+            let seat = hashers.seat(SlotOwner::Address(None)).unwrap();
             let broken = seat.work(|| std::iter::empty::<i64>().next().expect("nothing")).await;
             assert!(broken.is_err());
         }
-        let seat = hashers.seat(Who::Address(None)).unwrap();
+        let seat = hashers.seat(SlotOwner::Address(None)).unwrap();
         assert_eq!(seat.work(|| 7).await.unwrap(), 7);
     }
 }

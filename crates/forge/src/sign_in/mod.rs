@@ -3,10 +3,10 @@
 
 mod candidate;
 mod hashers;
+mod login_throttle;
 mod passwords;
-mod throttle;
 
 pub use candidate::Candidate;
 pub use hashers::Seat;
+pub use login_throttle::SignIns;
 pub use passwords::Passwords;
-pub use throttle::SignIns;

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use kernel::Result;
 use moka::sync::Cache;
-use org::user::password::{self, Chosen};
+use org::user::password::{self, PasswordChoice};
 use sha2::{Digest, Sha256};
 
 use super::hashers::{Hashers, Seat};
-use crate::slots::Who;
+use crate::slots::SlotOwner;
 
 /// How long a password that was right is taken to be right, so that each of a clone's several requests does not pay
 /// for it.
@@ -36,17 +36,17 @@ impl Default for Passwords {
 
 impl Passwords {
     /// A password that somebody chose, with its hash.
-    pub async fn choose(&self, who: Who, clear: String) -> Result<Chosen> {
-        self.hashers.seat(who)?.work(move || Chosen::new(clear)).await?
+    pub async fn choose(&self, who: SlotOwner, clear: String) -> Result<PasswordChoice> {
+        self.hashers.seat(who)?.work(move || PasswordChoice::new(clear)).await?
     }
 
     /// A password that nobody will ever type.
-    pub async fn invent(&self, who: Who) -> Result<Chosen> {
-        self.hashers.seat(who)?.work(Chosen::random).await?
+    pub async fn invent(&self, who: SlotOwner) -> Result<PasswordChoice> {
+        self.hashers.seat(who)?.work(PasswordChoice::random).await?
     }
 
     /// A seat among those who wait for a password to be checked.
-    pub fn seat(&self, who: Who) -> Result<Seat> {
+    pub fn seat(&self, who: SlotOwner) -> Result<Seat> {
         self.hashers.seat(who)
     }
 
@@ -84,15 +84,15 @@ impl Passwords {
 #[cfg(test)]
 mod tests {
     use super::Passwords;
-    use crate::slots::Who;
+    use crate::slots::SlotOwner;
 
     #[tokio::test]
     async fn a_right_password_is_remembered_until_it_changes() {
         let passwords = Passwords::default();
-        let chosen = passwords.choose(Who::Address(None), "correct horse".to_owned()).await;
+        let chosen = passwords.choose(SlotOwner::Address(None), "correct horse".to_owned()).await;
         let stored = Some(chosen.unwrap().hash().to_owned());
         let is_right = async |clear: &str, stored: &Option<String>| {
-            let seat = passwords.seat(Who::Address(None)).unwrap();
+            let seat = passwords.seat(SlotOwner::Address(None)).unwrap();
             passwords.verify(seat, clear.to_owned(), stored.clone()).await.unwrap()
         };
         let is_known = |stored: &Option<String>| {

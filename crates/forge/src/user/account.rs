@@ -5,14 +5,14 @@ use kernel::{Grant, Result, access::Administrate, ids::UserId};
 use org::user::{
     Details, User,
     actions::{self, Changes, NewUser},
-    registration::{self, Beginning},
+    registration::{self, AccountStart},
 };
 
 use crate::{
     Forge,
     files::{
         Upload,
-        avatars::{Owner, PictureChange, Staged, stage_change, tidy},
+        avatars::{Owner, PictureChange, StagedAvatar, stage_change, tidy},
     },
 };
 
@@ -24,7 +24,7 @@ pub async fn create(
     forge: &Forge,
     grant: &Grant<Administrate>,
     new: NewUser,
-    beginning: Beginning,
+    beginning: AccountStart,
     picture: PictureChange<Upload>,
     change: impl FnOnce(&mut Details) + Clone + Send + 'static,
 ) -> Result<User> {
@@ -62,7 +62,7 @@ pub async fn update(
 }
 
 /// Shows somebody by the picture that came with the account, or by none.
-fn repaint(tx: &mut Tx<'_>, user: User, picture: PictureChange<Staged>) -> Result<User> {
+fn repaint(tx: &mut Tx<'_>, user: User, picture: PictureChange<StagedAvatar>) -> Result<User> {
     match picture {
         None => Ok(user),
         Some(None) => actions::set_avatar(tx, user.id, None),

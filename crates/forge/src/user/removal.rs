@@ -1,14 +1,14 @@
 //! Accounts that go. What somebody wrote may be very much: it is handed over a part at a time, so that nobody who writes
 //! waits for all of it, and a server that stops in the middle goes on after the next start.
 
-use ci::heirs::{AT_ONCE, hand_over_some};
+use ci::reassign::{AT_ONCE, reassign_some};
 use deployments::deployment::DeploymentStore as _;
 use kernel::{Result, ids::UserId};
 use org::user::{
     internal::ghost,
     removal::{Removal, RemoveUser, finish},
 };
-use review::heirs::{hand_over_part, hand_over_reactions, parts, take_away_some};
+use review::reassign::{parts, reassign_part, reassign_reactions, take_away_some};
 use worker::Job;
 
 use crate::{
@@ -18,29 +18,29 @@ use crate::{
 
 /// Does now what was asked for: an answer is sent when its effect can be read.
 pub async fn remove_now(forge: &Forge, user: UserId) -> Result<()> {
-    forge.worker().hurry_and_wait(vec![format!("{}:{user}", RemoveUser::KIND)]).await
+    forge.worker().run_now_and_wait(vec![format!("{}:{user}", RemoveUser::KIND)]).await
 }
 
 pub async fn run(forge: &Forge, job: RemoveUser) -> Result<()> {
     let RemoveUser { user, removal } = job;
     let heir = match removal {
-        Removal::Soft => Some(hand_over(forge, user).await?),
+        Removal::Soft => Some(reassign(forge, user).await?),
         Removal::Hard => {
             while forge.db.write(move |tx| take_away_some(tx, user)).await? {}
             None
         }
     };
-    while forge.db.write(move |tx| hand_over_reactions(tx, user, heir)).await? {}
-    while forge.db.write(move |tx| hand_over_some(tx, user, heir, AT_ONCE)).await? {}
-    while forge.db.write(move |tx| tx.hand_over_deployments(user, heir, AT_ONCE)).await? {}
+    while forge.db.write(move |tx| reassign_reactions(tx, user, heir)).await? {}
+    while forge.db.write(move |tx| reassign_some(tx, user, heir, AT_ONCE)).await? {}
+    while forge.db.write(move |tx| tx.reassign_deployments(user, heir, AT_ONCE)).await? {}
     forge.db.write(move |tx| finish(tx, user, removal)).await?;
     tidy(forge, Owner::User(user), None).await
 }
 
-async fn hand_over(forge: &Forge, user: UserId) -> Result<UserId> {
+async fn reassign(forge: &Forge, user: UserId) -> Result<UserId> {
     let heir = forge.db.write(ghost).await?.id;
     for part in forge.db.read(move |tx| parts(tx, user)).await? {
-        forge.db.write(move |tx| hand_over_part(tx, &part, user, heir)).await?;
+        forge.db.write(move |tx| reassign_part(tx, &part, user, heir)).await?;
     }
     Ok(heir)
 }

@@ -13,7 +13,7 @@ use kernel::{
 };
 
 use super::{
-    courier::{Sent, note_health},
+    courier::{SentRequest, note_health},
     gaps::fill,
     payload::project::example,
     request::Request,
@@ -122,7 +122,7 @@ async fn send(
     let request = Request::to_hook(forge.urls.base(), &forge.vault, hook, &event, key)?;
     let answer = forge.courier.send(request.clone()).await?;
     let own = hook.secrets(&forge.vault)?.custom_headers.into_keys().collect();
-    let sent = Sent { event: &event, request: &request, answer: &answer, own };
+    let sent = SentRequest { event: &event, request: &request, answer: &answer, own };
     let (log, outcome) = (sent.log(hook, key, Some(by)), sent.outcome());
     let (id, is_system) = (hook.id, hook.home() == Home::Instance);
     let noted = forge.db.write(move |tx| {

@@ -22,7 +22,7 @@ use kernel::{
 use org::user::{State, store::UserStore as _};
 use repo::{
     commit::note::CommitNoteStore as _,
-    event::{Moved, WikiAction},
+    event::{MovedRef, WikiAction},
     push::journal::JournalStore as _,
     wiki::PageName,
 };
@@ -178,11 +178,11 @@ fn pushed(
     by: &Announcer,
     project: ProjectId,
     user: Option<UserId>,
-    (moves, options): (&[Moved], &[String]),
+    (moves, options): (&[MovedRef], &[String]),
 ) -> Result<()> {
     let Some((scene, audience)) = by.place(tx, project)? else { return Ok(()) };
     let user = user.map(|id| tx.find_user(id)).transpose()?.flatten();
-    let (branches, tags): (Vec<&Moved>, Vec<&Moved>) = moves
+    let (branches, tags): (Vec<&MovedRef>, Vec<&MovedRef>) = moves
         .iter()
         .filter(|moved| !moved.name.starts_with("refs/notes/"))
         .partition(|moved| moved.name.starts_with("refs/heads/"));
@@ -263,14 +263,14 @@ fn commented(
 }
 
 fn of_issue(tx: &mut Tx<'_>, by: &Announcer, fact: &review::Event) -> Result<()> {
-    use issue::Deed;
+    use issue::IssueAction;
     let (issue, user, deed) = match fact {
-        review::Event::IssueOpened { issue, user, .. } => (issue, *user, Deed::Open),
+        review::Event::IssueOpened { issue, user, .. } => (issue, *user, IssueAction::Open),
         review::Event::IssueUpdated { issue, user, changes } => {
-            (issue, *user, Deed::Update(changes))
+            (issue, *user, IssueAction::Update(changes))
         }
-        review::Event::IssueClosed { issue, user } => (issue, *user, Deed::Close),
-        review::Event::IssueReopened { issue, user } => (issue, *user, Deed::Reopen),
+        review::Event::IssueClosed { issue, user } => (issue, *user, IssueAction::Close),
+        review::Event::IssueReopened { issue, user } => (issue, *user, IssueAction::Reopen),
         review::Event::IssueRemoved { .. } => return Ok(()),
     };
     let IssueFact { id, project, .. } = issue;
@@ -297,21 +297,25 @@ fn of_merge_request(
     by: &Announcer,
     fact: &review::merge_request::Event,
 ) -> Result<()> {
-    use merge_request::Deed;
+    use merge_request::MergeRequestAction;
     use review::merge_request::Event as Fact;
     match fact {
-        Fact::Opened { merge_request, project, user } => {
-            tell_merge_request(tx, by, (*merge_request, *project), Some(*user), Deed::Open)
-        }
+        Fact::Opened { merge_request, project, user } => tell_merge_request(
+            tx,
+            by,
+            (*merge_request, *project),
+            Some(*user),
+            MergeRequestAction::Open,
+        ),
         Fact::Updated { merge_request, project, user, changes, .. } => {
-            let deed = Deed::Update(changes);
+            let deed = MergeRequestAction::Update(changes);
             tell_merge_request(tx, by, (*merge_request, *project), Some(*user), deed)
         }
         Fact::Stepped { merge_request, project, user, step } => {
             let deed = match step {
-                Step::Close => Deed::Step("close"),
-                Step::Reopen => Deed::Step("reopen"),
-                Step::Merge => Deed::Step("merge"),
+                Step::Close => MergeRequestAction::Step("close"),
+                Step::Reopen => MergeRequestAction::Step("reopen"),
+                Step::Merge => MergeRequestAction::Step("merge"),
                 Step::Lock | Step::Unlock => return Ok(()),
             };
             tell_merge_request(tx, by, (*merge_request, *project), *user, deed)
@@ -330,7 +334,7 @@ fn of_merge_request(
             let source = row.source_project_id.unwrap_or(*project);
             let name = format!("refs/heads/{}", row.source_branch);
             let pusher = tx.find_pusher(source, &name, head)?;
-            let deed = Deed::Push { before: Some(&before) };
+            let deed = MergeRequestAction::Push { before: Some(&before) };
             tell_merge_request(tx, by, (*merge_request, *project), pusher, deed)
         }
         Fact::Moved { .. } | Fact::Removed { .. } => Ok(()),
@@ -342,7 +346,7 @@ fn tell_merge_request(
     by: &Announcer,
     (id, project): (MergeRequestId, ProjectId),
     user: Option<UserId>,
-    deed: merge_request::Deed<'_>,
+    deed: merge_request::MergeRequestAction<'_>,
 ) -> Result<()> {
     let Some((scene, audience)) = by.place(tx, project)? else { return Ok(()) };
     let Some(row) = tx.merge_requests_in_order(&[id.0])?.pop() else { return Ok(()) };
@@ -370,7 +374,7 @@ fn of_approval(tx: &mut Tx<'_>, by: &Announcer, fact: &approval::Event) -> Resul
         approval::Event::Unapproved { of, user } => (of, *user, "unapproved"),
         approval::Event::Pushed { .. } | approval::Event::Reset { .. } => return Ok(()),
     };
-    let deed = merge_request::Deed::Step(action);
+    let deed = merge_request::MergeRequestAction::Step(action);
     tell_merge_request(tx, by, (of.merge_request, of.project), Some(user), deed)
 }
 
@@ -511,7 +515,7 @@ fn tell_jobs(
             continue;
         }
         let runner = runners.iter().find(|runner| Some(runner.id.0) == job.runner_id);
-        let beside = job::Beside { pipeline: &row, user, runner, now: tx.now };
+        let beside = job::JobRecords { pipeline: &row, user, runner, now: tx.now };
         let news = News {
             flag: Flag::Jobs,
             header: "Job Hook",

@@ -158,7 +158,7 @@ async fn round(forge: &Forge, tasks: &mut JoinSet<()>) -> Result<usize> {
     let taken = forge.db.write(move |tx| {
         let taken = tx.take_deliveries(most, &busy)?;
         let settings = if taken.is_empty() { None } else { Some(tx.settings()?) };
-        Ok((Around::load(tx, taken)?, settings))
+        Ok((DeliveryContext::load(tx, taken)?, settings))
     });
     let (around, settings) = taken.await?;
     // Another server may have changed where requests may go.
@@ -183,14 +183,14 @@ async fn round(forge: &Forge, tasks: &mut JoinSet<()>) -> Result<usize> {
 
 /// Deliveries with all that they are made of.
 #[derive(Debug)]
-struct Around {
+struct DeliveryContext {
     deliveries: Vec<Delivery>,
     events: HashMap<HookEventId, HookEvent>,
     hooks: HashMap<HookId, Hook>,
     integrations: HashMap<IntegrationId, Integration>,
 }
 
-impl Around {
+impl DeliveryContext {
     fn load(tx: &mut db::Tx<'_>, deliveries: Vec<Delivery>) -> Result<Self> {
         let events: Vec<_> = deliveries.iter().map(|one| one.event_id).collect();
         let hooks: Vec<_> = deliveries.iter().filter_map(|one| one.hook_id).collect();
@@ -218,7 +218,7 @@ fn pause(attempts: i32) -> time::Duration {
     FIRST_PAUSE * (1_i32 << attempts.clamp(0, MOST_DOUBLINGS))
 }
 
-async fn deliver(forge: &Forge, around: &Around, delivery: &Delivery) -> Result<()> {
+async fn deliver(forge: &Forge, around: &DeliveryContext, delivery: &Delivery) -> Result<()> {
     let Some(event) = around.events.get(&delivery.event_id) else {
         return finish(forge, delivery).await;
     };
@@ -237,7 +237,7 @@ async fn deliver(forge: &Forge, around: &Around, delivery: &Delivery) -> Result<
     let Some(_place) = place_at(forge, delivery, &request).await? else { return Ok(()) };
     let answer = forge.courier.send(request.clone()).await?;
     let own = own_headers(forge, hook)?;
-    let sent = Sent { event: &event, request: &request, answer: &answer, own };
+    let sent = SentRequest { event: &event, request: &request, answer: &answer, own };
     conclude(forge, delivery, hook, sent).await
 }
 
@@ -282,7 +282,7 @@ async fn finish(forge: &Forge, delivery: &Delivery) -> Result<()> {
 }
 
 /// What was sent, and what came of it.
-pub(super) struct Sent<'a> {
+pub(super) struct SentRequest<'a> {
     pub(super) event: &'a HookEvent,
     pub(super) request: &'a Request,
     pub(super) answer: &'a std::result::Result<Answer, FetchError>,
@@ -290,7 +290,7 @@ pub(super) struct Sent<'a> {
     pub(super) own: Vec<String>,
 }
 
-impl Sent<'_> {
+impl SentRequest<'_> {
     pub(super) fn outcome(&self) -> Outcome {
         match self.answer {
             Ok(answer) if (200..400).contains(&answer.status) => Outcome::Success,
@@ -337,7 +337,7 @@ async fn conclude(
     forge: &Forge,
     delivery: &Delivery,
     hook: Option<&Hook>,
-    sent: Sent<'_>,
+    sent: SentRequest<'_>,
 ) -> Result<()> {
     let outcome = sent.outcome();
     let log = hook.map(|hook| sent.log(hook, &delivery.idempotency_key, None));

@@ -4,7 +4,7 @@ use bstr::BString;
 use kernel::{Error, Result, ids::ProjectId};
 use repo::{
     commit::{Answers, read::deadline},
-    event::Moved,
+    event::MovedRef,
     git::{ChangeKind, CommitInfo, FileDiff, LogQuery, Oid, Reader, RefName, Wiki},
     wiki::find,
 };
@@ -41,7 +41,7 @@ pub(super) enum Gaps {
 }
 
 impl Gaps {
-    pub(super) fn push(project: ProjectId, moved: &Moved) -> Self {
+    pub(super) fn push(project: ProjectId, moved: &MovedRef) -> Self {
         Self::Push {
             project,
             name: moved.name.clone(),

@@ -7,7 +7,7 @@ use db::Tx;
 use kernel::{Result, ids::NamespaceId};
 use org::{
     key, member,
-    namespace::{self, event::Named, store::NamespaceStore as _},
+    namespace::{self, event::NamespacePath, store::NamespaceStore as _},
     project::{self, Project, store::ProjectStore as _},
     user::{self, store::UserStore as _},
 };
@@ -109,7 +109,7 @@ fn subgroup(
     tx: &mut Tx<'_>,
     by: &Announcer,
     event: &str,
-    group: &Named,
+    group: &NamespacePath,
     parent: NamespaceId,
 ) -> Result<()> {
     let Some(above) = tx.find_namespace(parent)? else { return Ok(()) };

@@ -14,7 +14,7 @@ use kernel::{
     page::PageRequest,
 };
 use org::user::store::UserStore as _;
-use repo::{event::Moved, push::journal::PushAction};
+use repo::{event::MovedRef, push::journal::PushAction};
 use review::{
     issue::IssueStore as _, item::ItemId, merge_request::MergeRequestStore as _,
     note::NoteStore as _,
@@ -78,7 +78,7 @@ fn push(
 ) -> Result<Example> {
     let user = tx.find_user(user)?;
     let branch = scene.project.default_branch.clone().ok_or_else(|| no_data("a repository"))?;
-    let moved = Moved {
+    let moved = MovedRef {
         name: format!("{prefix}{branch}"),
         action: PushAction::Pushed,
         before: None,
@@ -94,7 +94,7 @@ fn push(
 fn issue(tx: &mut Tx<'_>, scene: &Scene, user: UserId) -> Result<Example> {
     let row = tx.newest_issue(scene.project.id)?.ok_or_else(|| no_data("issues"))?;
     let part = issue::IssuePart::load(tx, row)?;
-    let payload = issue::issue(tx, scene, &part, user, issue::Deed::Trial)?;
+    let payload = issue::issue(tx, scene, &part, user, issue::IssueAction::Trial)?;
     Ok(Example { header: "Issue Hook", payload, gaps: None })
 }
 
@@ -105,7 +105,7 @@ fn merge_request(tx: &mut Tx<'_>, scene: &Scene, user: UserId) -> Result<Example
     let gaps = row.head_sha.as_deref();
     let gaps = gaps.map(|sha| Gaps::commit(home, sha, "/object_attributes/last_commit"));
     let part = merge_request::MergeRequestPart::load(tx, scene, row)?;
-    let deed = merge_request::Deed::Trial;
+    let deed = merge_request::MergeRequestAction::Trial;
     let payload = merge_request::merge_request(tx, scene, &part, Some(user), deed)?;
     Ok(Example { header: "Merge Request Hook", payload, gaps })
 }
@@ -161,7 +161,7 @@ fn job(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
     let pipeline = tx.find_pipeline(scene.project.id, row.pipeline_id)?;
     let pipeline = pipeline.ok_or_else(|| no_data("CI jobs"))?;
     let user = row.user_id.map(|id| tx.find_user(id)).transpose()?.flatten();
-    let beside = payload::job::Beside {
+    let beside = payload::job::JobRecords {
         pipeline: &pipeline,
         user: user.as_ref(),
         runner: None,

@@ -1,6 +1,6 @@
 //! Accepting a merge request.
 
-use forgeway_forge::merge_request::merge::{Wish, accept};
+use forgeway_forge::merge_request::merge::{MergeOptions, accept};
 use kernel::{Error, Result, error::Kind};
 use org::{project::Project, user::User};
 use review::{
@@ -15,7 +15,7 @@ async fn merge(
     user: &User,
     project: &Project,
     iid: i64,
-    wish: Wish,
+    wish: MergeOptions,
 ) -> Result<MergeRequest> {
     let grant = scratch.grant(user, project).await?;
     accept(&scratch.forge, &grant, user, iid, wish).await
@@ -29,7 +29,7 @@ async fn a_merge_moves_the_branch_and_the_row_together() {
     scratch.write(&ada, &project, "green", ("green.md", "Green")).await.unwrap();
     let iid = scratch.propose(&ada, &project, "green").await.unwrap().row.iid;
 
-    let merged = merge(&scratch, &ada, &project, iid, Wish::default()).await.unwrap();
+    let merged = merge(&scratch, &ada, &project, iid, MergeOptions::default()).await.unwrap();
 
     assert_eq!(merged.state, MergeRequestState::Merged);
     let tip = scratch.tip(&project, "main").await.map(|id| id.to_string());
@@ -45,7 +45,7 @@ async fn what_clashes_is_not_merged() {
     let before = scratch.write(&ada, &project, "main", ("tea.md", "Black")).await.unwrap();
     let iid = scratch.propose(&ada, &project, "green").await.unwrap().row.iid;
 
-    let refused = merge(&scratch, &ada, &project, iid, Wish::default()).await;
+    let refused = merge(&scratch, &ada, &project, iid, MergeOptions::default()).await;
 
     assert!(matches!(refused, Err(Error { kind: Kind::NotAllowed, .. })), "{:?}", refused.err());
     assert_eq!(scratch.tip(&project, "main").await, Some(before));
@@ -60,7 +60,8 @@ async fn another_head_than_the_one_that_was_seen_is_not_merged() {
     let iid = scratch.propose(&ada, &project, "green").await.unwrap().row.iid;
     let how = AutoMerge { sha: Some("0".repeat(40)), ..AutoMerge::default() };
 
-    let refused = merge(&scratch, &ada, &project, iid, Wish { how, ..Wish::default() }).await;
+    let refused =
+        merge(&scratch, &ada, &project, iid, MergeOptions { how, ..MergeOptions::default() }).await;
 
     assert!(matches!(refused, Err(Error { kind: Kind::Conflict, .. })), "{:?}", refused.err());
 }
@@ -74,7 +75,7 @@ async fn a_merge_closes_what_its_description_names() {
     scratch.write(&ada, &project, "green", ("green.md", "Green")).await.unwrap();
     let made = scratch.propose_with(&ada, &project, "green", "Closes #1").await.unwrap();
 
-    merge(&scratch, &ada, &project, made.row.iid, Wish::default()).await.unwrap();
+    merge(&scratch, &ada, &project, made.row.iid, MergeOptions::default()).await.unwrap();
 
     assert_eq!(scratch.issue_state(&project, 1).await, IssueState::Closed);
 }

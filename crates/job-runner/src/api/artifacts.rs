@@ -26,7 +26,7 @@ pub(crate) struct Upload<'u> {
 
 /// What came of bringing an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Uploaded {
+pub(crate) enum UploadResult {
     Done,
     /// Trying again would not help.
     Refused(String),
@@ -49,7 +49,11 @@ pub(crate) enum Download {
 
 impl JobCall<'_> {
     /// Sends an artifact once, to another scheme and host where `origin` names one.
-    pub(crate) fn upload(&self, upload: &mut Upload<'_>, origin: Option<&str>) -> Result<Uploaded> {
+    pub(crate) fn upload(
+        &self,
+        upload: &mut Upload<'_>,
+        origin: Option<&str>,
+    ) -> Result<UploadResult> {
         let size = upload.content.seek(std::io::SeekFrom::End(0))?;
         upload.content.rewind()?;
         let boundary = format!("forgeway{}", hex::encode(rand::random::<[u8; 16]>()));
@@ -130,16 +134,16 @@ impl JobCall<'_> {
     }
 }
 
-fn outcome(answer: &Answer) -> Uploaded {
+fn outcome(answer: &Answer) -> UploadResult {
     match answer.status {
-        200..=299 => Uploaded::Done,
+        200..=299 => UploadResult::Done,
         307 => match answer.header("Location") {
-            Some(location) => Uploaded::Elsewhere(location.to_owned()),
-            None => Uploaded::Refused("a redirect leads nowhere".to_owned()),
+            Some(location) => UploadResult::Elsewhere(location.to_owned()),
+            None => UploadResult::Refused("a redirect leads nowhere".to_owned()),
         },
-        503 => Uploaded::Unwell { is_busy: true, message: answer.message() },
-        408 | 429 | 500.. => Uploaded::Unwell { is_busy: false, message: answer.message() },
-        _ => Uploaded::Refused(answer.message()),
+        503 => UploadResult::Unwell { is_busy: true, message: answer.message() },
+        408 | 429 | 500.. => UploadResult::Unwell { is_busy: false, message: answer.message() },
+        _ => UploadResult::Refused(answer.message()),
     }
 }
 

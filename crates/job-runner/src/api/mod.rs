@@ -7,7 +7,7 @@ pub(crate) mod payload;
 mod registration;
 mod requests;
 
-pub(crate) use artifacts::{Download, Upload, Uploaded};
+pub(crate) use artifacts::{Download, Upload, UploadResult};
 pub(crate) use client::{Client, is_local};
 pub(crate) use job::{FinalState, JobCall, LogSum, Touch, Verdict};
 pub(crate) use registration::Registration;

@@ -24,7 +24,7 @@ pub(crate) struct Registration {
 
 /// What the server answers.
 #[derive(Deserialize)]
-pub(crate) struct Registered {
+pub(crate) struct RegisteredRunner {
     pub(crate) id: u64,
     #[serde(default)]
     pub(crate) token: Option<String>,
@@ -32,7 +32,7 @@ pub(crate) struct Registered {
 
 impl Client {
     /// Registers with a registration token.
-    pub(crate) fn register(&self, registration: &Registration) -> Result<Registered> {
+    pub(crate) fn register(&self, registration: &Registration) -> Result<RegisteredRunner> {
         let mut body = serde_json::to_value(registration)?;
         body["info"] = self.info();
         let answer = self.send("POST", "/runners", &[], &Content::Json(&body), &sleep)?;
@@ -44,12 +44,12 @@ impl Client {
     }
 
     /// Asks whether the server knows this client's token; `None` where it does not.
-    pub(crate) fn verify(&self) -> Result<Option<Registered>> {
+    pub(crate) fn verify(&self) -> Result<Option<RegisteredRunner>> {
         let body = json!({ "token": self.token, "system_id": self.system_id, "info": self.info() });
         let answer = self.send("POST", "/runners/verify", &[], &Content::Json(&body), &sleep)?;
         match answer.status {
             // Old servers say nothing but that it is so.
-            200 => Ok(Some(answer.json().unwrap_or(Registered { id: 0, token: None }))),
+            200 => Ok(Some(answer.json().unwrap_or(RegisteredRunner { id: 0, token: None }))),
             403 => Ok(None),
             _ => bail!("the server did not verify the token: {}", answer.message()),
         }

@@ -12,7 +12,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter, read::ZipFile, write::Simple
 
 use super::{
     paths::{create_parents, open_file, relative, remove_all, stays_within},
-    walk::{Found, Kind},
+    walk::{FileKinds, Kind},
 };
 
 /// Bytes that one archive may unpack to.
@@ -22,7 +22,7 @@ const MOST_ENTRIES: usize = 1_000_000;
 const LONGEST_TARGET: u64 = 4096;
 
 /// Packs files of a folder. Returns the paths that were left out because they lead out of it or went away meanwhile.
-pub(crate) fn pack(root: &Path, found: &Found, into: &mut File) -> Result<Vec<String>> {
+pub(crate) fn pack(root: &Path, found: &FileKinds, into: &mut File) -> Result<Vec<String>> {
     let mut left_out = Vec::new();
     let mut zip = ZipWriter::new(BufWriter::new(into));
     for (path, kind) in found {
@@ -196,7 +196,8 @@ mod tests {
         symlink("/etc/passwd", from.path().join("bad")).unwrap();
         let found =
             [("bad", Kind::Link), ("d", Kind::Folder), ("d/run", Kind::File), ("link", Kind::Link)];
-        let found: Found = found.into_iter().map(|(path, kind)| (path.to_owned(), kind)).collect();
+        let found: FileKinds =
+            found.into_iter().map(|(path, kind)| (path.to_owned(), kind)).collect();
         let mut file = tempfile::tempfile().unwrap();
         assert_eq!(pack(from.path(), &found, &mut file).unwrap(), ["bad"]);
         assert_eq!(unpack_into(file, to.path(), MOST).unwrap(), 3);

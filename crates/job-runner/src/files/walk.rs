@@ -18,7 +18,7 @@ pub(crate) enum Kind {
 }
 
 /// Paths with `/` between their names, in order.
-pub(crate) type Found = BTreeMap<String, Kind>;
+pub(crate) type FileKinds = BTreeMap<String, Kind>;
 
 /// Which files are wanted.
 #[derive(Default)]
@@ -29,8 +29,8 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// All that the patterns mean; a folder means everything in it.
-    pub(crate) fn find(&self, root: &Path) -> Result<Found> {
-        let mut walk = Walk { selection: self, found: Found::new() };
+    pub(crate) fn find(&self, root: &Path) -> Result<FileKinds> {
+        let mut walk = Walk { selection: self, found: FileKinds::new() };
         let start = self.paths.iter().map(Pattern::start).collect::<Vec<_>>();
         walk.folder(root, "", &start, false, 0)?;
         Ok(walk.found)
@@ -43,7 +43,7 @@ impl Selection {
 
 struct Walk<'s> {
     selection: &'s Selection,
-    found: Found,
+    found: FileKinds,
 }
 
 impl Walk<'_> {

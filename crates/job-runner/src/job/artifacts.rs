@@ -6,12 +6,12 @@ use flate2::{Compression, GzBuilder};
 
 use super::{Failure, Job, cache::fits};
 use crate::{
-    api::{JobCall, Upload, Uploaded, payload::Artifact},
+    api::{JobCall, Upload, UploadResult, payload::Artifact},
     files::{
         archive::pack,
         glob::Pattern,
         paths::open_file,
-        walk::{Found, Kind, Selection},
+        walk::{FileKinds, Kind, Selection},
     },
     trace::{ERROR, NOTICE, WARNING},
 };
@@ -76,21 +76,21 @@ fn send(job: &Job, mut upload: Upload<'_>) -> Result<(), Failure> {
     let mut failed = 0;
     for _attempt in 0..ATTEMPTS + BUSY_ATTEMPTS {
         let (is_busy, message) = match call.upload(&mut upload, origin.as_deref()) {
-            Ok(Uploaded::Done) => {
+            Ok(UploadResult::Done) => {
                 job.trace.line(&format!(
                     "Uploading artifacts as \"{}\" to coordinator... ok",
                     upload.kind
                 ));
                 return Ok(());
             }
-            Ok(Uploaded::Refused(message)) => {
+            Ok(UploadResult::Refused(message)) => {
                 return Err(Failure::Result(format!("artifacts were not taken: {message}")));
             }
-            Ok(Uploaded::Elsewhere(location)) => {
+            Ok(UploadResult::Elsewhere(location)) => {
                 origin = Some(location);
                 (false, "the server redirects too often".to_owned())
             }
-            Ok(Uploaded::Unwell { is_busy, message }) => (is_busy, message),
+            Ok(UploadResult::Unwell { is_busy, message }) => (is_busy, message),
             Err(error) => (false, format!("{error:#}")),
         };
         failed += 1;
@@ -111,9 +111,9 @@ pub(super) fn select(
     exclude: &[String],
     untracked: bool,
     tracked: &BTreeSet<String>,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<FileKinds> {
     let exclude: Vec<Pattern> = exclude.iter().flat_map(|path| patterns(job, path)).collect();
-    let mut all = Found::new();
+    let mut all = FileKinds::new();
     for path in paths {
         let selection = Selection { paths: patterns(job, path), exclude: exclude.clone() };
         if selection.paths.is_empty() {
@@ -163,7 +163,7 @@ fn patterns(job: &Job, path: &str) -> Vec<Pattern> {
     })
 }
 
-fn zipped(job: &Job, found: &Found) -> Result<File, Failure> {
+fn zipped(job: &Job, found: &FileKinds) -> Result<File, Failure> {
     let mut file = tempfile::tempfile()?;
     for path in pack(&job.layout.project, found, &mut file)? {
         job.trace.styled(
@@ -175,7 +175,7 @@ fn zipped(job: &Job, found: &Found) -> Result<File, Failure> {
 }
 
 /// One gzip member for each file, in order.
-fn gzipped(job: &Job, found: &Found) -> Result<File, Failure> {
+fn gzipped(job: &Job, found: &FileKinds) -> Result<File, Failure> {
     let mut file = tempfile::tempfile()?;
     for path in found.iter().filter(|(_, kind)| **kind == Kind::File).map(|(path, _)| path) {
         let mut content = open_file(&job.layout.project.join(path))?;
@@ -187,7 +187,7 @@ fn gzipped(job: &Job, found: &Found) -> Result<File, Failure> {
     Ok(file)
 }
 
-fn raw(job: &Job, found: &Found) -> Result<File, Failure> {
+fn raw(job: &Job, found: &FileKinds) -> Result<File, Failure> {
     let mut files = found.iter().filter(|(_, kind)| **kind == Kind::File);
     match (files.next(), files.next()) {
         (Some((path, _)), None) => Ok(open_file(&job.layout.project.join(path))?),

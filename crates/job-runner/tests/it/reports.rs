@@ -3,14 +3,14 @@
 use serde_json::json;
 
 use crate::{
-    server::Odd,
+    server::ServerFault,
     support::{Bench, JobExt as _, job},
 };
 
 #[test]
 fn half_a_piece_of_the_log_that_was_lost_is_sent_again() {
     let bench = Bench::new();
-    bench.server.lock().odd_pieces.extend([Odd::Half, Odd::Status(500)]);
+    bench.server.lock().odd_pieces.extend([ServerFault::Half, ServerFault::Status(500)]);
     let (end, log) = bench.run(job(&["seq 2000"]));
     assert_eq!(end["output"]["bytesize"], log.len());
     assert!(log.contains("\n999\n1000\n1001\n") && log.ends_with("Job succeeded\x1b[0;m\n"));
@@ -19,7 +19,7 @@ fn half_a_piece_of_the_log_that_was_lost_is_sent_again() {
 #[test]
 fn a_log_that_was_lost_as_a_whole_is_sent_again() {
     let bench = Bench::new();
-    bench.server.lock().odd_ends.push_back(Odd::Forget);
+    bench.server.lock().odd_ends.push_back(ServerFault::Forget);
     let (end, log) = bench.run(job(&["echo here"]));
     assert_eq!(end["output"]["bytesize"], log.len());
     assert!(log.contains("Running with") && log.contains("\nhere\n"), "{log}");
@@ -28,7 +28,11 @@ fn a_log_that_was_lost_as_a_whole_is_sent_again() {
 #[test]
 fn the_end_is_told_until_the_server_takes_it() {
     let bench = Bench::new();
-    bench.server.lock().odd_ends.extend([Odd::Status(502), Odd::Status(202), Odd::Status(500)]);
+    bench.server.lock().odd_ends.extend([
+        ServerFault::Status(502),
+        ServerFault::Status(202),
+        ServerFault::Status(500),
+    ]);
     let (end, _) = bench.run(job(&["true"]));
     assert_eq!(end["state"], "success");
     assert!(bench.server.lock().odd_ends.is_empty());
@@ -69,7 +73,7 @@ fn the_cursor_of_the_last_answer_is_sent() {
 fn a_runner_that_the_server_does_not_know_stops() {
     let bench = Bench::new();
     bench.server.lock().refuses_runner = true;
-    assert_eq!(bench.ended.recv().unwrap(), job_runner::fleet::Ending::Refused);
+    assert_eq!(bench.ended.recv().unwrap(), job_runner::fleet::StopReason::Refused);
 }
 
 #[test]
@@ -85,9 +89,9 @@ fn a_server_whose_disk_is_full_is_waited_for() {
     let bench = Bench::new();
     {
         let mut state = bench.server.lock();
-        state.odd_pieces.extend([Odd::Status(507), Odd::Status(507)]);
+        state.odd_pieces.extend([ServerFault::Status(507), ServerFault::Status(507)]);
         state.odd_uploads.extend([507, 507]);
-        state.odd_ends.extend([Odd::Status(507), Odd::Status(507)]);
+        state.odd_ends.extend([ServerFault::Status(507), ServerFault::Status(507)]);
     }
     let artifacts =
         json!([{ "paths": ["a"], "artifact_type": "archive", "artifact_format": "zip" }]);

@@ -26,9 +26,9 @@ pub(crate) struct State {
     /// Archives by job.
     pub(crate) archives: HashMap<u64, Vec<u8>>,
     /// What the next pieces of the log are answered instead of being taken.
-    pub(crate) odd_pieces: VecDeque<Odd>,
+    pub(crate) odd_pieces: VecDeque<ServerFault>,
     /// What the next ends are answered instead of being taken.
-    pub(crate) odd_ends: VecDeque<Odd>,
+    pub(crate) odd_ends: VecDeque<ServerFault>,
     /// Statuses that the next artifacts are answered with.
     pub(crate) odd_uploads: VecDeque<u16>,
     /// How the job stands, once its log holds the text.
@@ -46,7 +46,7 @@ pub(crate) struct State {
 }
 
 #[derive(Debug)]
-pub(crate) enum Odd {
+pub(crate) enum ServerFault {
     Status(u16),
     /// Half of a piece was lost.
     Half,
@@ -173,9 +173,9 @@ impl State {
             (start.parse().expect("a number"), end.parse().expect("a number"));
         assert_eq!(end + 1 - start, request.body.len());
         let taken = match self.odd_pieces.pop_front() {
-            Some(Odd::Status(status)) => return Reply::status(status),
-            Some(Odd::Half) => &request.body[..request.body.len() / 2],
-            Some(Odd::Forget) => {
+            Some(ServerFault::Status(status)) => return Reply::status(status),
+            Some(ServerFault::Half) => &request.body[..request.body.len() / 2],
+            Some(ServerFault::Forget) => {
                 self.log.clear();
                 &[]
             }
@@ -202,8 +202,8 @@ impl State {
             return Reply::status(200).with("Job-Status", &self.job_status());
         }
         match self.odd_ends.pop_front() {
-            Some(Odd::Status(status)) => return Reply::status(status),
-            Some(Odd::Forget | Odd::Half) => {
+            Some(ServerFault::Status(status)) => return Reply::status(status),
+            Some(ServerFault::Forget | ServerFault::Half) => {
                 self.log.clear();
                 return Reply::status(412);
             }

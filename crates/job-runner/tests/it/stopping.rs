@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use job_runner::fleet::Ending;
+use job_runner::fleet::StopReason;
 
 use crate::support::{Bench, JobExt as _, job};
 
@@ -30,7 +30,7 @@ fn a_job_that_the_server_has_ended_stops_without_a_word() {
         .server
         .wait_for(|state| crate::server::text(&state.log).contains("\nwaiting\n").then_some(()));
     bench.stop.stop();
-    assert_eq!(bench.ended.recv().unwrap(), Ending::Stopped);
+    assert_eq!(bench.ended.recv().unwrap(), StopReason::Stopped);
     assert!(bench.server.lock().ends.is_empty() && !mark.exists());
 }
 
@@ -48,7 +48,7 @@ fn stopping_waits_for_jobs() {
     let (end, log) = bench.server.end();
     assert_eq!(end["state"], "success");
     assert!(log.contains("\ndone\n"), "{log}");
-    assert_eq!(bench.ended.recv().unwrap(), Ending::Stopped);
+    assert_eq!(bench.ended.recv().unwrap(), StopReason::Stopped);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_second_stop_ends_jobs_as_failures_of_the_runner() {
     let (end, log) = bench.server.end();
     assert_eq!(end["failure_reason"], "runner_system_failure");
     assert!(!log.contains("\nnever\n") && log.contains("the runner was stopped"), "{log}");
-    assert_eq!(bench.ended.recv_timeout(AT_ONCE), Ok(Ending::Stopped));
+    assert_eq!(bench.ended.recv_timeout(AT_ONCE), Ok(StopReason::Stopped));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn who_has_nothing_to_do_stops_at_once() {
     let bench = Bench::holding();
     bench.server.wait_for(|state| (state.held > 0).then_some(()));
     bench.stop.stop();
-    assert_eq!(bench.ended.recv_timeout(AT_ONCE), Ok(Ending::Stopped));
+    assert_eq!(bench.ended.recv_timeout(AT_ONCE), Ok(StopReason::Stopped));
 }
 
 #[test]
@@ -86,6 +86,6 @@ fn who_has_something_to_do_asks_for_no_more_while_it_stops() {
     bench.stop.stop();
     bench.give(job(&["echo too late"]));
     std::fs::write(go, "").unwrap();
-    assert_eq!(bench.ended.recv_timeout(AT_ONCE), Ok(Ending::Stopped));
+    assert_eq!(bench.ended.recv_timeout(AT_ONCE), Ok(StopReason::Stopped));
     assert_eq!(bench.server.lock().jobs.len(), 1);
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use job_runner::{
     config::Config,
-    fleet::{Ending, Fleet, Pace, StopHandle},
+    fleet::{Fleet, Pace, StopHandle, StopReason},
 };
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ pub(crate) struct Bench {
     pub(crate) server: Arc<Server>,
     pub(crate) folder: tempfile::TempDir,
     pub(crate) stop: StopHandle,
-    pub(crate) ended: std::sync::mpsc::Receiver<Ending>,
+    pub(crate) ended: std::sync::mpsc::Receiver<StopReason>,
 }
 
 impl Drop for Bench {

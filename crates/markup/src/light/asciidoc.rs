@@ -2,7 +2,7 @@
 
 use super::{
     Dialect, after_run, is_rule,
-    sink::{List, Sink, Tick},
+    sink::{Checkbox, List, Sink},
 };
 use crate::Links;
 
@@ -160,19 +160,19 @@ fn item(sink: &mut Sink<'_>, line: &str) -> bool {
     let bullet = after_run(trimmed, b'*', 6).or_else(|| after_run(trimmed, b'-', 1));
     if let Some((depth, text)) = bullet {
         let (tick, text) = match text.get(..4) {
-            Some("[ ] ") => (Tick::Open, &text[4..]),
-            Some("[x] " | "[X] " | "[*] ") => (Tick::Done, &text[4..]),
-            _ => (Tick::None, text),
+            Some("[ ] ") => (Checkbox::Open, &text[4..]),
+            Some("[x] " | "[X] " | "[*] ") => (Checkbox::Done, &text[4..]),
+            _ => (Checkbox::None, text),
         };
         sink.item(List::Bullets, depth, tick, text);
         return true;
     }
     if let Some((depth, text)) = after_run(trimmed, b'.', 6) {
-        sink.item(List::Numbers, depth, Tick::None, text);
+        sink.item(List::Numbers, depth, Checkbox::None, text);
         return true;
     }
     if let Some(text) = super::after_number(trimmed).filter(|_| !sink.has_text()) {
-        sink.item(List::Numbers, 1, Tick::None, text);
+        sink.item(List::Numbers, 1, Checkbox::None, text);
         return true;
     }
     let term = trimmed.split_once(":: ").or_else(|| trimmed.strip_suffix("::").map(|t| (t, "")));

@@ -2,7 +2,7 @@
 
 use super::{
     Dialect, after_number, after_run, indent_of, is_rule,
-    sink::{List, Sink, Tick},
+    sink::{Checkbox, List, Sink},
 };
 use crate::Links;
 
@@ -140,9 +140,9 @@ fn item(sink: &mut Sink<'_>, line: &str) -> bool {
         return true;
     }
     let (tick, text) = match text.get(..4) {
-        Some("[ ] " | "[-] ") => (Tick::Open, &text[4..]),
-        Some("[X] " | "[x] ") => (Tick::Done, &text[4..]),
-        _ => (Tick::None, text),
+        Some("[ ] " | "[-] ") => (Checkbox::Open, &text[4..]),
+        Some("[X] " | "[x] ") => (Checkbox::Done, &text[4..]),
+        _ => (Checkbox::None, text),
     };
     sink.item(list, indent, tick, text);
     true

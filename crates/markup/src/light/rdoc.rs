@@ -2,7 +2,7 @@
 
 use super::{
     Dialect, after_number, after_run, indent_of, is_rule,
-    sink::{List, Sink, Tick},
+    sink::{Checkbox, List, Sink},
 };
 use crate::Links;
 
@@ -60,7 +60,7 @@ fn read(sink: &mut Sink<'_>, line: &str) {
         return sink.rule();
     }
     match parse_item(trimmed) {
-        Some(Item::Of(list, text)) => sink.item(list, indent_of(line), Tick::None, text),
+        Some(Item::Of(list, text)) => sink.item(list, indent_of(line), Checkbox::None, text),
         Some(Item::Term(term, text)) => sink.term(indent_of(line), term, text),
         None => {
             if sink.in_list() && !sink.has_text() && indent_of(line) == 0 {

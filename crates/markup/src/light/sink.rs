@@ -36,7 +36,7 @@ impl List {
 
 /// Whether a list item has a box, and what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tick {
+pub(super) enum Checkbox {
     None,
     Open,
     Done,
@@ -175,12 +175,12 @@ impl<'a> Sink<'a> {
     }
 
     /// An item of a list. `indent` tells which items are of the same list, and which lie in another item.
-    pub(super) fn item(&mut self, list: List, indent: usize, tick: Tick, text: &str) {
+    pub(super) fn item(&mut self, list: List, indent: usize, tick: Checkbox, text: &str) {
         self.begin_item(list, indent);
         match tick {
-            Tick::None => {}
-            Tick::Open => self.html.push_str("<input type=\"checkbox\" disabled> "),
-            Tick::Done => self.html.push_str("<input type=\"checkbox\" disabled checked> "),
+            Checkbox::None => {}
+            Checkbox::Open => self.html.push_str("<input type=\"checkbox\" disabled> "),
+            Checkbox::Done => self.html.push_str("<input type=\"checkbox\" disabled checked> "),
         }
         self.kind = Text::Item;
         self.text.push_str(text.trim());

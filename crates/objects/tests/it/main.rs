@@ -16,7 +16,7 @@ use kernel::{
 };
 use tokio::runtime::Handle;
 
-type Kept = HashMap<String, Vec<u8>>;
+type Contents = HashMap<String, Vec<u8>>;
 
 /// What of a request matters here: method, path, headers in small letters, body.
 type Request = (String, String, HashMap<String, String>, Vec<u8>);
@@ -40,7 +40,7 @@ fn request(stream: &TcpStream) -> Option<Request> {
     Some((method, path, headers, body))
 }
 
-fn answer(kept: &mut Kept, stream: &TcpStream) -> Option<()> {
+fn answer(kept: &mut Contents, stream: &TcpStream) -> Option<()> {
     let (method, path, headers, body) = request(stream)?;
     let signed = headers.get("authorization").is_some_and(|text| text.contains("AWS4-HMAC-SHA256"));
     let (status, body) = match (method.as_str(), kept.get(&path)) {
@@ -77,7 +77,7 @@ fn serve() -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
     thread::spawn(move || {
-        let mut kept = Kept::new();
+        let mut kept = Contents::new();
         for stream in listener.incoming().flatten() {
             let _answered = answer(&mut kept, &stream);
         }

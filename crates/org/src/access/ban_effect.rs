@@ -7,7 +7,7 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 
-use super::reach::Whom;
+use super::reach::AffectedUsers;
 use crate::listing::{ids, list_of, value};
 
 fn are_there(tx: &mut Tx<'_>) -> Result<bool> {
@@ -19,26 +19,28 @@ fn are_there(tx: &mut Tx<'_>) -> Result<bool> {
 }
 
 /// Takes out of the projection what people who are locked out would have in groups.
-pub(super) fn leave_out_of_groups(tx: &mut Tx<'_>, whom: Whom) -> Result<()> {
+pub(super) fn leave_out_of_groups(tx: &mut Tx<'_>, whom: AffectedUsers) -> Result<()> {
     const ROWS: &str =
         "namespace_access WHERE (user_id, namespace_id) IN (SELECT s.user_id, s.id FROM shut s)";
     leave_out(tx, whom, ROWS)
 }
 
 /// As [`leave_out_of_groups`], in projects.
-pub(super) fn leave_out_of_projects(tx: &mut Tx<'_>, whom: Whom) -> Result<()> {
+pub(super) fn leave_out_of_projects(tx: &mut Tx<'_>, whom: AffectedUsers) -> Result<()> {
     const ROWS: &str = "project_access WHERE (user_id, project_id) IN \
         (SELECT s.user_id, p.id FROM shut s JOIN projects p ON p.namespace_id = s.id)";
     leave_out(tx, whom, ROWS)
 }
 
-fn leave_out(tx: &mut Tx<'_>, whom: Whom, rows: &str) -> Result<()> {
+fn leave_out(tx: &mut Tx<'_>, whom: AffectedUsers, rows: &str) -> Result<()> {
     if !are_there(tx)? {
         return Ok(());
     }
     let only = match whom {
-        Whom::One(user) => format!("WHERE b.user_id = {user}"),
-        Whom::Everybody | Whom::MembersOf(_) | Whom::PeopleIn(_) => String::new(),
+        AffectedUsers::One(user) => format!("WHERE b.user_id = {user}"),
+        AffectedUsers::Everybody | AffectedUsers::MembersOf(_) | AffectedUsers::PeopleIn(_) => {
+            String::new()
+        }
     };
     let text = format!(
         "WITH RECURSIVE shut(user_id, id) AS (SELECT b.user_id, b.namespace_id FROM namespace_bans b {only} \

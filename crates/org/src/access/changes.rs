@@ -5,7 +5,7 @@ use kernel::{Result, ids::UserId};
 
 use super::{
     lock::alone,
-    reach::{Reach, Whom},
+    reach::{AffectedUsers, Reach},
 };
 
 /// Where people are let in and which groups lie in which, for everybody.
@@ -32,27 +32,36 @@ fn top(path: &str) -> String {
 /// Something was made in a tree, or left it, or will: it has this path there, in small letters.
 pub(crate) fn tree(tx: &mut Tx<'_>, path: &str) -> Result<()> {
     alone(tx)?;
-    stamp::renew(tx, &[top(path)])
+    stamp::renew_stamp(tx, &[top(path)])
 }
 
 /// Follows a change of roles in what has these paths, of which the first is its own.
-pub(super) fn follow(tx: &mut Tx<'_>, reach: Reach, whom: Whom, paths: &[String]) -> Result<()> {
+pub(super) fn follow(
+    tx: &mut Tx<'_>,
+    reach: Reach,
+    whom: AffectedUsers,
+    paths: &[String],
+) -> Result<()> {
     let mut changed = Vec::new();
     match (reach, whom) {
         // Who has a role in a project knows of the groups above it.
-        (_, Whom::One(user)) => changed.push(person(user)),
-        (_, Whom::MembersOf(_) | Whom::PeopleIn(_)) => changed.push(GROUPS.to_owned()),
-        (Reach::Project(_), Whom::Everybody) => changed.extend(paths.first().map(|path| top(path))),
-        (Reach::Group(_) | Reach::Tree(_), Whom::Everybody) => {
+        (_, AffectedUsers::One(user)) => changed.push(person(user)),
+        (_, AffectedUsers::MembersOf(_) | AffectedUsers::PeopleIn(_)) => {
+            changed.push(GROUPS.to_owned())
+        }
+        (Reach::Project(_), AffectedUsers::Everybody) => {
+            changed.extend(paths.first().map(|path| top(path)))
+        }
+        (Reach::Group(_) | Reach::Tree(_), AffectedUsers::Everybody) => {
             changed.push(GROUPS.to_owned());
             changed.extend(paths.first().map(|path| top(path)));
         }
     }
-    stamp::renew(tx, &changed)
+    stamp::renew_stamp(tx, &changed)
 }
 
 /// Groups were taken away, or have another place or name.
 pub(crate) fn groups(tx: &mut Tx<'_>) -> Result<()> {
     alone(tx)?;
-    stamp::renew(tx, &[GROUPS.to_owned()])
+    stamp::renew_stamp(tx, &[GROUPS.to_owned()])
 }

@@ -30,12 +30,12 @@ pub struct Entry<P> {
 
 /// A project, and the role that the token's person has in it.
 #[derive(Debug)]
-pub struct ProjectPlace {
+pub struct ProjectEntry {
     row: ScopeRow,
     now: Ts,
 }
 
-impl ProjectPlace {
+impl ProjectEntry {
     /// How the token's person stands there. Nothing where that is not the whole answer: it is hidden from them, or their
     /// role has ended and something may be left of it.
     ///
@@ -50,13 +50,13 @@ impl ProjectPlace {
 
 /// A group, and the role that the token's person has in it.
 #[derive(Debug)]
-pub struct GroupPlace {
+pub struct GroupEntry {
     group: Namespace,
     role: Option<(AccessLevel, Ts)>,
     now: Ts,
 }
 
-impl GroupPlace {
+impl GroupEntry {
     /// As [`ProjectPlace::stand`].
     pub fn stand(self, actor: Actor) -> Option<(Group, Standing)> {
         let level = match self.role {
@@ -81,7 +81,7 @@ pub fn to_project(
     tx: &mut Tx<'_>,
     secret: &Secret,
     id: &IdOrPath,
-) -> Result<Option<Entry<ProjectPlace>>> {
+) -> Result<Option<Entry<ProjectEntry>>> {
     macro_rules! row {
         ($condition:expr) => {{
             let chosen = $condition.and(projects::deleted_at.is_null());
@@ -109,7 +109,7 @@ pub fn to_project(
     Ok(found.map(|(token, user, row)| Entry {
         token,
         user,
-        place: row.map(|row| ProjectPlace { row, now }),
+        place: row.map(|row| ProjectEntry { row, now }),
     }))
 }
 
@@ -121,7 +121,7 @@ pub fn to_group(
     tx: &mut Tx<'_>,
     secret: &Secret,
     id: &IdOrPath,
-) -> Result<Option<Entry<GroupPlace>>> {
+) -> Result<Option<Entry<GroupEntry>>> {
     macro_rules! row {
         ($condition:expr) => {{
             let chosen = $condition
@@ -155,6 +155,6 @@ pub fn to_group(
     Ok(found.map(|(token, user, group, role)| Entry {
         token,
         user,
-        place: group.map(|group| GroupPlace { group, role, now }),
+        place: group.map(|group| GroupEntry { group, role, now }),
     }))
 }

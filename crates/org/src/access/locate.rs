@@ -10,7 +10,7 @@ use kernel::{
 use super::level_in_namespace;
 use crate::{
     namespace::{Kind, Namespace, networks::shut_out_of_group, seen, store::NamespaceStore},
-    project::store::{Located, ProjectStore},
+    project::store::{ProjectStore, ProjectWithLevel},
 };
 
 /// An id in a path: a number, or the full path of something.
@@ -36,7 +36,8 @@ impl IdOrPath {
 
 /// Finds a project and how the actor stands there. Absent and invisible are the same `NotFound`.
 pub fn locate_project(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Project, Standing)> {
-    let visible = |(facts, level): &Located| Standing::in_project(actor, *level, facts).visible;
+    let visible =
+        |(facts, level): &ProjectWithLevel| Standing::in_project(actor, *level, facts).visible;
     let found = match id {
         IdOrPath::Id(id) => tx.find_scope(actor, ProjectId(*id))?.filter(visible),
         IdOrPath::Path(path) if path.contains('/') => {

@@ -19,7 +19,8 @@ use kernel::{
 };
 
 use super::{
-    Event, Reach, Role, ban_effect, changes, lock::alone, reach::Whom, role::FOREVER, seats,
+    Event, Reach, Role, ban_effect, changes, lock::alone, reach::AffectedUsers, role::FOREVER,
+    seats,
 };
 use crate::namespace::model::keeps_to_itself;
 
@@ -29,7 +30,7 @@ const UNIT: i64 = FOREVER.0 + 1;
 const LOCKED_OUT: Role = Role { level: AccessLevel::NoAccess, until: FOREVER };
 
 /// Works out roles anew.
-pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
+pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: AffectedUsers) -> Result<()> {
     alone(tx)?;
     let text = Text { now: tx.now, whom };
     let hall = text.hall();
@@ -46,7 +47,7 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
 /// Works out all roles anew, in a few statements: the rules are others than those by which they were worked out.
 pub(super) fn rebuild(tx: &mut Tx<'_>) -> Result<()> {
     alone(tx)?;
-    let text = Text { now: tx.now, whom: Whom::Everybody };
+    let text = Text { now: tx.now, whom: AffectedUsers::Everybody };
     let hall = text.hall();
     let tops =
         "tops(id) AS (SELECT id FROM namespaces WHERE parent_id IS NULL AND deleted_at IS NULL)";
@@ -117,15 +118,15 @@ pub(super) fn projects_within(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<Proje
     if let Reach::Project(project) = reach {
         return Ok(vec![project]);
     }
-    let hall = Text { now: tx.now, whom: Whom::Everybody }.hall();
+    let hall = Text { now: tx.now, whom: AffectedUsers::Everybody }.hall();
     let text = format!("WITH RECURSIVE {hall}, {} SELECT DISTINCT id FROM aim", aims(reach));
-    let rows: Vec<Found> =
+    let rows: Vec<FoundId> =
         each_backend!(tx, |conn| sql_query(&text).load(conn).map_err(error("Project")))?;
     Ok(rows.into_iter().map(|row| ProjectId(row.id)).collect())
 }
 
 #[derive(QueryableByName)]
-struct Found {
+struct FoundId {
     #[diesel(sql_type = BigInt)]
     id: i64,
 }
@@ -139,7 +140,7 @@ pub(super) fn role_in_namespace(
     if ban_effect::hold(tx, user, &[namespace])?.contains(&namespace) {
         return Ok(LOCKED_OUT);
     }
-    let text = Text { now: tx.now, whom: Whom::One(user) };
+    let text = Text { now: tx.now, whom: AffectedUsers::One(user) };
     let spot =
         format!("{}, {}, spot(id) AS (SELECT id FROM tops)", text.hall(), these(&[namespace]));
     let seeds = text.seeds();
@@ -160,7 +161,7 @@ pub(super) fn role_in_project(
         return Ok(LOCKED_OUT);
     }
     let open: Vec<NamespaceId> = places.into_iter().filter(|place| !shut.contains(place)).collect();
-    let text = Text { now: tx.now, whom: Whom::One(user) };
+    let text = Text { now: tx.now, whom: AffectedUsers::One(user) };
     let spot = format!("{}, {}, spot(id) AS (SELECT id FROM tops)", text.hall(), these(&open));
     let (seeds, aims) = (text.seeds(), aims(Reach::Project(project)));
     let inherited = format!(
@@ -193,13 +194,13 @@ fn run(tx: &mut Tx<'_>, text: &str) -> Result<()> {
 }
 
 #[derive(QueryableByName)]
-struct Best {
+struct BestRole {
     #[diesel(sql_type = Nullable<BigInt>)]
     worth: Option<i64>,
 }
 
 fn best(tx: &mut Tx<'_>, text: &str) -> Result<Role> {
-    let found: Best =
+    let found: BestRole =
         each_backend!(tx, |conn| sql_query(text).get_result(conn).map_err(error("Member")))?;
     let worth = found.worth.unwrap_or(FOREVER.0);
     let level = AccessLevel::find(worth / UNIT * 5).unwrap_or_default();
@@ -250,16 +251,16 @@ fn aims(reach: Reach) -> String {
 /// The parts of a statement that depend on the moment and on whose roles are wanted. Nothing but numbers is put in.
 struct Text {
     now: Ts,
-    whom: Whom,
+    whom: AffectedUsers,
 }
 
 impl Text {
     /// Which people a column is narrowed to.
     fn among(&self, column: &str) -> String {
         match self.whom {
-            Whom::Everybody => String::new(),
-            Whom::One(user) => format!("AND {column} = {user}"),
-            Whom::MembersOf(_) | Whom::PeopleIn(_) => {
+            AffectedUsers::Everybody => String::new(),
+            AffectedUsers::One(user) => format!("AND {column} = {user}"),
+            AffectedUsers::MembersOf(_) | AffectedUsers::PeopleIn(_) => {
                 format!("AND {column} IN (SELECT user_id FROM hall)")
             }
         }
@@ -268,11 +269,11 @@ impl Text {
     /// `hall`: the people of a group, where only their roles are wanted.
     fn hall(&self) -> String {
         let people = match self.whom {
-            Whom::Everybody | Whom::One(_) => "0".to_owned(),
-            Whom::MembersOf(group) => {
+            AffectedUsers::Everybody | AffectedUsers::One(_) => "0".to_owned(),
+            AffectedUsers::MembersOf(group) => {
                 format!("m.user_id FROM members m WHERE m.namespace_id = {group}")
             }
-            Whom::PeopleIn(group) => {
+            AffectedUsers::PeopleIn(group) => {
                 format!("r.user_id FROM namespace_access r WHERE r.namespace_id = {group}")
             }
         };

@@ -14,7 +14,7 @@ pub enum Reach {
 
 /// Whose roles may have changed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Whom {
+pub(crate) enum AffectedUsers {
     Everybody,
     One(UserId),
     /// Whoever was made a member of a group itself.

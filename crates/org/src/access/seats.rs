@@ -19,7 +19,7 @@ use kernel::{
 use super::{
     changes,
     lock::alone,
-    reach::{Reach, Whom},
+    reach::{AffectedUsers, Reach},
     role::FOREVER,
     tree::Tree,
 };
@@ -123,15 +123,17 @@ fn first_end(tx: &mut Tx<'_>, tree: &Tree) -> Result<Ts> {
 }
 
 /// Follows a change of roles in what has these paths.
-pub(crate) fn follow(tx: &mut Tx<'_>, paths: &[String], whom: Whom) -> Result<()> {
+pub(crate) fn follow(tx: &mut Tx<'_>, paths: &[String], whom: AffectedUsers) -> Result<()> {
     match whom {
-        Whom::One(user) => {
+        AffectedUsers::One(user) => {
             for (top, key) in kept(tx, paths)? {
                 follow_one(tx, &Tree::of_top(top, &key), user)?;
             }
             Ok(())
         }
-        Whom::Everybody | Whom::MembersOf(_) | Whom::PeopleIn(_) => outdate(tx, paths),
+        AffectedUsers::Everybody | AffectedUsers::MembersOf(_) | AffectedUsers::PeopleIn(_) => {
+            outdate(tx, paths)
+        }
     }
 }
 

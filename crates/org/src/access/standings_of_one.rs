@@ -20,7 +20,7 @@ use crate::namespace::networks;
 const AT_ONCE: usize = 5_000;
 
 type Access = (Option<AccessLevel>, Option<Ts>);
-type Shown = (
+type StandingRow = (
     ProjectId,
     Visibility,
     bool,
@@ -69,7 +69,7 @@ pub fn in_projects(
                 ),
                 (project_access::access_level.nullable(), project_access::until.nullable()),
             ));
-        let rows: Vec<(Shown, Access)> =
+        let rows: Vec<(StandingRow, Access)> =
             each_backend!(tx, |conn| query.load(conn).map_err(error("Project")))?;
         for (project, access) in rows {
             let standing = standing(tx, actor, &project, access)?;
@@ -100,7 +100,12 @@ fn out_of_reach(
     Ok(inside.into_iter().collect())
 }
 
-fn standing(tx: &mut Tx<'_>, actor: Actor, shown: &Shown, access: Access) -> Result<Standing> {
+fn standing(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    shown: &StandingRow,
+    access: Access,
+) -> Result<Standing> {
     let (id, visibility, archived, features) = *shown;
     let (level, until) = access;
     let level = level_now(tx, level, until, |tx| level_in_project(tx, actor, id))?;

@@ -20,16 +20,20 @@ const LONGEST: usize = 255;
 
 /// Where notes are asked for: a kind of thing, and how a path names one.
 #[derive(Clone, Debug)]
-pub enum Named {
+pub enum AttributeOwner {
     Group(IdOrPath),
     Project(IdOrPath),
     User(UserId),
 }
 
 /// Finds what a path names; administrators see everything that is there.
-pub fn find(tx: &mut Tx<'_>, _grant: &Grant<Administrate>, named: &Named) -> Result<Subject> {
+pub fn find(
+    tx: &mut Tx<'_>,
+    _grant: &Grant<Administrate>,
+    named: &AttributeOwner,
+) -> Result<Subject> {
     let found = match named {
-        Named::Group(id) => {
+        AttributeOwner::Group(id) => {
             let found = match id {
                 IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
                 IdOrPath::Path(path) => tx.find_namespace_at(path)?,
@@ -37,14 +41,14 @@ pub fn find(tx: &mut Tx<'_>, _grant: &Grant<Administrate>, named: &Named) -> Res
             let group = found.filter(|found| found.kind == Kind::Group);
             group.map(|group| Subject::Group(group.id))
         }
-        Named::Project(id) => {
+        AttributeOwner::Project(id) => {
             let found = match id {
                 IdOrPath::Id(id) => tx.find_project(ProjectId(*id))?,
                 IdOrPath::Path(path) => tx.find_project_at(path)?,
             };
             found.map(|project| Subject::Project(project.id))
         }
-        Named::User(id) => tx.find_user(*id)?.map(|user| Subject::User(user.id)),
+        AttributeOwner::User(id) => tx.find_user(*id)?.map(|user| Subject::User(user.id)),
     };
     found.ok_or(Error::hidden())
 }
@@ -66,7 +70,7 @@ pub fn set(
     if !wrong.is_empty() {
         return Err(Error::bad_request().fields(wrong));
     }
-    tx.keep_custom_attribute(of, note)
+    tx.save_custom_attribute(of, note)
 }
 
 pub fn remove(tx: &mut Tx<'_>, _grant: &Grant<Administrate>, of: Subject, key: &str) -> Result<()> {

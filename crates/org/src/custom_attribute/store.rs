@@ -17,7 +17,7 @@ pub type NotesById = HashMap<i64, Vec<CustomAttribute>>;
 pub trait CustomAttributeStore {
     fn custom_attributes(&mut self, of: Subject) -> Result<Vec<CustomAttribute>>;
     fn custom_attribute(&mut self, of: Subject, key: &str) -> Result<CustomAttribute>;
-    fn keep_custom_attribute(&mut self, of: Subject, note: &CustomAttribute) -> Result<()>;
+    fn save_custom_attribute(&mut self, of: Subject, note: &CustomAttribute) -> Result<()>;
     /// Whether there was one.
     fn delete_custom_attribute(&mut self, of: Subject, key: &str) -> Result<bool>;
     fn custom_attributes_of_groups(&mut self, ids: &[NamespaceId]) -> Result<NotesById>;
@@ -82,7 +82,7 @@ impl CustomAttributeStore for Tx<'_> {
         found.ok_or(kernel::Error::missing())
     }
 
-    fn keep_custom_attribute(&mut self, of: Subject, note: &CustomAttribute) -> Result<()> {
+    fn save_custom_attribute(&mut self, of: Subject, note: &CustomAttribute) -> Result<()> {
         let changes =
             (custom_attributes::value.eq(&note.value), custom_attributes::updated_at.eq(self.now));
         let changed = of_subject!(of, |rows| each_backend!(self, |conn| diesel::update(

@@ -74,7 +74,7 @@ pub fn begin_confirmation(tx: &mut Tx<'_>, id: EmailId) -> Result<Option<(Email,
     };
     let user = tx.user(email.user_id)?;
     let secret = Secret::generate("");
-    tx.keep_confirmation(id, &secret)?;
+    tx.save_confirmation(id, &secret)?;
     Ok(Some((email, user, secret)))
 }
 

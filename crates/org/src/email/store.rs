@@ -31,7 +31,7 @@ pub trait EmailStore {
     ) -> Result<Email>;
     fn find_email(&mut self, id: EmailId) -> Result<Option<Email>>;
     /// Keeps the secret of the link that is being sent.
-    fn keep_confirmation(&mut self, id: EmailId, secret: &Secret) -> Result<()>;
+    fn save_confirmation(&mut self, id: EmailId, secret: &Secret) -> Result<()>;
     fn find_email_to_confirm(&mut self, secret: &Secret) -> Result<Option<Email>>;
     fn confirm_email(&mut self, id: EmailId) -> Result<()>;
     fn delete_email(&mut self, id: EmailId) -> Result<()>;
@@ -138,7 +138,7 @@ impl EmailStore for Tx<'_> {
             .map_err(error("Email")))
     }
 
-    fn keep_confirmation(&mut self, id: EmailId, secret: &Secret) -> Result<()> {
+    fn save_confirmation(&mut self, id: EmailId, secret: &Secret) -> Result<()> {
         let changes = (
             user_emails::confirmation_digest.eq(Some(secret.digest())),
             user_emails::confirmation_sent_at.eq(Some(self.now)),

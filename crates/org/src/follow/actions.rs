@@ -22,7 +22,7 @@ const TOO_MANY: &str =
 
 /// How many follow somebody, and how many they follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Follows {
+pub struct FollowCounts {
     pub followers: i64,
     pub following: i64,
 }
@@ -107,8 +107,8 @@ pub fn following(tx: &mut Tx<'_>, user: UserId, page: PageRequest) -> Result<Pag
 }
 
 /// The numbers of a whole page of people at once.
-pub fn counts(tx: &mut Tx<'_>, of: &[UserId]) -> Result<HashMap<UserId, Follows>> {
-    let mut found: HashMap<UserId, Follows> = HashMap::new();
+pub fn counts(tx: &mut Tx<'_>, of: &[UserId]) -> Result<HashMap<UserId, FollowCounts>> {
+    let mut found: HashMap<UserId, FollowCounts> = HashMap::new();
     let followers = user_follows::table
         .inner_join(users::table.on(users::id.eq(user_follows::follower_id)))
         .filter(user_follows::followee_id.eq_any(of))

@@ -2,4 +2,4 @@
 
 pub mod actions;
 
-pub use actions::{Follows, counts};
+pub use actions::{FollowCounts, counts};

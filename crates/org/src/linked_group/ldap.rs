@@ -28,12 +28,12 @@ pub struct LdapGroupLink {
 
 /// Who is meant in a directory.
 #[derive(Clone, Debug)]
-pub enum Whose {
+pub enum DirectoryQuery {
     Named(String),
     Filtered(String),
 }
 
-impl Whose {
+impl DirectoryQuery {
     fn field(&self) -> (&'static str, &str) {
         match self {
             Self::Named(cn) => ("cn", cn),
@@ -48,8 +48,8 @@ macro_rules! those {
         let here =
             links::table.filter(links::namespace_id.eq($group)).order(links::id).into_boxed();
         match $whose {
-            Whose::Named(cn) => here.filter(links::cn.eq(cn)),
-            Whose::Filtered(filter) => here.filter(links::filter.eq(filter)),
+            DirectoryQuery::Named(cn) => here.filter(links::cn.eq(cn)),
+            DirectoryQuery::Filtered(filter) => here.filter(links::filter.eq(filter)),
         }
     }};
 }
@@ -58,7 +58,7 @@ fn find(
     tx: &mut Tx<'_>,
     group: NamespaceId,
     provider: Option<&str>,
-    whose: &Whose,
+    whose: &DirectoryQuery,
 ) -> Result<Option<i64>> {
     each_backend!(tx, |conn| {
         let mut found = those!(group, whose);
@@ -100,7 +100,7 @@ pub fn add(
     tx: &mut Tx<'_>,
     grant: &Grant<AdminGroup>,
     provider: String,
-    whose: &Whose,
+    whose: &DirectoryQuery,
     level: AccessLevel,
 ) -> Result<LdapGroupLink> {
     ensure_may_manage(tx, grant)?;
@@ -122,8 +122,8 @@ pub fn add(
         return Err(Error::conflict().whole(why));
     }
     let (cn, filter) = match whose {
-        Whose::Named(cn) => (Some(cn), None),
-        Whose::Filtered(filter) => (None, Some(filter)),
+        DirectoryQuery::Named(cn) => (Some(cn), None),
+        DirectoryQuery::Filtered(filter) => (None, Some(filter)),
     };
     let row = (
         links::namespace_id.eq(group),
@@ -146,7 +146,7 @@ pub fn remove(
     tx: &mut Tx<'_>,
     grant: &Grant<AdminGroup>,
     provider: Option<&str>,
-    whose: &Whose,
+    whose: &DirectoryQuery,
 ) -> Result<()> {
     ensure_may_manage(tx, grant)?;
     let found = find(tx, grant.group(), provider, whose)?;

@@ -10,10 +10,10 @@ use kernel::{
 };
 
 use super::{
-    Event, Member, Membership, NewMember, Place, Source, State, Step,
+    Event, Member, MemberSource, Membership, NewMember, Source, State, Step,
     event::Fact,
     invitations, letters,
-    place::Lineage,
+    member_source::Lineage,
     quota::Quota,
     requests,
     rules::{self, Newness, Terms, ensure_another_owner, sentences},
@@ -29,7 +29,7 @@ use crate::{
 /// Adds one person.
 pub fn add(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     user: UserId,
     terms: Terms,
     quota: Quota,
@@ -49,15 +49,15 @@ pub fn add(
     if level > place.level() {
         return Err(Error::forbidden());
     }
-    settle(tx, place, &lineage, &user, level, terms.expires_at)?;
+    reconcile(tx, place, &lineage, &user, level, terms.expires_at)?;
     quota.note(tx, &lineage, 1)?;
     tx.find_member_row(place.source, user.id)?.ok_or(Error::missing())
 }
 
 /// Makes somebody a member who is none. Whatever they were before that - asking, invited - is over.
-pub(super) fn settle(
+pub(super) fn reconcile(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     lineage: &Lineage,
     user: &User,
     level: AccessLevel,
@@ -92,7 +92,7 @@ pub(super) fn too_many() -> String {
 /// reason, in one sentence.
 pub fn add_each(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     users: &[UserId],
     terms: Terms,
     quota: Quota,
@@ -123,7 +123,7 @@ pub fn add_each(
 }
 
 /// What became of somebody who was to have a role.
-pub(super) enum Given {
+pub(super) enum GrantOutcome {
     /// They had none here; an address was not invited either.
     New,
     /// They have another one now, or the same.
@@ -140,11 +140,11 @@ pub(super) struct Done {
 }
 
 impl Done {
-    pub(super) fn add(&mut self, name: &str, given: Given) {
+    pub(super) fn add(&mut self, name: &str, given: GrantOutcome) {
         match given {
-            Given::New => self.new += 1,
-            Given::Changed => {}
-            Given::Refused(why) => self.refused.push((name.to_owned(), why)),
+            GrantOutcome::New => self.new += 1,
+            GrantOutcome::Changed => {}
+            GrantOutcome::Refused(why) => self.refused.push((name.to_owned(), why)),
         }
     }
 }
@@ -152,31 +152,31 @@ impl Done {
 /// Gives somebody a role, new or instead of the one they have.
 pub(super) fn add_or_change(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     lineage: &Lineage,
     user: &User,
     terms: Terms,
-) -> Result<Given> {
+) -> Result<GrantOutcome> {
     let Some(member) = tx.find_member(place.source, user.id)? else {
         let (level, faults) = rules::check(tx, lineage, place.source, user, terms, Newness::New)?;
         if let Some(why) = sentences(faults) {
-            return Ok(Given::Refused(why));
+            return Ok(GrantOutcome::Refused(why));
         }
         if level > place.level() {
-            return Ok(Given::Refused("not authorized to create member".to_owned()));
+            return Ok(GrantOutcome::Refused("not authorized to create member".to_owned()));
         }
-        settle(tx, place, lineage, user, level, terms.expires_at)?;
-        return Ok(Given::New);
+        reconcile(tx, place, lineage, user, level, terms.expires_at)?;
+        return Ok(GrantOutcome::New);
     };
     match altered(tx, place, lineage, &member, user, terms) {
-        Ok(_) => Ok(Given::Changed),
+        Ok(_) => Ok(GrantOutcome::Changed),
         Err(Error { kind: Kind::Forbidden, .. }) => {
-            Ok(Given::Refused("not authorized to update member".to_owned()))
+            Ok(GrantOutcome::Refused("not authorized to update member".to_owned()))
         }
         Err(Error { kind: Kind::BadRequest, message: Message::Fields(fields), .. }) => {
             let mut faults = Faults::default();
             fields.into_iter().for_each(|(field, texts)| faults.add_each(&field, texts));
-            Ok(sentences(faults).map_or(Given::Changed, Given::Refused))
+            Ok(sentences(faults).map_or(GrantOutcome::Changed, GrantOutcome::Refused))
         }
         Err(other) => Err(other),
     }
@@ -206,7 +206,13 @@ impl End {
 }
 
 /// Changes somebody's role or its end.
-pub fn change(tx: &mut Tx<'_>, place: Place, user: UserId, level: i64, end: End) -> Result<Member> {
+pub fn change(
+    tx: &mut Tx<'_>,
+    place: MemberSource,
+    user: UserId,
+    level: i64,
+    end: End,
+) -> Result<Member> {
     access::alone(tx)?;
     let member = tx.find_member(place.source, user)?.ok_or(Error::missing())?;
     let lineage = Lineage::of(tx, place.source)?;
@@ -217,7 +223,7 @@ pub fn change(tx: &mut Tx<'_>, place: Place, user: UserId, level: i64, end: End)
 
 fn altered(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     lineage: &Lineage,
     member: &Member,
     user: &User,
@@ -239,7 +245,7 @@ fn altered(
     if member.access_level == AccessLevel::Owner {
         ensure_another_owner(tx, lineage, place.source, user)?;
     }
-    tx.keep_member(member, level, terms.expires_at)?;
+    tx.save_member(member, level, terms.expires_at)?;
     refresh(tx, place.source, user.id)?;
     let fact = Fact::new(place.source, user.id, level, terms.expires_at, place.actor().id);
     tx.emit(Event::Changed(fact))?;
@@ -248,22 +254,27 @@ fn altered(
 
 /// What becomes of memberships below a group that somebody is taken out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Below {
+pub enum DescendantMemberships {
     Keep,
     Remove,
 }
 
 /// How somebody is taken out.
 #[derive(Clone, Copy, Debug)]
-pub struct Leaving {
-    pub below: Below,
+pub struct RemovalOptions {
+    pub below: DescendantMemberships,
     /// Whether issues and merge requests lose them as an assignee.
     pub unassign_issuables: bool,
     pub unless_newer: Option<Ts>,
 }
 
 /// Takes somebody out. Everybody may take out themselves.
-pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId, how: Leaving) -> Result<()> {
+pub fn remove(
+    tx: &mut Tx<'_>,
+    place: MemberSource,
+    user: UserId,
+    how: RemovalOptions,
+) -> Result<()> {
     access::alone(tx)?;
     let member = tx.find_member(place.source, user)?.ok_or(Error::missing())?;
     member.updated_at.ensure_unchanged_since(how.unless_newer)?;
@@ -278,7 +289,7 @@ pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId, how: Leaving) -> Resu
         ensure_another_owner(tx, &lineage, place.source, &user)?;
     }
     drop_member(tx, place, &member, how.unassign_issuables)?;
-    if let (Source::Group(_), Below::Remove, Some(group)) =
+    if let (Source::Group(_), DescendantMemberships::Remove, Some(group)) =
         (place.source, how.below, lineage.home())
     {
         for inner in tx.members_below(group, user.id)? {
@@ -308,7 +319,7 @@ pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
 
 /// Sets a role apart from what a directory says. Nobody's role comes from a directory here, so that this is always
 /// refused.
-pub fn override_level(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<Membership> {
+pub fn override_level(tx: &mut Tx<'_>, place: MemberSource, user: UserId) -> Result<Membership> {
     tx.find_member(place.source, user)?.ok_or(Error::missing())?;
     Err(Error::forbidden())
 }

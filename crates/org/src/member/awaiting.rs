@@ -15,13 +15,13 @@ use kernel::{
 };
 
 use super::{
-    Event, Member, Place, State, Step,
+    Event, Member, MemberSource, State, Step,
     event::Fact,
-    place::Lineage,
+    member_source::Lineage,
     rules::ensure_another_owner,
     steps::{ensure_step, refresh},
     store::MemberStore,
-    tree::{self, Found, plain},
+    tree::{self, NamespaceRow, plain},
 };
 use crate::{
     access::{self, IdOrPath, locate_group},
@@ -39,7 +39,7 @@ pub fn set_state(
 ) -> Result<()> {
     let user = tx.find_user(user)?.ok_or(Error::not_found("User"))?;
     let (scope, who) = locate_group(tx, grant.actor(), group)?;
-    let place = Place::group(&Grant::<AskForSeats>::check(&who, scope)?);
+    let place = MemberSource::group(&Grant::<AskForSeats>::check(&who, scope)?);
     access::alone(tx)?;
     let tree = tree::owned(tx, &place, plain)?;
     let step = if to == State::Awaiting { Step::Suspend } else { Step::Approve };
@@ -57,7 +57,12 @@ pub fn set_state(
     Ok(())
 }
 
-fn ensure_may_rest(tx: &mut Tx<'_>, place: &Place, user: &User, theirs: &[&Member]) -> Result<()> {
+fn ensure_may_rest(
+    tx: &mut Tx<'_>,
+    place: &MemberSource,
+    user: &User,
+    theirs: &[&Member],
+) -> Result<()> {
     let owns = theirs
         .iter()
         .any(|one| one.source() == place.source && one.access_level == AccessLevel::Owner);
@@ -72,7 +77,7 @@ fn ensure_may_rest(tx: &mut Tx<'_>, place: &Place, user: &User, theirs: &[&Membe
     Ok(())
 }
 
-fn take(tx: &mut Tx<'_>, place: Place, member: &Member, step: Step) -> Result<()> {
+fn take(tx: &mut Tx<'_>, place: MemberSource, member: &Member, step: Step) -> Result<()> {
     let to = ensure_step(member.state(), step)?;
     let awaiting = (to == State::Awaiting).then_some(member.level());
     if !tx.move_member(member, awaiting)? {
@@ -95,7 +100,7 @@ fn none_pending() -> Error {
 }
 
 /// Approves all memberships that somebody waits for, named by one of them.
-pub fn approve(tx: &mut Tx<'_>, place: Place, id: MemberId) -> Result<()> {
+pub fn approve(tx: &mut Tx<'_>, place: MemberSource, id: MemberId) -> Result<()> {
     access::alone(tx)?;
     let tree = tree::owned(tx, &place, plain)?;
     let named = tx.find_member_by_id(id)?.ok_or(Error::missing())?;
@@ -107,14 +112,14 @@ pub fn approve(tx: &mut Tx<'_>, place: Place, id: MemberId) -> Result<()> {
 }
 
 /// Approves everybody in the tree.
-pub fn approve_all(tx: &mut Tx<'_>, place: Place) -> Result<()> {
+pub fn approve_all(tx: &mut Tx<'_>, place: MemberSource) -> Result<()> {
     access::alone(tx)?;
     let tree = tree::owned(tx, &place, plain)?;
     let all = tree::members(tx, &tree, "m.awaiting_level IS NOT NULL")?;
     approve_each(tx, place, all)
 }
 
-fn approve_each(tx: &mut Tx<'_>, place: Place, mut all: Vec<Member>) -> Result<()> {
+fn approve_each(tx: &mut Tx<'_>, place: MemberSource, mut all: Vec<Member>) -> Result<()> {
     all.retain(|member| member.state() == State::Awaiting);
     if all.is_empty() {
         return Err(none_pending());
@@ -124,7 +129,7 @@ fn approve_each(tx: &mut Tx<'_>, place: Place, mut all: Vec<Member>) -> Result<(
 
 /// Somebody who is not in yet: a person whose membership waits, or an address that was invited.
 #[derive(Clone, Debug)]
-pub struct Pending {
+pub struct PendingMember {
     /// Of the membership, or of the invitation.
     pub id: i64,
     pub user: Option<User>,
@@ -145,7 +150,11 @@ struct Row {
 }
 
 /// Who waits anywhere in the tree, each person and each address once.
-pub fn list(tx: &mut Tx<'_>, place: Place, page: PageRequest) -> Result<Page<Pending>> {
+pub fn list(
+    tx: &mut Tx<'_>,
+    place: MemberSource,
+    page: PageRequest,
+) -> Result<Page<PendingMember>> {
     let tree = tree::owned(tx, &place, plain)?;
     let (parts, now) = (tree.parts(), tx.now.0);
     let living = format!("(w.expires_at IS NULL OR w.expires_at > {now})");
@@ -162,13 +171,19 @@ pub fn list(tx: &mut Tx<'_>, place: Place, page: PageRequest) -> Result<Page<Pen
         "{rows} SELECT id, user_id, email, approved FROM waiting ORDER BY id LIMIT {limit} OFFSET {offset}"
     );
     let found: Vec<Row> = tree.load(tx, &text)?;
-    let count: Vec<Found> = tree.load(tx, &format!("{rows} SELECT count(*) AS id FROM waiting"))?;
+    let count: Vec<NamespaceRow> =
+        tree.load(tx, &format!("{rows} SELECT count(*) AS id FROM waiting"))?;
     let ids: BTreeSet<UserId> = found.iter().filter_map(|row| row.user_id.map(UserId)).collect();
     let people = tx.users_by_id(&ids.into_iter().collect::<Vec<_>>())?;
     let items = found.into_iter().map(|row| {
         let user = row.user_id.and_then(|id| people.get(&UserId(id)).cloned());
         let email = row.email.or_else(|| user.as_ref().map(|user| user.email.clone()));
-        Pending { id: row.id, user, email: email.unwrap_or_default(), approved: row.approved == 1 }
+        PendingMember {
+            id: row.id,
+            user,
+            email: email.unwrap_or_default(),
+            approved: row.approved == 1,
+        }
     });
     let total = Total::Counted(count.first().map_or(0, |count| count.id));
     Ok(Page { items: items.collect(), total })

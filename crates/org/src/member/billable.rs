@@ -17,11 +17,11 @@ use kernel::{
 pub use memberships::{Seat, direct, indirect};
 
 use super::{
-    Member, Place,
-    place::Lineage,
+    Member, MemberSource,
+    member_source::Lineage,
     rules::ensure_another_owner,
     steps::{drop_member, refresh},
-    tree::{self, Why, plain},
+    tree::{self, TreeRefusal, plain},
 };
 use crate::{
     access::{
@@ -55,7 +55,7 @@ impl Kind {
 
 /// Somebody who counts.
 #[derive(Clone, Debug)]
-pub struct Billable {
+pub struct BillableMember {
     pub user: User,
     pub kind: Kind,
     pub is_last_owner: bool,
@@ -107,10 +107,10 @@ fn order(tx: &Tx<'_>, sort: Option<Sort>) -> String {
 /// Everybody who counts, once; nothing where that is to be worked out first, by [`work_out`].
 pub fn list(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     filter: &BillableFilter,
     page: PageRequest,
-) -> Result<Option<Page<Billable>>> {
+) -> Result<Option<Page<BillableMember>>> {
     let tree = tree::owned(tx, &place, plain)?;
     if !seats::holds(tx, tree.top)? {
         return Ok(None);
@@ -147,7 +147,7 @@ pub fn list(
     let owner = only_owner(tx, &tree)?;
     let items = found.into_iter().filter_map(|row| {
         let id = UserId(row.user_id);
-        Some(Billable {
+        Some(BillableMember {
             user: people.remove(&id)?,
             kind: kind(row.kind),
             is_last_owner: owner == Some(id),
@@ -157,7 +157,7 @@ pub fn list(
 }
 
 /// Works out who counts, so that it can be listed.
-pub fn work_out(tx: &mut Tx<'_>, place: Place) -> Result<()> {
+pub fn work_out(tx: &mut Tx<'_>, place: MemberSource) -> Result<()> {
     let tree = tree::owned(tx, &place, plain)?;
     match seats::holds(tx, tree.top)? {
         true => Ok(()),
@@ -199,13 +199,13 @@ fn counts(tx: &mut Tx<'_>, tree: &Tree, user: UserId) -> Result<bool> {
 }
 
 /// Takes somebody out of the group and of everything below it.
-pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<()> {
+pub fn remove(tx: &mut Tx<'_>, place: MemberSource, user: UserId) -> Result<()> {
     access::alone(tx)?;
     let tree = tree::owned(tx, &place, |why| {
         Error::bad_request().because(
             match why {
-                Why::Nested => "Invalid group provided, must be top-level",
-                Why::NotOwner => "User unauthorized to remove member",
+                TreeRefusal::Nested => "Invalid group provided, must be top-level",
+                TreeRefusal::NotOwner => "User unauthorized to remove member",
             }
             .to_owned(),
         )

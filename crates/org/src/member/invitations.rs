@@ -15,9 +15,9 @@ use kernel::{
 use worker::Queue;
 
 use super::{
-    Place, Source,
-    actions::{self, Done, End, Given, MOST_AT_ONCE, ensure_unlocked},
-    place::Lineage,
+    MemberSource, Source,
+    actions::{self, Done, End, GrantOutcome, MOST_AT_ONCE, ensure_unlocked},
+    member_source::Lineage,
     quota::Quota,
     rules::{self, Terms, sentences},
     store::MemberStore,
@@ -51,7 +51,7 @@ pub enum Outcome {
 /// Invites addresses and people. Whoever is known becomes a member at once.
 pub fn invite(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     guests: &Guests,
     terms: Terms,
     quota: Quota,
@@ -93,10 +93,10 @@ pub fn invite(
 }
 
 /// An address, and whose it is where that is known.
-type Addressed<'a> = (&'a str, Option<User>);
+type Invitee<'a> = (&'a str, Option<User>);
 
 /// Addresses, each once: they differ by more than the case of their letters.
-fn addressed<'a>(tx: &mut Tx<'_>, emails: &'a [String]) -> Result<Vec<Addressed<'a>>> {
+fn addressed<'a>(tx: &mut Tx<'_>, emails: &'a [String]) -> Result<Vec<Invitee<'a>>> {
     let mut seen = BTreeSet::new();
     let emails = emails.iter().filter(|email| seen.insert(email.to_lowercase()));
     emails.map(|email| Ok((email.as_str(), known_as(tx, email)?))).collect()
@@ -106,7 +106,7 @@ fn addressed<'a>(tx: &mut Tx<'_>, emails: &'a [String]) -> Result<Vec<Addressed<
 fn count_newcomers(
     tx: &mut Tx<'_>,
     source: Source,
-    addresses: &[Addressed<'_>],
+    addresses: &[Invitee<'_>],
     people: &BTreeSet<UserId>,
 ) -> Result<usize> {
     let unknown = addresses.iter().filter(|(_, user)| user.is_none());
@@ -117,11 +117,11 @@ fn count_newcomers(
 
 fn invite_address(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     lineage: &Lineage,
     email: &str,
     terms: Terms,
-) -> Result<Given> {
+) -> Result<GrantOutcome> {
     let mut faults = Faults::default();
     let level = rules::level(lineage, place.source, terms.level, &mut faults);
     rules::check_end(tx.now, terms.expires_at, &mut faults);
@@ -129,44 +129,44 @@ fn invite_address(
         faults.add("user", rules::unwelcome(place.source));
     }
     if let Some(why) = sentences(faults) {
-        return Ok(Given::Refused(why));
+        return Ok(GrantOutcome::Refused(why));
     }
     match store::find(tx, place.source, email)? {
         Some(old) if old.has_ended(tx.now) => {
             store::keep(tx, old.id, level, terms.expires_at)?;
             tx.enqueue(&SendInvitation { invitation: old.id })?;
-            Ok(Given::New)
+            Ok(GrantOutcome::New)
         }
         Some(old) if old.access_level > place.level() => {
-            Ok(Given::Refused("not authorized to update member".to_owned()))
+            Ok(GrantOutcome::Refused("not authorized to update member".to_owned()))
         }
         Some(old) => {
             store::keep(tx, old.id, level, terms.expires_at)?;
-            Ok(Given::Changed)
+            Ok(GrantOutcome::Changed)
         }
         None => {
             let id = store::insert(tx, &place, email, level, terms.expires_at)?;
             tx.enqueue(&SendInvitation { invitation: id })?;
-            Ok(Given::New)
+            Ok(GrantOutcome::New)
         }
     }
 }
 
 /// An invitation with who made it.
-pub type Told = (Invitation, Option<User>);
+pub type InvitationWithAuthor = (Invitation, Option<User>);
 
 /// Invitations that nobody has accepted; `email` narrows them to one address.
 pub fn list(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     email: Option<&str>,
     page: PageRequest,
-) -> Result<Page<Told>> {
+) -> Result<Page<InvitationWithAuthor>> {
     let page = store::list(tx, place.source, email, page)?;
     page.try_map_all(|found| told(tx, found))
 }
 
-fn told(tx: &mut Tx<'_>, found: Vec<Invitation>) -> Result<Vec<Told>> {
+fn told(tx: &mut Tx<'_>, found: Vec<Invitation>) -> Result<Vec<InvitationWithAuthor>> {
     let hosts: Vec<UserId> = found.iter().filter_map(|invitation| invitation.created_by).collect();
     let hosts = tx.users_by_id(&hosts)?;
     let host = |id: Option<UserId>| id.and_then(|id| hosts.get(&id).cloned());
@@ -182,11 +182,11 @@ fn living(tx: &mut Tx<'_>, source: Source, email: &str) -> Result<Option<Invitat
 /// Changes what an invitation will give; `None` where there is none to this address.
 pub fn change(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     email: &str,
     level: Option<AccessLevel>,
     end: End,
-) -> Result<Option<Told>> {
+) -> Result<Option<InvitationWithAuthor>> {
     let Some(invitation) = living(tx, place.source, email)? else { return Ok(None) };
     let level = level.unwrap_or(invitation.access_level);
     if level.max(invitation.access_level) > place.level() {
@@ -204,7 +204,7 @@ pub fn change(
 /// Takes an invitation back; false where there is none to this address.
 pub fn withdraw(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     email: &str,
     unless_newer: Option<Ts>,
 ) -> Result<bool> {
@@ -228,7 +228,7 @@ impl Invitation {
 }
 
 /// What an invitation is to, for whoever holds its secret.
-pub fn target(tx: &mut Tx<'_>, invitation: &Invitation) -> Result<super::letters::Named> {
+pub fn target(tx: &mut Tx<'_>, invitation: &Invitation) -> Result<super::letters::SourceName> {
     let lineage = Lineage::of(tx, invitation.source())?;
-    super::letters::Named::of(tx, invitation.source(), &lineage)
+    super::letters::SourceName::of(tx, invitation.source(), &lineage)
 }

@@ -3,7 +3,7 @@
 use db::Tx;
 use kernel::{AccessLevel, Result, ids::NamespaceId};
 
-use super::{Source, place::Lineage, rules::role, store::MemberStore};
+use super::{Source, member_source::Lineage, rules::role, store::MemberStore};
 use crate::{
     mail::{self, Letter},
     project::store::ProjectStore,
@@ -14,13 +14,13 @@ use crate::{
 const MOST_READERS: i64 = 10;
 
 /// What a source is called in letters, and where it is.
-pub struct Named {
+pub struct SourceName {
     pub word: &'static str,
     pub name: String,
     pub path: String,
 }
 
-impl Named {
+impl SourceName {
     pub(super) fn of(tx: &mut Tx<'_>, source: Source, lineage: &Lineage) -> Result<Self> {
         let word = source.word();
         match source {
@@ -46,9 +46,9 @@ pub(super) fn granted(
     user: &User,
     level: AccessLevel,
 ) -> Result<()> {
-    let named = Named::of(tx, lineage.source(), lineage)?;
+    let named = SourceName::of(tx, lineage.source(), lineage)?;
     let (word, name, role) = (named.word, &named.name, role(level));
-    tell(
+    notify(
         tx,
         lineage,
         user,
@@ -59,7 +59,7 @@ pub(super) fn granted(
 
 /// Tells those who manage members that somebody asks to become one.
 pub(super) fn requested(tx: &mut Tx<'_>, lineage: &Lineage, who: &User) -> Result<()> {
-    let named = Named::of(tx, lineage.source(), lineage)?;
+    let named = SourceName::of(tx, lineage.source(), lineage)?;
     let mut readers = tx.managers(lineage.source(), MOST_READERS)?;
     if readers.is_empty()
         && let (Source::Project(_), Some(home)) = (lineage.source(), lineage.home())
@@ -72,16 +72,16 @@ pub(super) fn requested(tx: &mut Tx<'_>, lineage: &Lineage, who: &User) -> Resul
         who.name, who.username, named.name, named.word, named.path
     );
     for reader in readers {
-        tell(tx, lineage, &reader, subject.clone(), text.clone())?;
+        notify(tx, lineage, &reader, subject.clone(), text.clone())?;
     }
     Ok(())
 }
 
 /// Tells somebody that they were not let in.
 pub(super) fn denied(tx: &mut Tx<'_>, lineage: &Lineage, user: &User) -> Result<()> {
-    let named = Named::of(tx, lineage.source(), lineage)?;
+    let named = SourceName::of(tx, lineage.source(), lineage)?;
     let (word, name) = (named.word, &named.name);
-    tell(
+    notify(
         tx,
         lineage,
         user,
@@ -97,12 +97,12 @@ pub(super) fn accepted(
     host: &User,
     guest: &User,
 ) -> Result<()> {
-    let named = Named::of(tx, lineage.source(), lineage)?;
+    let named = SourceName::of(tx, lineage.source(), lineage)?;
     let text = format!(
         "{} (@{}) accepted your invitation to join the {} {}.",
         guest.name, guest.username, named.name, named.word
     );
-    tell(tx, lineage, host, "Invitation accepted".to_owned(), text)
+    notify(tx, lineage, host, "Invitation accepted".to_owned(), text)
 }
 
 /// Tells those who look after a group that somebody took more of its projects than it lets one person have.
@@ -115,7 +115,7 @@ pub(crate) fn downloaded_too_much(
 ) -> Result<()> {
     let source = Source::Group(group);
     let lineage = Lineage::of(tx, source)?;
-    let named = Named::of(tx, source, &lineage)?;
+    let named = SourceName::of(tx, source, &lineage)?;
     let subject = format!("Many projects of the {} {} were downloaded", named.name, named.word);
     let then = match locked_out {
         true => {
@@ -128,12 +128,12 @@ pub(crate) fn downloaded_too_much(
         user.name, user.username, named.name, named.word, named.path
     );
     for reader in readers {
-        tell(tx, &lineage, reader, subject.clone(), text.clone())?;
+        notify(tx, &lineage, reader, subject.clone(), text.clone())?;
     }
     Ok(())
 }
 
-fn tell(
+fn notify(
     tx: &mut Tx<'_>,
     lineage: &Lineage,
     user: &User,

@@ -19,7 +19,7 @@ use kernel::{
 
 use super::{
     Member, MemberFilter, Membership, Source, State,
-    place::Lineage,
+    member_source::Lineage,
     reach::{self, Reach},
     store::MemberStore,
 };

@@ -4,7 +4,7 @@ use db::{Tx, each_backend, error, schema::daily_invites};
 use diesel::prelude::*;
 use kernel::{Result, Ts, ids::NamespaceId};
 
-use super::place::Lineage;
+use super::member_source::Lineage;
 
 /// So many a day, and days begin at midnight UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

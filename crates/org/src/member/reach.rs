@@ -13,10 +13,10 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use super::{Member, Source, State, place::Lineage};
+use super::{Member, Source, State, member_source::Lineage};
 use crate::{
     access::role::FOREVER,
-    ends::living_in,
+    expiry::living_in,
     listing::{self, value},
     namespace::model::keeps_to_itself,
 };
@@ -34,7 +34,7 @@ pub(super) struct Reach {
 }
 
 #[derive(QueryableByName)]
-struct House {
+struct SourceGroup {
     #[diesel(sql_type = BigInt)]
     id: i64,
     #[diesel(sql_type = Integer)]
@@ -56,7 +56,7 @@ impl Reach {
         };
         let own = lineage.ids();
         let house = house(tx, actor, project, &listed(own.iter()));
-        let houses: Vec<House> = listing::rows(
+        let houses: Vec<SourceGroup> = listing::rows(
             tx,
             &format!("WITH RECURSIVE {house} SELECT id, cap, shown FROM house"),
             &[],

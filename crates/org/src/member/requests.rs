@@ -12,10 +12,10 @@ use kernel::{
 };
 
 use super::{
-    Event, Member, NewMember, Place, Source, State, Step,
+    Event, Member, MemberSource, NewMember, Source, State, Step,
     event::Fact,
     letters,
-    place::Lineage,
+    member_source::Lineage,
     rules::{self, Newness, Terms},
     steps::{ensure_step, insert},
     store::MemberStore,
@@ -37,10 +37,10 @@ pub struct AccessRequest {
 }
 
 /// A request with whose it is.
-pub type Asked = (AccessRequest, User);
+pub type RequestWithUser = (AccessRequest, User);
 
 /// Asks to become a member, where outsiders may ask.
-pub fn ask(tx: &mut Tx<'_>, place: Place) -> Result<Asked> {
+pub fn ask(tx: &mut Tx<'_>, place: MemberSource) -> Result<RequestWithUser> {
     let user = tx.user(place.actor().user()?)?;
     let lineage = Lineage::of(tx, place.source)?;
     // A membership that waits for approval gives no role, and is one all the same.
@@ -68,7 +68,7 @@ pub fn ask(tx: &mut Tx<'_>, place: Place) -> Result<Asked> {
     Ok((request, user))
 }
 
-fn fact(place: &Place, user: &User) -> Fact {
+fn fact(place: &MemberSource, user: &User) -> Fact {
     Fact::new(place.source, user.id, AccessLevel::NoAccess, None, place.actor().id)
 }
 
@@ -105,7 +105,11 @@ fn find(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<Option<AccessRe
 }
 
 /// Who asks, the first to ask first.
-pub fn list(tx: &mut Tx<'_>, place: Place, page: PageRequest) -> Result<Page<Asked>> {
+pub fn list(
+    tx: &mut Tx<'_>,
+    place: MemberSource,
+    page: PageRequest,
+) -> Result<Page<RequestWithUser>> {
     if !place.may_manage() {
         return Err(Error::forbidden());
     }
@@ -129,7 +133,7 @@ pub fn list(tx: &mut Tx<'_>, place: Place, page: PageRequest) -> Result<Page<Ask
 }
 
 /// Lets somebody in who asked.
-pub fn approve(tx: &mut Tx<'_>, place: Place, user: UserId, level: i64) -> Result<Member> {
+pub fn approve(tx: &mut Tx<'_>, place: MemberSource, user: UserId, level: i64) -> Result<Member> {
     if !place.may_manage() {
         return Err(Error::forbidden());
     }
@@ -157,7 +161,12 @@ pub fn approve(tx: &mut Tx<'_>, place: Place, user: UserId, level: i64) -> Resul
 }
 
 /// Turns somebody away, or withdraws one's own request.
-pub fn deny(tx: &mut Tx<'_>, place: Place, user: UserId, unless_newer: Option<Ts>) -> Result<()> {
+pub fn deny(
+    tx: &mut Tx<'_>,
+    place: MemberSource,
+    user: UserId,
+    unless_newer: Option<Ts>,
+) -> Result<()> {
     let oneself = place.actor().id == Some(user);
     let request = find(tx, place.source, user)?.ok_or(Error::missing())?;
     if !oneself && !place.may_manage() {

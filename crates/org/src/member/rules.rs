@@ -3,7 +3,7 @@
 use db::Tx;
 use kernel::{AccessLevel, Error, Result, Ts};
 
-use super::{Source, place::Lineage, store::MemberStore};
+use super::{Source, member_source::Lineage, store::MemberStore};
 use crate::{faults::Faults, settings::domains, user::User};
 
 /// A role and its end, as they are asked for.

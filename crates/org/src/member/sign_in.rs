@@ -6,7 +6,7 @@ use db::{Tx, each_backend, error, schema::user_identities};
 use diesel::{dsl::exists, prelude::*};
 use kernel::{AccessLevel, Result, ids::UserId};
 
-use super::{Place, Source, store::MemberStore};
+use super::{MemberSource, Source, store::MemberStore};
 use crate::user::model::ExternalIdentity;
 
 /// The accounts of those who have one.
@@ -14,7 +14,11 @@ pub type Identities = HashMap<UserId, ExternalIdentity>;
 
 /// The accounts of these people with the sign-in of the group's tree; `None` where it has none, or where that is none of
 /// the reader's business.
-pub fn identities(tx: &mut Tx<'_>, place: &Place, people: &[UserId]) -> Result<Option<Identities>> {
+pub fn identities(
+    tx: &mut Tx<'_>,
+    place: &MemberSource,
+    people: &[UserId],
+) -> Result<Option<Identities>> {
     let Source::Group(group) = place.source else { return Ok(None) };
     if place.level() < AccessLevel::Owner {
         return Ok(None);

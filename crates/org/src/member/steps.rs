@@ -7,7 +7,7 @@ use kernel::{
 };
 
 use super::{
-    Event, Member, NewMember, Place, Source, State, Step, event::Fact, store::MemberStore,
+    Event, Member, MemberSource, NewMember, Source, State, Step, event::Fact, store::MemberStore,
 };
 use crate::access;
 
@@ -21,7 +21,7 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewMember) -> Result<()> {
 
 /// Whoever a personal namespace belongs to owns the projects in it, as members, too. Effective access is refreshed by
 /// who put the project there.
-pub fn settle_owner(tx: &mut Tx<'_>, project: ProjectId, owner: Option<UserId>) -> Result<()> {
+pub fn ensure_owner(tx: &mut Tx<'_>, project: ProjectId, owner: Option<UserId>) -> Result<()> {
     let Some(owner) = owner else { return Ok(()) };
     tx.insert_member(&NewMember {
         source: Source::Project(project),
@@ -47,7 +47,7 @@ pub(super) fn ensure_step(from: State, step: Step) -> Result<State> {
 /// Takes a membership away; the caller has effective access worked out anew.
 pub(super) fn drop_member(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     member: &Member,
     unassign_issuables: bool,
 ) -> Result<()> {

@@ -15,7 +15,7 @@ use kernel::{
 use super::{Member, NewMember, Source};
 use crate::{
     access,
-    ends::living,
+    expiry::living,
     namespace::Namespace,
     search::beginning,
     user::{self, User},
@@ -29,7 +29,7 @@ pub trait MemberStore {
     fn find_member_by_id(&mut self, id: MemberId) -> Result<Option<Member>>;
     fn insert_member(&mut self, new: &NewMember) -> Result<()>;
     /// Changes what it gives, now or once it is approved, and its end.
-    fn keep_member(
+    fn save_member(
         &mut self,
         member: &Member,
         level: AccessLevel,
@@ -116,7 +116,7 @@ impl MemberStore for Tx<'_> {
         Ok(())
     }
 
-    fn keep_member(
+    fn save_member(
         &mut self,
         member: &Member,
         level: AccessLevel,

@@ -7,21 +7,25 @@ use kernel::{
     ids::{MemberId, UserId},
 };
 
-use super::{Member, Place, Source};
+use super::{Member, MemberSource, Source};
 use crate::{access::tree::Tree, namespace::store::NamespaceStore};
 
 /// The tree of a group that the caller owns.
 ///
 /// # Errors
 /// `refusal` where the caller does not own the group, or it is not a top-level one.
-pub(super) fn owned(tx: &mut Tx<'_>, place: &Place, refusal: fn(Why) -> Error) -> Result<Tree> {
-    let Source::Group(id) = place.source else { return Err(refusal(Why::Nested)) };
+pub(super) fn owned(
+    tx: &mut Tx<'_>,
+    place: &MemberSource,
+    refusal: fn(TreeRefusal) -> Error,
+) -> Result<Tree> {
+    let Source::Group(id) = place.source else { return Err(refusal(TreeRefusal::Nested)) };
     let group = tx.namespace(id)?;
     if group.parent_id.is_some() {
-        return Err(refusal(Why::Nested));
+        return Err(refusal(TreeRefusal::Nested));
     }
     if !place.may_manage() {
-        return Err(refusal(Why::NotOwner));
+        return Err(refusal(TreeRefusal::NotOwner));
     }
     Ok(Tree::of_top(group.id, &group.full_path.to_lowercase()))
 }
@@ -34,7 +38,7 @@ pub(super) fn members(tx: &mut Tx<'_>, tree: &Tree, condition: &str) -> Result<V
         tree.parts()
     );
     let ids: Vec<MemberId> =
-        tree.load::<Found>(tx, &text)?.into_iter().map(|found| MemberId(found.id)).collect();
+        tree.load::<NamespaceRow>(tx, &text)?.into_iter().map(|found| MemberId(found.id)).collect();
     let query = members::table.filter(members::id.eq_any(ids)).order_by(members::id);
     each_backend!(tx, |conn| query.select(Member::as_select()).load(conn).map_err(error("Member")))
 }
@@ -47,19 +51,19 @@ pub(super) fn members_of(tx: &mut Tx<'_>, tree: &Tree, user: UserId) -> Result<V
 }
 
 #[derive(QueryableByName)]
-pub(super) struct Found {
+pub(super) struct NamespaceRow {
     #[diesel(sql_type = BigInt)]
     pub(super) id: i64,
 }
 
 /// Why a tree is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum TreeRefusal {
     Nested,
     NotOwner,
 }
 
 /// The refusal that says nothing.
-pub(super) fn plain(_: Why) -> Error {
+pub(super) fn plain(_: TreeRefusal) -> Error {
     Error::bad_request()
 }

@@ -12,9 +12,9 @@ use super::{
     addresses::{free_addresses, relocate},
     downloads,
     event::Event,
-    full_path::{NewPlace, joined},
+    full_path::{NewPath, joined},
     model::{ProjectCreation, SubgroupCreation},
-    rules::{self, Surroundings},
+    rules::{self, VisibilityLimits},
     runners,
     store::NamespaceStore,
 };
@@ -61,7 +61,7 @@ pub fn create(
     if let Some(text) = new.picture_fault {
         faults.add("avatar", text);
     }
-    let around = Surroundings {
+    let around = VisibilityLimits {
         parent: parent.map(|parent| parent.visibility),
         projects: None,
         groups: None,
@@ -71,7 +71,7 @@ pub fn create(
     if !faults.is_empty() {
         return Err(failed(faults));
     }
-    free_addresses(tx, &NewPlace::below(parent, &details.name, &details.path).full_path)?;
+    free_addresses(tx, &NewPath::below(parent, &details.name, &details.path).full_path)?;
     let group = tx.insert_group(&details, parent)?;
     let owner = NewMember {
         source: Source::Group(group.id),
@@ -215,7 +215,7 @@ fn faults_of(
 
 fn visibility_faults(
     details: &GroupDetails,
-    around: Surroundings,
+    around: VisibilityLimits,
     admin: bool,
     settings: &Settings,
 ) -> Vec<String> {
@@ -255,16 +255,16 @@ pub fn update(
     if details.visibility != group.visibility {
         let (projects, groups) = tx.visibility_inside(group.id)?;
         let parent = parent.as_ref().map(|parent| parent.visibility);
-        let around = Surroundings { parent, projects, groups };
+        let around = VisibilityLimits { parent, projects, groups };
         let settings = tx.settings()?;
         let texts = visibility_faults(&details, around, grant.actor().admin, &settings);
         faults.add_each("visibility_level", texts);
     }
     faults.into_result()?;
     if (&details.name, &details.path) != (&group.name, &group.path) {
-        relocate(tx, &group, &NewPlace::below(parent.as_ref(), &details.name, &details.path))?;
+        relocate(tx, &group, &NewPath::below(parent.as_ref(), &details.name, &details.path))?;
     }
-    tx.keep_group(group.id, &details)?;
+    tx.save_group(group.id, &details)?;
     let changed = tx.namespace(group.id)?;
     runners::hand_down(tx, &old, &changed)?;
     downloads::pardon(tx, &changed, (&old, &changed.settings()))?;
@@ -326,7 +326,7 @@ fn is_template_fit(
 /// Notes the name of a new group's picture.
 pub fn set_avatar(tx: &mut Tx<'_>, group: NamespaceId, name: String) -> Result<Namespace> {
     let details = GroupDetails { avatar: Some(name), ..GroupDetails::of(&tx.namespace(group)?) };
-    tx.keep_group(group, &details)?;
+    tx.save_group(group, &details)?;
     tx.namespace(group)
 }
 

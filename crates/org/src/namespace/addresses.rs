@@ -13,7 +13,7 @@ use kernel::{Error, Result, Visibility};
 
 use super::{
     Namespace,
-    full_path::{NewPlace, below},
+    full_path::{NewPath, below},
     store::NamespaceStore,
 };
 use crate::access::{self, changes};
@@ -30,12 +30,12 @@ pub fn rename(
     if !same && tx.is_path_taken(path)? {
         return Err(Error::invalid(field, "has already been taken"));
     }
-    relocate(tx, namespace, &NewPlace::below(None, name, path))
+    relocate(tx, namespace, &NewPath::below(None, name, path))
 }
 
 /// Writes the new place into a namespace and everything below it, in a few statements however much that is. The old
 /// addresses of projects keep leading to them; those of groups lead nowhere.
-pub(crate) fn relocate(tx: &mut Tx<'_>, namespace: &Namespace, place: &NewPlace) -> Result<()> {
+pub(crate) fn relocate(tx: &mut Tx<'_>, namespace: &Namespace, place: &NewPath) -> Result<()> {
     access::alone(tx)?;
     let moves = !namespace.full_path.eq_ignore_ascii_case(&place.full_path);
     if moves {
@@ -79,7 +79,7 @@ fn leave_signs(tx: &mut Tx<'_>, namespace: &Namespace) -> Result<()> {
 }
 
 /// Puts the new beginning before every path and name below a namespace.
-fn rewrite(tx: &mut Tx<'_>, table: &str, old: &Namespace, new: &NewPlace) -> Result<()> {
+fn rewrite(tx: &mut Tx<'_>, table: &str, old: &Namespace, new: &NewPath) -> Result<()> {
     let after = |text: &str| i32::try_from(text.chars().count() + 1).map_err(Error::internal);
     let (from, to) = below(&old.full_path);
     let text = format!(

@@ -20,10 +20,10 @@ use super::{
 };
 use crate::{
     custom_attribute::{CustomAttribute, Subject, store::CustomAttributeStore},
-    ends::living,
+    expiry::living,
     project::{
-        record::{self, Beside, Numbers},
-        shown::Shown,
+        record::{self, NumberByProject, Numbers},
+        view::ProjectView,
     },
     settings::{Settings, store::SettingsStore},
 };
@@ -49,8 +49,8 @@ pub struct Detail {
 /// The newest projects of a group, and of those that it was invited to.
 #[derive(Debug)]
 pub struct Projects {
-    pub own: Vec<Shown>,
-    pub shared: Vec<Shown>,
+    pub own: Vec<ProjectView>,
+    pub shared: Vec<ProjectView>,
 }
 
 /// What a group's row alone does not say.
@@ -64,7 +64,7 @@ struct Row {
 }
 
 /// A group as it is read: by itself, or with its projects. What others know of those projects is read with them.
-pub fn read<A: Beside, B: Beside>(
+pub fn read<A: NumberByProject, B: NumberByProject>(
     tx: &mut Tx<'_>,
     actor: Actor,
     id: NamespaceId,
@@ -103,7 +103,7 @@ fn row(tx: &mut Tx<'_>, id: NamespaceId) -> Result<Row> {
         .map_err(error("Namespace")))
 }
 
-fn projects<A: Beside, B: Beside>(
+fn projects<A: NumberByProject, B: NumberByProject>(
     tx: &mut Tx<'_>,
     actor: Actor,
     row: &Row,
@@ -114,12 +114,12 @@ fn projects<A: Beside, B: Beside>(
         true => networks::closed_to(tx, actor)?,
         false => Vec::new(),
     };
-    let mut ids = |there: bool, among: Among| match there {
+    let mut ids = |there: bool, among: ProjectSet| match there {
         true => newest(tx, actor, &among, &closed),
         false => Ok(Vec::new()),
     };
-    let own = ids(row.has_projects, Among::In(group))?;
-    let shared = ids(row.is_invited, Among::SharedWith(group))?;
+    let own = ids(row.has_projects, ProjectSet::In(group))?;
+    let shared = ids(row.is_invited, ProjectSet::SharedWith(group))?;
     let all: Vec<ProjectId> = own.iter().chain(&shared).copied().collect();
     let found = record::some(tx, actor, &all, beside)?;
     let listed = |ids: &[ProjectId]| {
@@ -145,7 +145,7 @@ pub fn notes(
     if actor.admin { tx.custom_attributes(Subject::Group(group)).map(Some) } else { Ok(None) }
 }
 
-enum Among {
+enum ProjectSet {
     In(NamespaceId),
     SharedWith(NamespaceId),
 }
@@ -156,15 +156,15 @@ const MOST: i64 = 100;
 fn newest(
     tx: &mut Tx<'_>,
     actor: Actor,
-    among: &Among,
+    among: &ProjectSet,
     closed: &[String],
 ) -> Result<Vec<ProjectId>> {
     let now = tx.now;
     each_backend!(tx, |conn| {
         let mut query = projects::table.filter(projects::deleted_at.is_null()).into_boxed();
         query = match among {
-            Among::In(group) => query.filter(projects::namespace_id.eq(*group)),
-            Among::SharedWith(group) => query.filter(
+            ProjectSet::In(group) => query.filter(projects::namespace_id.eq(*group)),
+            ProjectSet::SharedWith(group) => query.filter(
                 projects::id.eq_any(
                     project_group_links::table
                         .filter(project_group_links::namespace_id.eq(*group))

@@ -7,7 +7,7 @@ use super::Namespace;
 
 /// A group as it is called in facts about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Named {
+pub struct NamespacePath {
     pub group_id: NamespaceId,
     pub name: String,
     pub path: String,
@@ -15,7 +15,7 @@ pub struct Named {
     pub parent_group_id: Option<NamespaceId>,
 }
 
-impl From<&Namespace> for Named {
+impl From<&Namespace> for NamespacePath {
     fn from(group: &Namespace) -> Self {
         Self {
             group_id: group.id,
@@ -33,18 +33,18 @@ impl From<&Namespace> for Named {
 pub enum Event {
     GroupCreate {
         #[serde(flatten)]
-        group: Named,
+        group: NamespacePath,
         user: Option<UserId>,
     },
     GroupUpdate {
         #[serde(flatten)]
-        group: Named,
+        group: NamespacePath,
         user: Option<UserId>,
     },
     /// Its address is another one.
     GroupRename {
         #[serde(flatten)]
-        group: Named,
+        group: NamespacePath,
         old_path: String,
         old_full_path: String,
         user: Option<UserId>,
@@ -52,24 +52,24 @@ pub enum Event {
     /// It lies in another group, or in none.
     GroupTransfer {
         #[serde(flatten)]
-        group: Named,
+        group: NamespacePath,
         old_full_path: String,
         user: Option<UserId>,
     },
     /// It goes on a day to come, unless somebody restores it.
     GroupMarkedForDeletion {
         #[serde(flatten)]
-        group: Named,
+        group: NamespacePath,
         user: Option<UserId>,
     },
     GroupRestore {
         #[serde(flatten)]
-        group: Named,
+        group: NamespacePath,
         user: Option<UserId>,
     },
     GroupDestroy {
         #[serde(flatten)]
-        group: Named,
+        group: NamespacePath,
         user: Option<UserId>,
     },
     GroupShare {

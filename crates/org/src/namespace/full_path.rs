@@ -4,14 +4,14 @@ use super::Namespace;
 
 /// Of a namespace, when it moves.
 #[derive(Clone, Debug)]
-pub(crate) struct NewPlace {
+pub(crate) struct NewPath {
     pub name: String,
     pub path: String,
     pub full_path: String,
     pub full_name: String,
 }
 
-impl NewPlace {
+impl NewPath {
     pub(crate) fn below(parent: Option<&Namespace>, name: &str, path: &str) -> Self {
         Self {
             name: name.to_owned(),

@@ -9,7 +9,7 @@ use kernel::{
 
 use super::{
     GroupFilter, Namespace,
-    model::{GroupOrder, Place, Reach},
+    model::{GroupOrder, Reach, TreeLevel},
     networks, search, seen,
 };
 use crate::{
@@ -77,7 +77,7 @@ impl Question {
     /// How many groups somebody is a member of is read from the projection, without looking at any.
     fn count(&self, tx: &mut Tx<'_>, filter: &GroupFilter) -> Result<i64> {
         let narrowed = filter.search.is_some()
-            || filter.place != Place::Anywhere
+            || filter.place != TreeLevel::Anywhere
             || !filter.skip.is_empty()
             || !filter.attributes.is_empty()
             || filter.elsewhere
@@ -121,8 +121,8 @@ fn question(tx: &mut Tx<'_>, filter: &GroupFilter, skipped: i64) -> Result<Quest
     filter::having(&mut all, "g.id", "namespace_id", &filter.attributes);
     if let Some(term) = &filter.search {
         let columns = match filter.place {
-            Place::Anywhere | Place::TopLevel => ["full_path", "full_name"],
-            Place::Under(_) | Place::Below(_) => ["path", "name"],
+            TreeLevel::Anywhere | TreeLevel::TopLevel => ["full_path", "full_name"],
+            TreeLevel::Under(_) | TreeLevel::Below(_) => ["path", "name"],
         };
         search::matching(tx, &mut all, "g", columns, term)?;
     }
@@ -205,12 +205,12 @@ fn is_all_visible(tx: &mut Tx<'_>, filter: &GroupFilter) -> Result<bool> {
         return Ok(false);
     };
     match &filter.place {
-        Place::Under(parent) => seen::belongs(tx, user, "$2", Bind::Number(parent.0)),
-        Place::Below(path) => {
+        TreeLevel::Under(parent) => seen::belongs(tx, user, "$2", Bind::Number(parent.0)),
+        TreeLevel::Below(path) => {
             let top = "(SELECT g.id FROM namespaces g WHERE g.path_key = $2)";
             seen::belongs(tx, user, top, Bind::Word(path.to_lowercase()))
         }
-        Place::Anywhere | Place::TopLevel => Ok(false),
+        TreeLevel::Anywhere | TreeLevel::TopLevel => Ok(false),
     }
 }
 
@@ -249,12 +249,12 @@ fn member(
     Ok(())
 }
 
-fn place(tx: &mut Tx<'_>, all: &mut Conditions, place: &Place) -> Result<()> {
+fn place(tx: &mut Tx<'_>, all: &mut Conditions, place: &TreeLevel) -> Result<()> {
     match place {
-        Place::Anywhere => {}
-        Place::TopLevel => all.plain("g.parent_id IS NULL"),
-        Place::Under(parent) => all.plain(format!("g.parent_id = {}", value(parent))),
-        Place::Below(path) => {
+        TreeLevel::Anywhere => {}
+        TreeLevel::TopLevel => all.plain("g.parent_id IS NULL"),
+        TreeLevel::Under(parent) => all.plain(format!("g.parent_id = {}", value(parent))),
+        TreeLevel::Below(path) => {
             let key = path.to_lowercase();
             let (first, last) = (format!("{key}/"), format!("{key}0"));
             let range = "namespaces g WHERE g.kind = 'group' AND g.deleted_at IS NULL AND g.path_key > $1 AND g.path_key < $2";

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// What the caller would make in a group.
-enum Wanted {
+enum LocationPurpose {
     /// A subgroup, and not below the group with these keys.
     Subgroup {
         from: String,
@@ -44,7 +44,7 @@ pub fn of_group(
     let (from, to) = below(&group.full_path);
     let without: Vec<NamespaceId> =
         [Some(group.id), group.parent_id].into_iter().flatten().collect();
-    found(tx, grant.actor(), &Wanted::Subgroup { from, to }, &without, search, page)
+    found(tx, grant.actor(), &LocationPurpose::Subgroup { from, to }, &without, search, page)
 }
 
 /// Groups in which the caller may make projects, beside the one where the project already is.
@@ -55,7 +55,7 @@ pub fn of_project(
     page: PageRequest,
 ) -> Result<Page<Namespace>> {
     let home = tx.project(grant.project())?.namespace_id;
-    found(tx, grant.actor(), &Wanted::Project, &[home], search, page)
+    found(tx, grant.actor(), &LocationPurpose::Project, &[home], search, page)
 }
 
 #[expect(
@@ -65,7 +65,7 @@ pub fn of_project(
 fn found(
     tx: &mut Tx<'_>,
     actor: Actor,
-    wanted: &Wanted,
+    wanted: &LocationPurpose,
     without: &[NamespaceId],
     search: Option<&str>,
     page: PageRequest,
@@ -97,7 +97,7 @@ fn found(
                 )
             };
             match wanted {
-                Wanted::Subgroup { from, to } => {
+                LocationPurpose::Subgroup { from, to } => {
                     query = query.filter(diesel::dsl::not(
                         namespaces::path_key.ge(from).and(namespaces::path_key.lt(to)),
                     ));
@@ -109,8 +109,8 @@ fn found(
                         );
                     }
                 }
-                Wanted::Project if actor.admin => {}
-                Wanted::Project => {
+                LocationPurpose::Project if actor.admin => {}
+                LocationPurpose::Project => {
                     let open = namespaces::project_creation_level
                         .eq(ProjectCreation::Developer.to_string());
                     let kept =

@@ -206,7 +206,7 @@ kernel::text_enum! { pub enum GroupOrder {
 
 /// Which part of the tree a list shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum TreeLevel {
     #[default]
     Anywhere,
     TopLevel,
@@ -237,7 +237,7 @@ pub struct GroupFilter {
     /// Who asks.
     pub actor: Actor,
     pub reach: Reach,
-    pub place: Place,
+    pub place: TreeLevel,
     pub search: Option<String>,
     pub skip: Vec<NamespaceId>,
     /// What administrators noted of them; all of these.

@@ -12,7 +12,7 @@ use kernel::{
 
 use super::{Kind, Namespace, list::in_order, model::keeps_to_itself, networks, search, seen};
 use crate::{
-    ends::living_in,
+    expiry::living_in,
     listing::{Bind, Conditions, Selection, count, ids, list_of, page_of_ids, rows},
 };
 
@@ -38,12 +38,12 @@ pub trait NamespaceLists {
         &mut self,
         actor: Actor,
         among: &[Namespace],
-    ) -> Result<HashMap<NamespaceId, Care>>;
+    ) -> Result<HashMap<NamespaceId, HeadCounts>>;
 }
 
 /// How many people a namespace has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Care {
+pub struct HeadCounts {
     /// Members of the group, or of one below it.
     pub members: i64,
     /// People who take a seat: with a role in the group or in anything below it, however they came by it.
@@ -51,7 +51,7 @@ pub struct Care {
 }
 
 #[derive(QueryableByName)]
-struct Counted {
+struct HeadCountRow {
     #[diesel(sql_type = BigInt)]
     id: i64,
     #[diesel(sql_type = BigInt)]
@@ -114,7 +114,7 @@ impl NamespaceLists for Tx<'_> {
         &mut self,
         actor: Actor,
         among: &[Namespace],
-    ) -> Result<HashMap<NamespaceId, Care>> {
+    ) -> Result<HashMap<NamespaceId, HeadCounts>> {
         let Some(user) = actor.id else { return Ok(HashMap::new()) };
         let all: Vec<i64> = among.iter().map(|namespace| namespace.id.0).collect();
         let cared = if actor.admin { all } else { owned_among(self, user, &all)? };
@@ -124,12 +124,14 @@ impl NamespaceLists for Tx<'_> {
         let groups: Vec<i64> = groups.iter().map(|group| group.id.0).collect();
         let (members, seats) = (members_inside(self, &groups)?, seats_inside(self, &groups)?);
         let of = |counts: &HashMap<i64, i64>, id: &i64| counts.get(id).copied().unwrap_or_default();
-        let mut found: HashMap<NamespaceId, Care> = groups
+        let mut found: HashMap<NamespaceId, HeadCounts> = groups
             .iter()
-            .map(|id| (NamespaceId(*id), Care { members: of(&members, id), seats: of(&seats, id) }))
+            .map(|id| {
+                (NamespaceId(*id), HeadCounts { members: of(&members, id), seats: of(&seats, id) })
+            })
             .collect();
         // Somebody's own place has one seat: theirs.
-        found.extend(homes.iter().map(|home| (home.id, Care { members: 0, seats: 1 })));
+        found.extend(homes.iter().map(|home| (home.id, HeadCounts { members: 0, seats: 1 })));
         Ok(found)
     }
 }
@@ -210,6 +212,6 @@ fn counted(
         return Ok(HashMap::new());
     }
     let sql = format!("WITH RECURSIVE {}{further} {select}", inside(groups));
-    let rows: Vec<Counted> = rows(tx, &sql, &[])?;
+    let rows: Vec<HeadCountRow> = rows(tx, &sql, &[])?;
     Ok(rows.into_iter().map(|row| (row.id, row.people)).collect())
 }

@@ -18,7 +18,7 @@ use worker::Queue;
 use super::{Namespace, event::Event, full_path::below, store::NamespaceStore};
 use crate::{
     access::{self, changes, seats},
-    jobs::PurgeRemoved,
+    jobs::PurgeDeletions,
     member::store::MemberStore,
     policy::RemoveGroup,
     settings::store::SettingsStore,
@@ -140,7 +140,7 @@ pub fn remove_tree(tx: &mut Tx<'_>, id: NamespaceId) -> Result<()> {
     tree.uncount_forks(tx)?;
     tree.end_roles(tx)?;
     tree.hide(tx)?;
-    tx.enqueue(&PurgeRemoved {})
+    tx.enqueue(&PurgeDeletions {})
 }
 
 /// A namespace and everything below it, by their addresses.

@@ -186,7 +186,7 @@ pub fn settings_faults(settings: &GroupSettings, top: bool, faults: &mut Faults)
 
 /// What speaks against a visibility below a parent, and above what is inside.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings {
+pub struct VisibilityLimits {
     pub parent: Option<Visibility>,
     /// The most visible of the direct projects.
     pub projects: Option<Visibility>,
@@ -194,7 +194,7 @@ pub struct Surroundings {
     pub groups: Option<Visibility>,
 }
 
-pub fn visibility_faults(wanted: Visibility, around: Surroundings) -> Vec<String> {
+pub fn visibility_faults(wanted: Visibility, around: VisibilityLimits) -> Vec<String> {
     let mut texts = Vec::new();
     if let Some(parent) = around.parent.filter(|parent| wanted > *parent) {
         texts.push(format!(
@@ -219,7 +219,7 @@ mod tests {
     use kernel::Visibility;
 
     use super::{
-        Surroundings, inner_path_faults, name_faults, top_level_path_faults, visibility_faults,
+        VisibilityLimits, inner_path_faults, name_faults, top_level_path_faults, visibility_faults,
     };
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_group_is_no_more_visible_than_its_parent_and_no_less_than_its_content() {
-        let around = Surroundings {
+        let around = VisibilityLimits {
             parent: Some(Visibility::Internal),
             projects: Some(Visibility::Internal),
             groups: None,

@@ -3,11 +3,11 @@
 
 use db::{
     Conn, Tx,
-    rare::{self, rarest},
+    trigram::{self, rarest},
 };
 use kernel::{
     Result,
-    words::{Wanted, understand},
+    words::{SearchTerms, understand},
 };
 
 use crate::{
@@ -28,7 +28,7 @@ pub(super) fn matching(
 ) -> Result<()> {
     let on_sqlite = matches!(tx.conn, Conn::Sqlite(_));
     match understand(term) {
-        Wanted::Exactly(text) => {
+        SearchTerms::Exactly(text) => {
             let text = all.bind(Bind::Word(text));
             let same = columns.map(|column| match column {
                 "full_path" => format!("{table}.path_key = {text}"),
@@ -36,7 +36,7 @@ pub(super) fn matching(
             });
             all.plain(format!("({})", same.join(" OR ")));
         }
-        Wanted::Words(words) if on_sqlite => {
+        SearchTerms::Words(words) if on_sqlite => {
             let phrases: Vec<String> =
                 words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
             let phrases = phrases.join(" AND ");
@@ -59,7 +59,7 @@ pub(super) fn matching(
                 });
             }
         }
-        Wanted::Words(words) => {
+        SearchTerms::Words(words) => {
             let mut each: [Vec<String>; 2] = Default::default();
             for word in &words {
                 let part = rarest(tx, "namespaces", "name", word)?;
@@ -67,7 +67,7 @@ pub(super) fn matching(
                 for (column, conditions) in columns.iter().zip(&mut each) {
                     let text = format!("{table}.{column}");
                     let mut bind = |value: String| all.bind(Bind::Word(value));
-                    conditions.push(rare::contains(&text, word, part, &mut bind));
+                    conditions.push(trigram::contains(&text, word, part, &mut bind));
                 }
             }
             let each = each.map(|conditions| format!("({})", conditions.join(" AND ")));

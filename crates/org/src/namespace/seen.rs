@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use db::{Tx, stamp::Remembered};
+use db::{Tx, stamp::StampedCache};
 use kernel::{
     AccessLevel, Actor, Result, Ts,
     ids::{NamespaceId, UserId},
@@ -35,7 +35,7 @@ pub(crate) fn belongs(tx: &mut Tx<'_>, user: UserId, group: &str, value: Bind) -
 
 /// The groups above somebody's groups and projects in which they have no role themselves.
 pub(crate) fn above(tx: &mut Tx<'_>, user: UserId) -> Result<Arc<[i64]>> {
-    static ABOVE: Remembered<Arc<[i64]>> = Remembered::new();
+    static ABOVE: StampedCache<Arc<[i64]>> = StampedCache::new();
     let reached = reached(tx.now, AccessLevel::Minimal);
     // Roles end with a minute, too.
     let question = format!("{user}, who {reached}");

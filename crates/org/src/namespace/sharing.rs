@@ -9,13 +9,13 @@ use kernel::{AccessLevel, Actor, Error, Grant, Result, Ts, ids::NamespaceId};
 use super::{Namespace, event::Event, store::NamespaceStore};
 use crate::{
     access::{self, IdOrPath, locate_group},
-    ends::{ended, living},
+    expiry::{ended, living},
     faults::Faults,
+    hierarchy::known_groups,
     member::{
         rules::{check_end, sentences},
         store::MemberStore,
     },
-    places::known_groups,
     policy::{AdminGroup, UseGroup},
 };
 

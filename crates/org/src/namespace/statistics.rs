@@ -17,7 +17,7 @@ pub trait GroupStatistics {
         &mut self,
         groups: &[NamespaceId],
     ) -> Result<HashMap<NamespaceId, Statistics>>;
-    fn note_group_wiki_size(&mut self, group: NamespaceId, bytes: i64) -> Result<()>;
+    fn record_group_wiki_size(&mut self, group: NamespaceId, bytes: i64) -> Result<()>;
 }
 
 #[derive(QueryableByName)]
@@ -68,7 +68,7 @@ impl GroupStatistics for Tx<'_> {
         Ok(sums.collect())
     }
 
-    fn note_group_wiki_size(&mut self, group: NamespaceId, bytes: i64) -> Result<()> {
+    fn record_group_wiki_size(&mut self, group: NamespaceId, bytes: i64) -> Result<()> {
         let row = diesel::update(namespaces::table.find(group));
         let size = namespaces::wiki_size.eq(bytes);
         each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Group")))?;

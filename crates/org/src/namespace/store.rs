@@ -12,7 +12,7 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 
-use super::{GroupDetails, Kind, Namespace, full_path::NewPlace};
+use super::{GroupDetails, Kind, Namespace, full_path::NewPath};
 
 pub trait NamespaceStore {
     fn namespace(&mut self, id: NamespaceId) -> Result<Namespace>;
@@ -38,7 +38,7 @@ pub trait NamespaceStore {
         details: &GroupDetails,
         parent: Option<&Namespace>,
     ) -> Result<Namespace>;
-    fn keep_group(&mut self, id: NamespaceId, details: &GroupDetails) -> Result<()>;
+    fn save_group(&mut self, id: NamespaceId, details: &GroupDetails) -> Result<()>;
     /// The most visible project and the most visible subgroup directly inside.
     fn visibility_inside(
         &mut self,
@@ -135,8 +135,8 @@ impl NamespaceStore for Tx<'_> {
         details: &GroupDetails,
         parent: Option<&Namespace>,
     ) -> Result<Namespace> {
-        let NewPlace { full_path, full_name, .. } =
-            NewPlace::below(parent, &details.name, &details.path);
+        let NewPath { full_path, full_name, .. } =
+            NewPath::below(parent, &details.name, &details.path);
         let row = (
             namespaces::kind.eq(Kind::Group),
             namespaces::name.eq(&details.name),
@@ -166,7 +166,7 @@ impl NamespaceStore for Tx<'_> {
             .map_err(error("Group")))
     }
 
-    fn keep_group(&mut self, id: NamespaceId, details: &GroupDetails) -> Result<()> {
+    fn save_group(&mut self, id: NamespaceId, details: &GroupDetails) -> Result<()> {
         let changes = (
             namespaces::visibility.eq(details.visibility),
             namespaces::description.eq(&details.description),

@@ -12,7 +12,7 @@ use super::{
     actions::{may_create, read},
     addresses::{lower_visibility, relocate},
     event::Event,
-    full_path::{NewPlace, below},
+    full_path::{NewPath, below},
     networks, rules, runners,
     store::NamespaceStore,
 };
@@ -45,7 +45,7 @@ pub fn transfer(
         return Err(stays("You don't have enough permissions."));
     }
     let parent = target.map(|(parent, _)| parent);
-    let place = NewPlace::below(parent.as_ref(), &group.name, &group.path);
+    let place = NewPath::below(parent.as_ref(), &group.name, &group.path);
     if tx.is_path_taken(&place.full_path)? {
         return Err(stays(
             "The parent group already has a subgroup or a project with the same path.",
@@ -137,7 +137,7 @@ fn settle(
     tx: &mut Tx<'_>,
     group: &Namespace,
     parent: Option<&Namespace>,
-    place: &NewPlace,
+    place: &NewPath,
 ) -> Result<()> {
     seats::leaves(tx, &group.full_path)?;
     relocate(tx, group, place)?;

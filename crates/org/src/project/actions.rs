@@ -26,7 +26,7 @@ use super::{
 use crate::{
     access::{self, IdOrPath, changes, seats},
     faults::Faults,
-    jobs::PurgeRemoved,
+    jobs::PurgeDeletions,
     member,
     namespace::{Namespace, runners::SharedRunners, store::NamespaceStore},
     policy::{AdminProject, OwnProject},
@@ -87,7 +87,7 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewProject) -> Result<Project> {
         .get_result(conn)
         .map_err(error("Project")))?;
     insert_companions(tx, project.id, &namespace)?;
-    member::steps::settle_owner(tx, project.id, namespace.owner_id)?;
+    member::steps::ensure_owner(tx, project.id, namespace.owner_id)?;
     access::refresh_project(tx, project.id)?;
     tx.emit(Event::ProjectCreated {
         project: project.id,
@@ -377,7 +377,7 @@ fn remove(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
     let paths = redirects::table.filter(redirects::project_id.eq(project.id));
     each_backend!(tx, |conn| diesel::delete(paths).execute(conn).map_err(error("Project")))?;
     tx.mention(Event::ProjectDestroyed { project: project.id, record: Box::new(project) });
-    tx.enqueue(&PurgeRemoved {})
+    tx.enqueue(&PurgeDeletions {})
 }
 
 /// Whether any project was ever written down and is still there.

@@ -190,7 +190,7 @@ pub(super) fn move_to(
         let settings = tx.project_settings(project.id)?;
         tx.save_settings(project.id, &Settings { shared_runners_enabled: false, ..settings })?;
     }
-    member::steps::settle_owner(tx, project.id, home.owner_id)?;
+    member::steps::ensure_owner(tx, project.id, home.owner_id)?;
     access::refresh_project(tx, project.id)?;
     changes::groups(tx)?;
     Ok(moved)

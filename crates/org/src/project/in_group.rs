@@ -1,11 +1,11 @@
 //! Which projects belong to a group's list: its own, those below or above it, and those shared with it.
 
-use db::{Conn, Tx, stamp::Remembered};
+use db::{Conn, Tx, stamp::StampedCache};
 use kernel::{Actor, Result, ids::NamespaceId, page::COUNT_LIMIT};
 
 use crate::{
     access::changes,
-    ends::living_in,
+    expiry::living_in,
     listing::{Bind, count, ids, list_of},
     namespace::seen,
 };
@@ -26,7 +26,7 @@ pub struct GroupScope {
 }
 
 /// A condition on `p`, and the texts that it speaks of, each where `{}` stands.
-pub(super) struct Within {
+pub(super) struct GroupCondition {
     pub(super) sql: String,
     pub(super) words: Vec<String>,
     /// How many there are, where that had to be found out.
@@ -37,12 +37,17 @@ pub(super) struct Within {
     pub(super) is_inside: bool,
 }
 
-pub(super) fn condition(tx: &mut Tx<'_>, scope: &GroupScope) -> Result<Within> {
+pub(super) fn condition(tx: &mut Tx<'_>, scope: &GroupScope) -> Result<GroupCondition> {
     let groups = if scope.above { ancestors(tx, scope.id)? } else { Vec::new() };
     let shared = if scope.shared { shared_with(tx, scope.id, &groups)? } else { Vec::new() };
     let is_inside = !scope.above && shared.is_empty();
-    let mut all =
-        Within { sql: String::new(), words: Vec::new(), total: None, gathered: false, is_inside };
+    let mut all = GroupCondition {
+        sql: String::new(),
+        words: Vec::new(),
+        total: None,
+        gathered: false,
+        is_inside,
+    };
     let mut parts = Vec::new();
     if scope.own && scope.below {
         let key = scope.full_path.to_lowercase();
@@ -75,7 +80,7 @@ pub(super) fn condition(tx: &mut Tx<'_>, scope: &GroupScope) -> Result<Within> {
 
 /// How many projects are inside, at most one more than lists tell.
 fn inside(tx: &mut Tx<'_>, bounds: &[String]) -> Result<i64> {
-    static INSIDE: Remembered<i64> = Remembered::new();
+    static INSIDE: StampedCache<i64> = StampedCache::new();
     let inside = "projects p WHERE p.deleted_at IS NULL AND p.path_key > $1 AND p.path_key < $2";
     let first = bounds.first().map(String::as_str).unwrap_or_default();
     INSIDE.answer(tx, first, &changes::of_tree(first), |tx| {
@@ -112,7 +117,7 @@ pub(super) fn is_all_visible(
     tx: &mut Tx<'_>,
     actor: Actor,
     group: NamespaceId,
-    within: &Within,
+    within: &GroupCondition,
 ) -> Result<bool> {
     match actor.id {
         Some(user) if within.is_inside => seen::belongs(tx, user, "$2", Bind::Number(group.0)),

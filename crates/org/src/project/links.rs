@@ -10,7 +10,7 @@ use kernel::{
 use super::store::ProjectStore;
 use crate::{
     access::{self, IdOrPath},
-    ends::ended,
+    expiry::ended,
     namespace::{sharing, store::NamespaceStore},
     policy::AdminProject,
 };

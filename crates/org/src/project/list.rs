@@ -39,7 +39,7 @@ kernel::text_enum! { pub enum Sort { Ascending = "asc", Descending = "desc" } }
 
 /// Among which projects is looked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Among {
+pub enum ProjectSet {
     #[default]
     All,
     Nothing,
@@ -54,7 +54,7 @@ pub enum Among {
 /// Which projects are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectFilter {
-    pub among: Among,
+    pub among: ProjectSet,
     pub archived: Option<bool>,
     pub visibility: Option<Visibility>,
     pub search: Option<String>,

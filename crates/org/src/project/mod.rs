@@ -16,13 +16,13 @@ pub mod readable;
 pub mod record;
 pub mod search;
 pub mod settings;
-pub mod shown;
 pub mod stars;
 pub mod statistics;
 pub mod store;
 pub mod topics;
+pub mod view;
 
 pub use change::{FeatureChange, ProjectChange};
 pub use model::{Project, STORAGE};
 pub use settings::{Settings, SettingsChange};
-pub use shown::{Shown, Want};
+pub use view::{Detail, ProjectView};

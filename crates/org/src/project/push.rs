@@ -12,7 +12,7 @@ use super::statistics::StatisticsStore;
 
 /// Whether the project's record tells all that a push changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noted {
+pub enum PushRecord {
     Completely,
     /// Somebody has to look at the default branch.
     InPart,
@@ -25,7 +25,7 @@ pub fn note(
     becomes_default: Option<&str>,
     head: Option<&HeadMove>,
     growth: Growth,
-) -> Result<Noted> {
+) -> Result<PushRecord> {
     if let Some(branch) = becomes_default {
         let row = projects::table.find(project).filter(projects::default_branch.is_null());
         each_backend!(tx, |conn| diesel::update(row)
@@ -44,18 +44,18 @@ pub fn note(
             .execute(conn)
             .map_err(error("Project")))?;
         if still_default == 1 {
-            tx.note_growth(project, growth)?;
+            tx.record_growth(project, growth)?;
             let known = tx.note_head(project, head.from.as_deref(), head.to.as_deref(), shows)?;
-            return Ok(if known { Noted::Completely } else { Noted::InPart });
+            return Ok(if known { PushRecord::Completely } else { PushRecord::InPart });
         }
     }
-    note_activity(tx, project)?;
-    tx.note_growth(project, growth)?;
-    Ok(if head.is_some() { Noted::InPart } else { Noted::Completely })
+    record_activity(tx, project)?;
+    tx.record_growth(project, growth)?;
+    Ok(if head.is_some() { PushRecord::InPart } else { PushRecord::Completely })
 }
 
 /// Notes that something happened in a project.
-pub fn note_activity(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+pub fn record_activity(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     let now = tx.now;
     let active = (projects::last_activity_at.eq(now), projects::updated_at.eq(now));
     let row = projects::table.find(project);

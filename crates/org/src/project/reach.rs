@@ -15,10 +15,10 @@ use kernel::{
 
 use super::{home::HomeStore, store::ProjectStore};
 use crate::{
-    ends::living,
+    expiry::living,
+    hierarchy::known_groups,
     member::list::known_here,
     namespace::{Kind, Namespace},
-    places::known_groups,
     policy::{AdminProject, ReadProject},
     search::containing,
     user::{State, User},
@@ -62,7 +62,7 @@ pub fn people(
 
 /// Which groups of a project are wanted.
 #[derive(Clone, Debug, Default)]
-pub struct GroupsWanted {
+pub struct GroupQuery {
     pub search: Option<String>,
     pub without: Vec<NamespaceId>,
     pub with_shared: bool,
@@ -75,7 +75,7 @@ pub struct GroupsWanted {
 pub fn groups(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadProject>,
-    wanted: &GroupsWanted,
+    wanted: &GroupQuery,
 ) -> Result<Vec<Namespace>> {
     let home = home_of(tx, grant)?;
     let mut ids = above(tx, home)?;

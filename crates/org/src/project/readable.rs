@@ -10,14 +10,14 @@ use crate::{
 
 /// What is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ReadTarget {
     Issues,
     MergeRequests,
 }
 
 /// Among which projects is looked.
 #[derive(Clone, Debug)]
-pub struct Within {
+pub struct ReadScope {
     /// The full path of a group: its projects, and those of groups inside it.
     pub group: Option<String>,
     pub archived: bool,
@@ -25,7 +25,7 @@ pub struct Within {
 
 /// Projects in which somebody may read something.
 #[derive(Clone, Debug)]
-pub struct Readable {
+pub struct ReadableProjects {
     /// The conditions on a project `p`, without values to bind.
     pub condition: Fragment,
     /// All of them, where they are few.
@@ -36,7 +36,12 @@ pub struct Readable {
 const FEW: i64 = 100;
 
 /// Where somebody may read issues or merge requests.
-pub fn readable(tx: &mut Tx<'_>, actor: Actor, what: What, within: &Within) -> Result<Readable> {
+pub fn readable(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    what: ReadTarget,
+    within: &ReadScope,
+) -> Result<ReadableProjects> {
     let mut all = vec!["p.deleted_at IS NULL".to_owned()];
     if !within.archived {
         all.push("NOT p.archived".to_owned());
@@ -54,14 +59,14 @@ pub fn readable(tx: &mut Tx<'_>, actor: Actor, what: What, within: &Within) -> R
     }));
     let condition = Fragment::new(all.join(" AND "));
     let few = few(tx, actor, within, &condition)?;
-    Ok(Readable { condition, few })
+    Ok(ReadableProjects { condition, few })
 }
 
-fn seen_by(tx: &Tx<'_>, actor: Actor, what: What) -> Vec<String> {
+fn seen_by(tx: &Tx<'_>, actor: Actor, what: ReadTarget) -> Vec<String> {
     let features = match what {
-        What::Issues => &["issues_access"][..],
+        ReadTarget::Issues => &["issues_access"][..],
         // A merge request shows code.
-        What::MergeRequests => &["merge_requests_access", "repository_access"],
+        ReadTarget::MergeRequests => &["merge_requests_access", "repository_access"],
     };
     let mut all: Vec<String> =
         features.iter().map(|feature| format!("p.{feature} <> 'disabled'")).collect();
@@ -80,8 +85,8 @@ fn seen_by(tx: &Tx<'_>, actor: Actor, what: What) -> Vec<String> {
         return all;
     };
     let level = match what {
-        What::Issues => "10",
-        What::MergeRequests => "CASE WHEN p.visibility = 'private' THEN 20 ELSE 10 END",
+        ReadTarget::Issues => "10",
+        ReadTarget::MergeRequests => "CASE WHEN p.visibility = 'private' THEN 20 ELSE 10 END",
     };
     let reached = seen::reached(tx.now, kernel::AccessLevel::Guest);
     all.push(format!(
@@ -95,7 +100,7 @@ fn seen_by(tx: &Tx<'_>, actor: Actor, what: What) -> Vec<String> {
 fn few(
     tx: &mut Tx<'_>,
     actor: Actor,
-    within: &Within,
+    within: &ReadScope,
     condition: &Fragment,
 ) -> Result<Option<Vec<i64>>> {
     let most = FEW + 1;

@@ -20,14 +20,14 @@ use kernel::{
 };
 
 use super::{
-    Project, Settings, Shown, Want,
-    shown::{self, Full, GroupLink},
+    Detail, Project, ProjectView, Settings,
     statistics::{Statistics, StatisticsStore},
     topics::TopicStore,
+    view::{self, FullView, GroupLink},
 };
 use crate::{
     access,
-    ends::living,
+    expiry::living,
     namespace::{Kind, Namespace},
     user::UserSummary,
 };
@@ -36,9 +36,9 @@ use crate::{
 const NOBODY: UserId = UserId(0);
 
 /// A number that another domain knows of each project, as it is asked for in a statement about `projects`.
-pub trait Beside: SubselectText<Kind = Nullable<BigInt>> {}
+pub trait NumberByProject: SubselectText<Kind = Nullable<BigInt>> {}
 
-impl<T: SubselectText<Kind = Nullable<BigInt>>> Beside for T {}
+impl<T: SubselectText<Kind = Nullable<BigInt>>> NumberByProject for T {}
 
 /// Two of these numbers.
 pub type Numbers = (Option<i64>, Option<i64>);
@@ -61,9 +61,9 @@ struct Row {
 }
 
 /// What rows of other tables say of some projects, looked up where there are any.
-struct Around {
+struct RelatedRows {
     topics: BTreeMap<ProjectId, Vec<String>>,
-    sources: HashMap<ProjectId, Shown>,
+    sources: HashMap<ProjectId, ProjectView>,
     links: HashMap<ProjectId, Vec<GroupLink>>,
     /// Where they are wanted.
     statistics: Option<BTreeMap<ProjectId, Statistics>>,
@@ -117,13 +117,13 @@ macro_rules! rows_where {
 }
 
 /// One project as `actor` sees it, with two numbers that others know of it.
-pub fn one<A: Beside, B: Beside>(
+pub fn one<A: NumberByProject, B: NumberByProject>(
     tx: &mut Tx<'_>,
     actor: Actor,
     id: ProjectId,
-    want: Want,
+    want: Detail,
     beside: (Subselect<A>, Subselect<B>),
-) -> Result<(Shown, Numbers)> {
+) -> Result<(ProjectView, Numbers)> {
     let row: Row = rows_where!(tx, actor, beside, projects::id.eq(id), get_result)?;
     let mut around = around(tx, actor, std::slice::from_ref(&row), want)?;
     let numbers = row.beside;
@@ -131,13 +131,13 @@ pub fn one<A: Beside, B: Beside>(
 }
 
 /// The full records of some projects, in no order, each with two numbers that others know of it.
-pub fn some<A: Beside, B: Beside>(
+pub fn some<A: NumberByProject, B: NumberByProject>(
     tx: &mut Tx<'_>,
     actor: Actor,
     ids: &[ProjectId],
     beside: (Subselect<A>, Subselect<B>),
-) -> Result<HashMap<ProjectId, (Shown, Numbers)>> {
-    let want = Want::Full { statistics: false };
+) -> Result<HashMap<ProjectId, (ProjectView, Numbers)>> {
+    let want = Detail::Full { statistics: false };
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -151,7 +151,7 @@ pub fn some<A: Beside, B: Beside>(
     Ok(all)
 }
 
-fn around(tx: &mut Tx<'_>, actor: Actor, rows: &[Row], want: Want) -> Result<Around> {
+fn around(tx: &mut Tx<'_>, actor: Actor, rows: &[Row], want: Detail) -> Result<RelatedRows> {
     let those = |has: fn(&Row) -> bool| -> Vec<ProjectId> {
         rows.iter().filter(|row| has(row)).map(|row| row.project.id).collect()
     };
@@ -160,18 +160,18 @@ fn around(tx: &mut Tx<'_>, actor: Actor, rows: &[Row], want: Want) -> Result<Aro
         true => BTreeMap::new(),
         false => tx.topics_by_project(&named)?,
     };
-    let Want::Full { statistics } = want else {
+    let Detail::Full { statistics } = want else {
         let (sources, links) = (HashMap::new(), HashMap::new());
-        return Ok(Around { topics, sources, links, statistics: None });
+        return Ok(RelatedRows { topics, sources, links, statistics: None });
     };
     let sources: Vec<ProjectId> =
         rows.iter().filter_map(|row| row.project.forked_from_id).collect();
-    Ok(Around {
+    Ok(RelatedRows {
         topics,
-        sources: shown::fork_sources(tx, actor, &sources)?,
+        sources: view::fork_sources(tx, actor, &sources)?,
         links: match shared.is_empty() {
             true => HashMap::new(),
-            false => shown::links_by_project(tx, actor, &shared)?,
+            false => view::links_by_project(tx, actor, &shared)?,
         },
         statistics: match statistics {
             true => Some(tx.statistics_by_project(&those(|_| true))?),
@@ -184,20 +184,20 @@ fn shown(
     tx: &mut Tx<'_>,
     actor: Actor,
     row: Row,
-    want: Want,
-    around: &mut Around,
-) -> Result<Shown> {
+    want: Detail,
+    around: &mut RelatedRows,
+) -> Result<ProjectView> {
     let id = row.project.id;
     let level =
         access::level_now(tx, row.level, row.until, |tx| access::level_in_project(tx, actor, id))?;
-    let mut shown = Shown {
+    let mut shown = ProjectView {
         who: Standing::in_project(actor, level, &row.project.facts()),
         project: row.project,
         namespace: row.home,
         topics: around.topics.remove(&id).unwrap_or_default(),
         full: None,
     };
-    if want == Want::Basic {
+    if want == Detail::Basic {
         return Ok(shown);
     }
     let home = &shown.namespace;
@@ -208,7 +208,7 @@ fn shown(
     })?;
     let in_group = home.kind == Kind::Group && row.group_membership.is_some();
     let source = shown.project.forked_from_id;
-    shown.full = Some(Box::new(Full {
+    shown.full = Some(Box::new(FullView {
         settings: row.settings.as_deref().map(Settings::parse).transpose()?.unwrap_or_default(),
         owner: row.owner,
         forked_from: source.and_then(|source| around.sources.get(&source).cloned()),

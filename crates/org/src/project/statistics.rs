@@ -9,7 +9,7 @@ use db::{
 use diesel::{prelude::*, upsert::excluded};
 use kernel::{
     Result, Ts,
-    head::{Figures, Growth, HeadFacts, LanguageBytes},
+    head::{Growth, HeadFacts, LanguageBytes, RepositoryFigures},
     ids::ProjectId,
 };
 
@@ -43,11 +43,11 @@ pub trait StatisticsStore {
     /// The languages of a repository, the one with the most bytes first.
     fn languages(&mut self, project: ProjectId) -> Result<Vec<String>>;
     fn surveyed_head(&mut self, project: ProjectId) -> Result<Option<String>>;
-    fn note_growth(&mut self, project: ProjectId, growth: Growth) -> Result<()>;
+    fn record_growth(&mut self, project: ProjectId, growth: Growth) -> Result<()>;
     fn save_lfs_size(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
-    fn note_wiki_size(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
+    fn record_wiki_size(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
     /// Adds a file to those that people added.
-    fn note_upload(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
+    fn record_upload(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
     /// The bytes of the files that people added, where there are any.
     fn upload_sizes(&mut self) -> Result<BTreeMap<ProjectId, i64>>;
     /// Puts these bytes in the place of others; false when they are others by now. A project that is gone has none.
@@ -94,7 +94,7 @@ impl StatisticsStore for Tx<'_> {
         Ok(found.flatten())
     }
 
-    fn note_growth(&mut self, project: ProjectId, growth: Growth) -> Result<()> {
+    fn record_growth(&mut self, project: ProjectId, growth: Growth) -> Result<()> {
         let row = diesel::update(project_statistics::table.find(project));
         match growth {
             Growth::By(0) => {}
@@ -120,14 +120,14 @@ impl StatisticsStore for Tx<'_> {
         Ok(())
     }
 
-    fn note_wiki_size(&mut self, project: ProjectId, bytes: i64) -> Result<()> {
+    fn record_wiki_size(&mut self, project: ProjectId, bytes: i64) -> Result<()> {
         let row = diesel::update(project_statistics::table.find(project));
         let size = project_statistics::wiki_size.eq(bytes);
         each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Project")))?;
         Ok(())
     }
 
-    fn note_upload(&mut self, project: ProjectId, bytes: i64) -> Result<()> {
+    fn record_upload(&mut self, project: ProjectId, bytes: i64) -> Result<()> {
         let row = diesel::update(project_statistics::table.find(project));
         let size = project_statistics::uploads_size.eq(project_statistics::uploads_size + bytes);
         each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Project")))?;
@@ -169,7 +169,7 @@ impl StatisticsStore for Tx<'_> {
         shows: &HeadFacts,
     ) -> Result<bool> {
         match &shows.figures {
-            Figures::All { commits, languages } => {
+            RepositoryFigures::All { commits, languages } => {
                 let row = project_statistics::table.find(project);
                 let figures = (
                     project_statistics::commit_count.eq(commits),
@@ -183,7 +183,7 @@ impl StatisticsStore for Tx<'_> {
                 replace_languages(self, project, languages)?;
                 Ok(true)
             }
-            Figures::More { commits, languages } => {
+            RepositoryFigures::More { commits, languages } => {
                 let row = project_statistics::table
                     .find(project)
                     .filter(project_statistics::head_sha.eq(from));
@@ -291,6 +291,6 @@ pub fn save_findings(
         .set(marks)
         .execute(conn)
         .map_err(error("Project")))?;
-    tx.note_growth(project, Growth::To(found.size))?;
+    tx.record_growth(project, Growth::To(found.size))?;
     tx.note_head(project, before, found.head.as_deref(), &found.shows)
 }

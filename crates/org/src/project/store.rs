@@ -32,17 +32,21 @@ pub trait ProjectStore {
     fn find_project_at(&mut self, full_path: &str) -> Result<Option<Project>>;
     /// What everybody who acts inside a project needs, and the actor's role there, by one statement. Nothing for who asks
     /// from outside the networks of its group.
-    fn find_scope(&mut self, actor: Actor, id: ProjectId) -> Result<Option<Located>>;
+    fn find_scope(&mut self, actor: Actor, id: ProjectId) -> Result<Option<ProjectWithLevel>>;
     /// The same for a few projects at once.
-    fn find_scopes(&mut self, actor: Actor, ids: &[ProjectId]) -> Result<Vec<Located>>;
+    fn find_scopes(&mut self, actor: Actor, ids: &[ProjectId]) -> Result<Vec<ProjectWithLevel>>;
     /// The same by full path.
-    fn find_scope_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>>;
+    fn find_scope_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<ProjectWithLevel>>;
     /// The same by a full path that it had before.
-    fn find_scope_once_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>>;
+    fn find_scope_once_at(
+        &mut self,
+        actor: Actor,
+        full_path: &str,
+    ) -> Result<Option<ProjectWithLevel>>;
 }
 
 /// A project as a scope, and the role in it that one person has by membership.
-pub type Located = (ProjectFacts, AccessLevel);
+pub type ProjectWithLevel = (ProjectFacts, AccessLevel);
 
 db::subselect! {
     /// The installation's settings, where they say who may make the first push: before it, in groups that do not say so.
@@ -110,7 +114,7 @@ pub(crate) struct ScopeRow {
 }
 
 impl ScopeRow {
-    fn located(self, tx: &mut Tx<'_>, actor: Actor) -> Result<Located> {
+    fn located(self, tx: &mut Tx<'_>, actor: Actor) -> Result<ProjectWithLevel> {
         let level = access::level_now(tx, self.level, self.until, |tx| {
             access::level_in_project(tx, actor, self.id)
         })?;
@@ -118,7 +122,7 @@ impl ScopeRow {
     }
 
     /// The same for whose role goes on; nothing where it has ended, and something may be left of it.
-    pub(crate) fn located_now(self, actor: Actor, now: Ts) -> Result<Option<Located>> {
+    pub(crate) fn located_now(self, actor: Actor, now: Ts) -> Result<Option<ProjectWithLevel>> {
         let ended = self.until.is_some_and(|until| until <= now);
         if ended || shut_out(actor, self.ip_ranges.as_deref()) {
             return Ok(None);
@@ -228,11 +232,11 @@ impl ProjectStore for Tx<'_> {
         moved_from(self, &key)?.map_or(Ok(None), |id| self.find_project(id))
     }
 
-    fn find_scope(&mut self, actor: Actor, id: ProjectId) -> Result<Option<Located>> {
+    fn find_scope(&mut self, actor: Actor, id: ProjectId) -> Result<Option<ProjectWithLevel>> {
         scope_where!(self, actor, projects::id.eq(id))
     }
 
-    fn find_scopes(&mut self, actor: Actor, ids: &[ProjectId]) -> Result<Vec<Located>> {
+    fn find_scopes(&mut self, actor: Actor, ids: &[ProjectId]) -> Result<Vec<ProjectWithLevel>> {
         let query = scopes_where!(actor, projects::id.eq_any(ids));
         let rows: Vec<ScopeRow> =
             each_backend!(self, |conn| query.load(conn).map_err(error("Project")))?;
@@ -240,12 +244,16 @@ impl ProjectStore for Tx<'_> {
         reached.map(|row| row.located(self, actor)).collect()
     }
 
-    fn find_scope_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>> {
+    fn find_scope_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<ProjectWithLevel>> {
         let key = full_path.to_lowercase();
         scope_where!(self, actor, projects::path_key.eq(&key))
     }
 
-    fn find_scope_once_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>> {
+    fn find_scope_once_at(
+        &mut self,
+        actor: Actor,
+        full_path: &str,
+    ) -> Result<Option<ProjectWithLevel>> {
         let moved = moved_from(self, &full_path.to_lowercase())?;
         // Nothing has the id 0; looking for it takes as long as looking for what was moved.
         self.find_scope(actor, moved.unwrap_or(ProjectId(0)))

@@ -3,20 +3,22 @@
 use db::Tx;
 use kernel::{Grant, Result, access::Administrate};
 
-use super::{Given, PlanLimits, Settings, SettingsChanged, store::SettingsStore, table::Setting};
+use super::{
+    GivenSettings, PlanLimits, Settings, SettingsUpdate, store::SettingsStore, table::Setting,
+};
 
 /// Keeps the given values of settings, if that can be, and announces what that changes. `seal` makes of the clear text of a
 /// secret what is stored.
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &Grant<Administrate>,
-    given: &Given,
+    given: &GivenSettings,
     seal: impl Fn(&Setting, &str) -> Result<String>,
 ) -> Result<Settings> {
     let (settings, changes) = tx.settings()?.changed(given, seal)?;
     if !changes.is_empty() {
-        tx.keep_settings(&settings)?;
-        tx.emit(SettingsChanged { changes, by: grant.actor().id })?;
+        tx.store_settings(&settings)?;
+        tx.emit(SettingsUpdate { changes, by: grant.actor().id })?;
     }
     Ok(settings)
 }
@@ -30,6 +32,6 @@ pub fn update_plan_limits(
     let mut settings = tx.settings()?;
     change(&mut settings.plan_limits);
     settings.plan_limits.faults().into_result()?;
-    tx.keep_settings(&settings)?;
+    tx.store_settings(&settings)?;
     Ok(settings.plan_limits)
 }

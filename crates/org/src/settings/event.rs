@@ -7,13 +7,13 @@ use super::document::Change;
 
 /// Settings have other values than before.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SettingsChanged {
+pub struct SettingsUpdate {
     pub changes: Vec<Change>,
     /// Whose doing it is.
     pub by: Option<UserId>,
 }
 
-impl kernel::event::Event for SettingsChanged {
+impl kernel::event::Event for SettingsUpdate {
     fn kind(&self) -> &'static str {
         "settings.changed"
     }

@@ -3,11 +3,11 @@
 use kernel::{Faults, Result};
 use serde_json::{Map, Value};
 
-use super::{document::Given, table};
+use super::{document::GivenSettings, table};
 
 /// Refuses values that do not fit together, as far as a request touches them: what was stored before a rule existed keeps nobody
 /// from changing something else.
-pub(super) fn check(values: &Map<String, Value>, given: &Given) -> Result<()> {
+pub(super) fn check(values: &Map<String, Value>, given: &GivenSettings) -> Result<()> {
     let rules = Rules { values, given };
     let mut faults = Faults::default();
     rules.asset_proxy(&mut faults);
@@ -22,7 +22,7 @@ pub(super) fn check(values: &Map<String, Value>, given: &Given) -> Result<()> {
 
 struct Rules<'a> {
     values: &'a Map<String, Value>,
-    given: &'a Given,
+    given: &'a GivenSettings,
 }
 
 impl Rules<'_> {

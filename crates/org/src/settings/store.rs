@@ -26,7 +26,7 @@ pub trait SettingsStore {
     fn settings(&mut self) -> Result<Settings>;
     /// When the first user came, and when the settings were last changed.
     fn settings_times(&mut self) -> Result<(Ts, Ts)>;
-    fn keep_settings(&mut self, settings: &Settings) -> Result<()>;
+    fn store_settings(&mut self, settings: &Settings) -> Result<()>;
 }
 
 impl SettingsStore for Tx<'_> {
@@ -48,7 +48,7 @@ impl SettingsStore for Tx<'_> {
         Ok((first, changed.unwrap_or(first)))
     }
 
-    fn keep_settings(&mut self, settings: &Settings) -> Result<()> {
+    fn store_settings(&mut self, settings: &Settings) -> Result<()> {
         let text = serde_json::to_string(settings).map_err(Error::internal)?;
         let kept =
             (instance_settings::settings.eq(text), instance_settings::updated_at.eq(self.now));

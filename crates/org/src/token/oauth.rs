@@ -53,7 +53,7 @@ pub fn sign_in(
     scopes: &Scopes,
     address: Option<IpAddr>,
 ) -> Result<Pair> {
-    actions::note_sign_in(tx, user, address)?;
+    actions::record_sign_in(tx, user, address)?;
     issue(tx, user.id, scopes, None)
 }
 

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     access,
-    member::{NewMember, Place, Source, steps, store::MemberStore},
+    member::{MemberSource, NewMember, Source, steps, store::MemberStore},
     user::{
         actions::{NewUser, create},
         store::UserStore,
@@ -39,9 +39,9 @@ pub struct NewResourceToken {
 const ABOVE: &str = "Not eligible to rotate token with access level higher than the user";
 
 /// A token with its bot's level.
-pub type Leveled = (AccessToken, AccessLevel);
+pub type TokenWithLevel = (AccessToken, AccessLevel);
 
-fn ensure_may_read(place: &Place) -> Result<()> {
+fn ensure_may_read(place: &MemberSource) -> Result<()> {
     match place.may_manage() {
         true => Ok(()),
         false => Err(Error::unauthenticated()),
@@ -65,10 +65,10 @@ fn bots(tx: &mut Tx<'_>, source: Source) -> Result<BTreeMap<UserId, AccessLevel>
 /// The tokens of the bots that are members here; a filter may narrow them.
 pub fn list(
     tx: &mut Tx<'_>,
-    place: &Place,
+    place: &MemberSource,
     filter: TokenFilter,
     page: PageRequest,
-) -> Result<Page<Leveled>> {
+) -> Result<Page<TokenWithLevel>> {
     ensure_may_read(place)?;
     let bots = bots(tx, place.source)?;
     let theirs = TokenFilter {
@@ -83,12 +83,12 @@ pub fn list(
     }))
 }
 
-pub fn find(tx: &mut Tx<'_>, place: &Place, id: TokenId) -> Result<Option<Leveled>> {
+pub fn find(tx: &mut Tx<'_>, place: &MemberSource, id: TokenId) -> Result<Option<TokenWithLevel>> {
     ensure_may_read(place)?;
     find_here(tx, place.source, id)
 }
 
-fn find_here(tx: &mut Tx<'_>, source: Source, id: TokenId) -> Result<Option<Leveled>> {
+fn find_here(tx: &mut Tx<'_>, source: Source, id: TokenId) -> Result<Option<TokenWithLevel>> {
     let found = tx.find_token_by_id(id)?.filter(|token| token.kind == Kind::Resource);
     let Some(token) = found else { return Ok(None) };
     let level = bots(tx, source)?.get(&token.user_id).copied();
@@ -100,7 +100,11 @@ fn refused(text: impl Into<String>) -> Error {
 }
 
 /// Makes a bot, a membership and the token, in one go.
-pub fn make(tx: &mut Tx<'_>, place: &Place, new: &NewResourceToken) -> Result<(Leveled, Secret)> {
+pub fn make(
+    tx: &mut Tx<'_>,
+    place: &MemberSource,
+    new: &NewResourceToken,
+) -> Result<(TokenWithLevel, Secret)> {
     let caller = tx.user(place.actor().user()?)?;
     let word = place.source.word();
     if caller.bot || !place.may_manage() || place.is_archived() {
@@ -166,10 +170,10 @@ fn bot_of(source: Source, name: &str) -> NewUser {
 /// themselves. `None` where there is no such token.
 pub fn rotate(
     tx: &mut Tx<'_>,
-    place: &Place,
+    place: &MemberSource,
     id: TokenId,
     expires_at: Option<Ts>,
-) -> Result<Option<(Leveled, Secret)>> {
+) -> Result<Option<(TokenWithLevel, Secret)>> {
     let Some((token, level)) = find(tx, place, id)? else { return Ok(None) };
     let actor = place.actor();
     let wider = actor.external && !actor.admin && !tx.user(token.user_id)?.external;
@@ -183,7 +187,7 @@ pub fn rotate(
 /// Revokes a token and takes its bot out; false where there is no such token.
 pub fn revoke(
     tx: &mut Tx<'_>,
-    place: &Place,
+    place: &MemberSource,
     id: TokenId,
     unless_newer: Option<Ts>,
 ) -> Result<bool> {

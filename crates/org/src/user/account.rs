@@ -24,8 +24,8 @@ use super::{
 pub trait AccountStore {
     fn insert_account(&mut self, id: UserId) -> Result<()>;
     fn account(&mut self, id: UserId) -> Result<Account>;
-    fn keep_account(&mut self, id: UserId, details: &Details) -> Result<()>;
-    fn keep_two_factor(&mut self, id: UserId, two_factor: bool) -> Result<()>;
+    fn save_account(&mut self, id: UserId, details: &Details) -> Result<()>;
+    fn save_two_factor(&mut self, id: UserId, two_factor: bool) -> Result<()>;
     /// What the longer forms tell a reader of people, in a fixed number of queries.
     fn full_users(&mut self, users: Vec<User>, reader: Option<UserId>) -> Result<Vec<FullUser>>;
     /// One person by one statement, with who made the account where that is wanted.
@@ -36,7 +36,7 @@ pub trait AccountStore {
         with_creator: bool,
     ) -> Result<FullUser>;
     /// Gives somebody an account elsewhere, in place of another one with the same provider.
-    fn keep_identity(&mut self, id: UserId, identity: &ExternalIdentity) -> Result<()>;
+    fn save_identity(&mut self, id: UserId, identity: &ExternalIdentity) -> Result<()>;
     /// Whose account elsewhere this is.
     fn find_identity(&mut self, identity: &ExternalIdentity) -> Result<Option<UserId>>;
     /// How many accounts with this provider somebody had.
@@ -68,7 +68,7 @@ impl AccountStore for Tx<'_> {
         Ok(found.unwrap_or_default())
     }
 
-    fn keep_account(&mut self, id: UserId, details: &Details) -> Result<()> {
+    fn save_account(&mut self, id: UserId, details: &Details) -> Result<()> {
         self.insert_account(id)?;
         let changes = (
             user_accounts::auditor.eq(details.auditor),
@@ -80,12 +80,12 @@ impl AccountStore for Tx<'_> {
         let row = diesel::update(user_accounts::table.find(id)).set(changes);
         each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
         match details.view_diffs_file_by_file {
-            Some(one_by_one) => keep_view_of_diffs(self, id, one_by_one),
+            Some(one_by_one) => save_view_of_diffs(self, id, one_by_one),
             None => Ok(()),
         }
     }
 
-    fn keep_two_factor(&mut self, id: UserId, two_factor: bool) -> Result<()> {
+    fn save_two_factor(&mut self, id: UserId, two_factor: bool) -> Result<()> {
         self.insert_account(id)?;
         let row = diesel::update(user_accounts::table.find(id))
             .set(user_accounts::two_factor.eq(two_factor));
@@ -131,7 +131,7 @@ impl AccountStore for Tx<'_> {
         full::one(self, id, reader, with_creator)
     }
 
-    fn keep_identity(&mut self, id: UserId, identity: &ExternalIdentity) -> Result<()> {
+    fn save_identity(&mut self, id: UserId, identity: &ExternalIdentity) -> Result<()> {
         self.delete_identity(id, &identity.provider)?;
         let row = (
             user_identities::user_id.eq(id),
@@ -165,7 +165,7 @@ impl AccountStore for Tx<'_> {
     }
 }
 
-fn keep_view_of_diffs(tx: &mut Tx<'_>, id: UserId, one_by_one: bool) -> Result<()> {
+fn save_view_of_diffs(tx: &mut Tx<'_>, id: UserId, one_by_one: bool) -> Result<()> {
     let row = (
         user_preferences::user_id.eq(id),
         user_preferences::view_diffs_file_by_file.eq(one_by_one),

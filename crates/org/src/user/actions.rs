@@ -19,7 +19,7 @@ use super::{
     event::{Event, Person},
     links::{self, Reason},
     model::ExternalIdentity,
-    password::Chosen,
+    password::PasswordChoice,
     rules,
     store::UserStore,
 };
@@ -110,7 +110,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
 /// What else is asked for when an account is changed.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    pub password: Option<Chosen>,
+    pub password: Option<PasswordChoice>,
     /// Whether the person is sent a link by which they set another one.
     pub by_mail: bool,
     /// Whether a new address is taken to be the person's.
@@ -134,7 +134,7 @@ pub fn update(
     change(&mut details);
     if details.external != before.external {
         let settings = tx.settings()?;
-        rules::settle_rights(&mut details, &before, &settings);
+        rules::reconcile_rights(&mut details, &before, &settings);
     }
     ensure_group_exists(tx, &details)?;
     ensure_free(tx, &details, Some(id))?;
@@ -150,16 +150,16 @@ pub fn update(
     faults.into_result()?;
     take_address(tx, &user, &before, &mut details, changes.confirmed)?;
     rename(tx, &user, &details)?;
-    tx.keep_details(id, &details)?;
+    tx.save_details(id, &details)?;
     if let Some(password) = &changes.password {
         let foreign = grant.actor().id != Some(id);
-        tx.keep_password(id, password.hash(), foreign.then_some(tx.now))?;
+        tx.save_password(id, password.hash(), foreign.then_some(tx.now))?;
     }
     if changes.by_mail {
         links::ask_for_password(tx, id, Reason::Reset)?;
     }
     if let Some(identity) = &changes.identity {
-        tx.keep_identity(id, identity)?;
+        tx.save_identity(id, identity)?;
     }
     let user = tx.user(id)?;
     if details.email != before.email {
@@ -179,11 +179,11 @@ fn take_address(
         return Ok(());
     }
     if confirmed {
-        tx.keep_confirmed(user.id, Some(tx.now))?;
-        return tx.keep_unconfirmed_address(user.id, None);
+        tx.save_confirmed(user.id, Some(tx.now))?;
+        return tx.save_unconfirmed_address(user.id, None);
     }
     let wanted = std::mem::replace(&mut details.email, before.email.clone());
-    tx.keep_unconfirmed_address(user.id, Some(&wanted))?;
+    tx.save_unconfirmed_address(user.id, Some(&wanted))?;
     links::ask_to_confirm(tx, user.id)
 }
 
@@ -288,12 +288,12 @@ pub fn set_avatar(tx: &mut Tx<'_>, id: UserId, file: Option<&str>) -> Result<Use
 }
 
 /// Notes that somebody showed the password.
-pub fn note_sign_in(tx: &mut Tx<'_>, user: &User, address: Option<IpAddr>) -> Result<()> {
-    tx.note_sign_in(user, address)
+pub fn record_sign_in(tx: &mut Tx<'_>, user: &User, address: Option<IpAddr>) -> Result<()> {
+    tx.record_sign_in(user, address)
 }
 
 /// Notes that somebody who is locked out showed the password.
-pub fn note_refused_sign_in(tx: &mut Tx<'_>, user: &User) -> Result<()> {
+pub fn record_refused_sign_in(tx: &mut Tx<'_>, user: &User) -> Result<()> {
     tx.emit(Event::UserFailedLogin { person: user.into(), state: user.state })
 }
 

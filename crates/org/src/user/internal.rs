@@ -55,7 +55,7 @@ fn find_or_make(
     details.can_create_group = false;
     details.projects_limit = 0;
     bio.clone_into(&mut details.profile.bio);
-    tx.keep_details(user.id, &details)?;
+    tx.save_details(user.id, &details)?;
     let row = diesel::update(users::table.find(user.id)).set(users::internal.eq(true));
     each_backend!(tx, |conn| row.execute(conn).map_err(error(NOUN)))?;
     tx.user(user.id)

@@ -9,7 +9,7 @@ use super::{
     account::AccountStore,
     event::Event,
     removal::{self, Removal},
-    state::Next,
+    state::StateTransition,
     store::UserStore,
 };
 use crate::{
@@ -118,7 +118,7 @@ pub fn approve(tx: &mut Tx<'_>, _: &Grant<ApproveUsers>, id: UserId) -> Result<(
 /// Turns away somebody who asked for an account: it goes, with everything that came with it.
 pub fn reject(tx: &mut Tx<'_>, _: &Grant<RejectUsers>, id: UserId) -> Result<()> {
     let user = tx.user(id)?;
-    if user.state.after(Step::Reject) != Some(Next::Gone) {
+    if user.state.after(Step::Reject) != Some(StateTransition::Gone) {
         return Err(conflict("User does not have a pending request"));
     }
     removal::remove_with_everything(tx, &user, Removal::Hard)?;
@@ -137,7 +137,7 @@ pub fn disable_two_factor(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) 
         let why = "Two-factor authentication is not enabled for this user";
         return Err(Error::bad_request().because(why.to_owned()));
     }
-    tx.keep_two_factor(id, false)
+    tx.save_two_factor(id, false)
 }
 
 fn refused(why: &str) -> Error {
@@ -155,7 +155,7 @@ fn conflict(why: &str) -> Error {
 /// Takes a step; false where the table has none.
 pub(super) fn step(tx: &mut Tx<'_>, user: &User, step: Step) -> Result<bool> {
     match user.state.after(step) {
-        Some(Next::State(to)) if tx.move_user(user, to)? => {
+        Some(StateTransition::State(to)) if tx.move_user(user, to)? => {
             tx.mention(access::Event::SignIn(user.id));
             Ok(true)
         }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use time::Duration;
 use worker::{Job, Queue};
 
-use super::{State, User, account::AccountStore, password::Chosen, store::UserStore};
+use super::{State, User, account::AccountStore, password::PasswordChoice, store::UserStore};
 use crate::{
     access, faults::Faults, member::invitations, settings::store::SettingsStore, token::Secret,
 };
@@ -201,7 +201,7 @@ pub fn whose_password(tx: &mut Tx<'_>, secret: &Secret) -> Result<User> {
 
 /// Sets a password by a link, which is worth nothing afterwards. Whoever read the letter has the address: it counts
 /// as confirmed.
-pub fn set_password(tx: &mut Tx<'_>, secret: &Secret, password: &Chosen) -> Result<User> {
+pub fn set_password(tx: &mut Tx<'_>, secret: &Secret, password: &PasswordChoice) -> Result<User> {
     let user = whose_password(tx, secret)?;
     let settings = tx.settings()?;
     let mut faults = Faults::default();
@@ -209,7 +209,7 @@ pub fn set_password(tx: &mut Tx<'_>, secret: &Secret, password: &Chosen) -> Resu
     faults.add_each("password", password.faults(&identity, &settings));
     faults.into_result()?;
     access::alone(tx)?;
-    tx.keep_password(user.id, password.hash(), None)?;
+    tx.save_password(user.id, password.hash(), None)?;
     let row = diesel::update(user_accounts::table.find(user.id))
         .set(user_accounts::reset_digest.eq(None::<String>));
     each_backend!(tx, |conn| row.execute(conn).map_err(error("User")))?;

@@ -7,15 +7,15 @@ use std::collections::HashMap;
 
 use db::{
     Conn, Tx, each_backend, error,
-    rare::{self, rarest},
     schema::users,
+    trigram::{self, rarest},
 };
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Result, Ts,
     ids::NamespaceId,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
-    words::{Wanted, understand},
+    words::{SearchTerms, understand},
 };
 
 use super::User;
@@ -141,7 +141,7 @@ impl Conditions {
             for (column, conditions) in ["u.username", "u.name"].iter().zip(&mut each) {
                 let mut bind = |value: String| self.bind(Bind::Word(value));
                 conditions.push(match on_sqlite {
-                    false => rare::contains(column, word, part, &mut bind),
+                    false => trigram::contains(column, word, part, &mut bind),
                     // SQLite's own comparison knows ASCII alone, and is much faster than ours.
                     true if word.is_ascii() => {
                         format!("{column} LIKE {} ESCAPE '\\'", bind(containing(word)))
@@ -162,8 +162,8 @@ impl Conditions {
 /// The words of a search; of a short one, the whole of it.
 fn words(search: &str) -> Vec<String> {
     match understand(search) {
-        Wanted::Words(words) => words,
-        Wanted::Exactly(text) => vec![text],
+        SearchTerms::Words(words) => words,
+        SearchTerms::Exactly(text) => vec![text],
     }
 }
 

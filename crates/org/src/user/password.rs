@@ -22,20 +22,20 @@ static NOBODY: LazyLock<Option<String>> =
 
 /// A password that somebody chose, with what is stored of it.
 #[derive(Clone)]
-pub struct Chosen {
+pub struct PasswordChoice {
     clear: String,
     hash: String,
     /// Whether a machine chose it: then nothing speaks against it.
     random: bool,
 }
 
-impl std::fmt::Debug for Chosen {
+impl std::fmt::Debug for PasswordChoice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Chosen(…)")
     }
 }
 
-impl Chosen {
+impl PasswordChoice {
     /// Hashes the password: slow on purpose, so call it off the async threads.
     pub fn new(clear: String) -> Result<Self> {
         let shown: String = clear.chars().take(MAX_LENGTH).collect();

@@ -11,7 +11,7 @@ use super::{
     event::Event,
     links::{self, Reason},
     model::ExternalIdentity,
-    password::Chosen,
+    password::PasswordChoice,
     rules,
     store::UserStore,
 };
@@ -24,8 +24,8 @@ use crate::{
 
 /// How an account begins.
 #[derive(Clone, Debug)]
-pub struct Beginning {
-    pub password: Chosen,
+pub struct AccountStart {
+    pub password: PasswordChoice,
     /// Whether a link is sent by which the person sets a password of their own.
     pub by_mail: bool,
     /// Whether the address is taken to be the person's.
@@ -38,7 +38,7 @@ pub fn register(
     tx: &mut Tx<'_>,
     grant: &Grant<Administrate>,
     new: &NewUser,
-    beginning: &Beginning,
+    beginning: &AccountStart,
     change: impl FnOnce(&mut Details),
 ) -> Result<User> {
     let settings = tx.settings()?;
@@ -63,7 +63,7 @@ pub fn register(
     };
     let usual = details.clone();
     change(&mut details);
-    rules::settle_rights(&mut details, &usual, &settings);
+    rules::reconcile_rights(&mut details, &usual, &settings);
     ensure_group_exists(tx, &details)?;
     if beginning.password.is_empty() {
         return Err(Error::invalid("password", "can't be blank"));
@@ -82,14 +82,14 @@ pub fn register(
         ..new.clone()
     };
     let user = insert(tx, &new)?;
-    tx.keep_details(user.id, &details)?;
+    tx.save_details(user.id, &details)?;
     if let Some(identity) = &beginning.identity {
-        tx.keep_identity(user.id, identity)?;
+        tx.save_identity(user.id, identity)?;
     }
     if beginning.confirmed {
         invitations::accept_for(tx, &user, &details.email)?;
     } else {
-        tx.keep_confirmed(user.id, None)?;
+        tx.save_confirmed(user.id, None)?;
         links::ask_to_confirm(tx, user.id)?;
     }
     let user = tx.user(user.id)?;
@@ -104,7 +104,7 @@ fn is_external_by_default(settings: &Settings, email: &str) -> bool {
     settings.user_default_external() && !inside.is_some_and(|inside| inside.is_match(email))
 }
 
-fn greet(tx: &mut Tx<'_>, user: &User, beginning: &Beginning) -> Result<()> {
+fn greet(tx: &mut Tx<'_>, user: &User, beginning: &AccountStart) -> Result<()> {
     if beginning.by_mail {
         return links::ask_for_password(tx, user.id, Reason::NewAccount);
     }

@@ -95,13 +95,13 @@ pub(super) fn remove_with_everything(tx: &mut Tx<'_>, user: &User, removal: Remo
         Removal::Soft => Some(ghost(tx)?.id),
         Removal::Hard => None,
     };
-    hand_over(tx, user.id, heir)?;
+    reassign(tx, user.id, heir)?;
     tx.emit(Event::UserDestroy { person: user.into(), heir })?;
     tx.delete_user(user.id)
 }
 
 /// Who made what others still use is now the heir.
-fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<()> {
+fn reassign(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<()> {
     if let Some(heir) = heir {
         let made = diesel::update(projects::table.filter(projects::creator_id.eq(from)))
             .set(projects::creator_id.eq(heir));

@@ -53,7 +53,7 @@ pub fn detail_faults(details: &Details, faults: &mut Faults) {
 
 /// What being external does to what somebody may make: external people make nothing. Who is no longer one may make what
 /// is usual, where nothing else is said at the same time.
-pub fn settle_rights(details: &mut Details, before: &Details, settings: &Settings) {
+pub fn reconcile_rights(details: &mut Details, before: &Details, settings: &Settings) {
     if details.external {
         details.can_create_group = false;
         details.projects_limit = 0;

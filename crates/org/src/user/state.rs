@@ -12,7 +12,7 @@ kernel::text_enum! { pub enum Step {
 
 /// What becomes of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum StateTransition {
     State(State),
     /// The account goes.
     Gone,
@@ -20,7 +20,7 @@ pub enum Next {
 
 impl State {
     /// Where a step leads; `None` where it cannot be taken.
-    pub fn after(self, step: Step) -> Option<Next> {
+    pub fn after(self, step: Step) -> Option<StateTransition> {
         use State::{Active, Banned, Blocked, Deactivated, PendingApproval};
         let to = match (self, step) {
             (Active | Deactivated | PendingApproval, Step::Block) => Blocked,
@@ -30,10 +30,10 @@ impl State {
             | (Deactivated, Step::Activate)
             | (Banned, Step::Unban)
             | (PendingApproval, Step::Approve) => Active,
-            (PendingApproval, Step::Reject) => return Some(Next::Gone),
+            (PendingApproval, Step::Reject) => return Some(StateTransition::Gone),
             _ => return None,
         };
-        Some(Next::State(to))
+        Some(StateTransition::State(to))
     }
 
     /// Whether somebody keeps this person out, for whatever reason.
@@ -46,7 +46,7 @@ impl State {
 mod tests {
     use kernel::TextEnum;
 
-    use super::{Next, State, Step};
+    use super::{State, StateTransition, Step};
 
     #[test]
     fn the_table_of_steps() {
@@ -54,8 +54,8 @@ mod tests {
         for from in State::ALL {
             for step in Step::ALL {
                 let to = match from.after(*step) {
-                    Some(Next::State(to)) => to.to_string(),
-                    Some(Next::Gone) => "(gone)".to_owned(),
+                    Some(StateTransition::State(to)) => to.to_string(),
+                    Some(StateTransition::Gone) => "(gone)".to_owned(),
                     None => continue,
                 };
                 table += &format!("{from:24} {step:10} -> {to}\n");

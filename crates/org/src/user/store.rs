@@ -15,7 +15,7 @@ use kernel::{
 use super::{Details, Profile, State, User, UserSummary, account::AccountStore};
 use crate::{
     access::{self, seats},
-    ends::living,
+    expiry::living,
 };
 
 pub trait UserStore {
@@ -35,18 +35,18 @@ pub trait UserStore {
     /// Those who may act as administrators now.
     fn administrators(&mut self) -> Result<Vec<UserId>>;
     fn profile(&mut self, id: UserId) -> Result<Profile>;
-    fn keep_details(&mut self, id: UserId, details: &Details) -> Result<()>;
+    fn save_details(&mut self, id: UserId, details: &Details) -> Result<()>;
     /// A password that is good until `expires_at`, if ever it ends.
-    fn keep_password(&mut self, id: UserId, hash: &str, expires_at: Option<Ts>) -> Result<()>;
-    fn keep_confirmed(&mut self, id: UserId, at: Option<Ts>) -> Result<()>;
+    fn save_password(&mut self, id: UserId, hash: &str, expires_at: Option<Ts>) -> Result<()>;
+    fn save_confirmed(&mut self, id: UserId, at: Option<Ts>) -> Result<()>;
     /// The address that becomes the primary one once it is confirmed.
-    fn keep_unconfirmed_address(&mut self, id: UserId, address: Option<&str>) -> Result<()>;
+    fn save_unconfirmed_address(&mut self, id: UserId, address: Option<&str>) -> Result<()>;
     /// Makes an address the primary one; the one before is shown nowhere any more.
     fn move_address(&mut self, user: &User, address: &str) -> Result<()>;
     /// Whether the account was still in the state `from`.
     fn move_user(&mut self, user: &User, to: State) -> Result<bool>;
     /// Notes when and from where somebody signed in.
-    fn note_sign_in(&mut self, user: &User, address: Option<IpAddr>) -> Result<()>;
+    fn record_sign_in(&mut self, user: &User, address: Option<IpAddr>) -> Result<()>;
     /// Groups that would have no owner without this person.
     fn groups_owned_alone(&mut self, user: UserId) -> Result<Vec<NamespaceId>>;
     fn delete_user(&mut self, id: UserId) -> Result<()>;
@@ -140,7 +140,7 @@ impl UserStore for Tx<'_> {
         Ok(found.unwrap_or_default())
     }
 
-    fn keep_details(&mut self, id: UserId, details: &Details) -> Result<()> {
+    fn save_details(&mut self, id: UserId, details: &Details) -> Result<()> {
         let changes = (
             users::username.eq(&details.username),
             users::username_key.eq(details.username.to_lowercase()),
@@ -161,10 +161,10 @@ impl UserStore for Tx<'_> {
         each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
         let row = diesel::update(user_profiles::table.find(id)).set(&details.profile);
         each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
-        self.keep_account(id, details)
+        self.save_account(id, details)
     }
 
-    fn keep_password(&mut self, id: UserId, hash: &str, expires_at: Option<Ts>) -> Result<()> {
+    fn save_password(&mut self, id: UserId, hash: &str, expires_at: Option<Ts>) -> Result<()> {
         let changes = (
             users::password_hash.eq(Some(hash)),
             users::password_expires_at.eq(expires_at),
@@ -175,13 +175,13 @@ impl UserStore for Tx<'_> {
         Ok(())
     }
 
-    fn keep_confirmed(&mut self, id: UserId, at: Option<Ts>) -> Result<()> {
+    fn save_confirmed(&mut self, id: UserId, at: Option<Ts>) -> Result<()> {
         let row = diesel::update(users::table.find(id)).set(users::confirmed_at.eq(at));
         each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
         Ok(())
     }
 
-    fn keep_unconfirmed_address(&mut self, id: UserId, address: Option<&str>) -> Result<()> {
+    fn save_unconfirmed_address(&mut self, id: UserId, address: Option<&str>) -> Result<()> {
         self.insert_account(id)?;
         let row = diesel::update(user_accounts::table.find(id))
             .set(user_accounts::unconfirmed_email.eq(address));
@@ -217,7 +217,7 @@ impl UserStore for Tx<'_> {
         Ok(moved == 1)
     }
 
-    fn note_sign_in(&mut self, user: &User, address: Option<IpAddr>) -> Result<()> {
+    fn record_sign_in(&mut self, user: &User, address: Option<IpAddr>) -> Result<()> {
         let changes = (
             users::last_sign_in_at.eq(user.current_sign_in_at.or(Some(self.now))),
             users::current_sign_in_at.eq(Some(self.now)),

@@ -125,7 +125,7 @@ fn rebuild(database: &TestDatabase, world: &World, rows: &Rows) {
             (diesel::delete(namespace_access::table), diesel::delete(project_access::table));
         each_backend!(tx, |conn| groups.execute(conn).map_err(error("Row")))?;
         each_backend!(tx, |conn| projects.execute(conn).map_err(error("Row")))?;
-        db::stamp::renew(tx, &["roles by older rules".to_owned()])
+        db::stamp::renew_stamp(tx, &["roles by older rules".to_owned()])
     });
     marked.expect("the mark is made");
     access::follow_rules(&database.db).expect("roles are worked out");

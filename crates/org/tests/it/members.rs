@@ -4,8 +4,11 @@ use db::Tx;
 use forgeway_org::{
     access::bans::{let_in, lock_out},
     member::{
-        Place,
-        actions::{Below, End, Leaving, add, add_each, change, remove, remove_expired},
+        MemberSource,
+        actions::{
+            DescendantMemberships, End, RemovalOptions, add, add_each, change, remove,
+            remove_expired,
+        },
         quota::Quota,
         requests::{approve, ask, deny},
         rules::Terms,
@@ -16,10 +19,13 @@ use time::Duration;
 
 use crate::world::{publish, role, test};
 
-const LEAVING: Leaving =
-    Leaving { below: Below::Keep, unassign_issuables: false, unless_newer: None };
+const LEAVING: RemovalOptions = RemovalOptions {
+    below: DescendantMemberships::Keep,
+    unassign_issuables: false,
+    unless_newer: None,
+};
 
-fn take_out(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<()> {
+fn take_out(tx: &mut Tx<'_>, place: MemberSource, user: UserId) -> Result<()> {
     remove(tx, place, user, LEAVING)
 }
 

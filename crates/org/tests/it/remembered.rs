@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use db::{
-    stamp::{Remembered, renew},
+    stamp::{StampedCache, renew_stamp},
     testing::TestDatabase,
 };
 use kernel::Result;
 
 fn ask(test: &TestDatabase, question: &'static str) -> Result<i64> {
-    static NUMBERS: Remembered<i64> = Remembered::new();
+    static NUMBERS: StampedCache<i64> = StampedCache::new();
     static ASKED: AtomicI64 = AtomicI64::new(0);
     test.db.read_blocking(|tx| {
         let subjects = ["groups".to_owned(), "user 1".to_owned()];
@@ -22,7 +22,7 @@ fn an_answer_is_worked_out_again_when_what_it_follows_from_has_changed() -> Resu
     let test = TestDatabase::new();
     let change = |subject: &str| {
         let subjects = [subject.to_owned()];
-        test.db.write_blocking(move |tx| renew(tx, &subjects))
+        test.db.write_blocking(move |tx| renew_stamp(tx, &subjects))
     };
     assert_eq!([ask(&test, "how many?")?, ask(&test, "how many?")?], [1, 1]);
     assert_eq!(ask(&test, "how large?")?, 2);

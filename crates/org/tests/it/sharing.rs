@@ -2,7 +2,7 @@
 
 use db::Tx;
 use forgeway_org::{
-    member::{Place, actions::add, quota::Quota},
+    member::{MemberSource, actions::add, quota::Quota},
     namespace::{
         Namespace,
         actions::update,
@@ -20,7 +20,7 @@ fn guests(tx: &mut Tx<'_>, world: &World) -> Result<Namespace> {
     let group = new_group(tx, &world.bob, "guests", None)?;
     let grant = in_group::<AdminGroup>(tx, &world.bob, group.id)?;
     let guest = role(AccessLevel::Guest);
-    add(tx, Place::group(&grant), world.ada.id, guest, Quota::Unlimited)?;
+    add(tx, MemberSource::group(&grant), world.ada.id, guest, Quota::Unlimited)?;
     Ok(group)
 }
 

@@ -3,7 +3,7 @@
 use db::{Tx, testing::transaction};
 use forgeway_org::{
     access::{IdOrPath, level_in_project, locate_group, locate_project},
-    member::{Member, Place, actions::add, quota::Quota, rules::Terms},
+    member::{Member, MemberSource, actions::add, quota::Quota, rules::Terms},
     namespace::{self, Namespace, actions::NewGroup},
     project::{self, Project, actions::Creation},
     user::{
@@ -114,15 +114,15 @@ impl World {
     }
 
     /// The group, as somebody comes to it.
-    pub(crate) fn group_place(&self, tx: &mut Tx<'_>, user: &User) -> Result<Place> {
+    pub(crate) fn group_place(&self, tx: &mut Tx<'_>, user: &User) -> Result<MemberSource> {
         let grant = in_group::<forgeway_org::policy::UseGroup>(tx, user, self.group.id)?;
-        Ok(Place::group(&grant))
+        Ok(MemberSource::group(&grant))
     }
 
     /// The project, as somebody comes to it.
-    pub(crate) fn project_place(&self, tx: &mut Tx<'_>, user: &User) -> Result<Place> {
+    pub(crate) fn project_place(&self, tx: &mut Tx<'_>, user: &User) -> Result<MemberSource> {
         let grant = in_project::<forgeway_org::policy::UseProject>(tx, user, self.project.id)?;
-        Ok(Place::project(&grant))
+        Ok(MemberSource::project(&grant))
     }
 
     /// Ada gives somebody a role in the project.

@@ -12,7 +12,7 @@ use crate::{
     },
     policy::PushCode,
     protection::Protection,
-    push::{Push, RefChange, Via},
+    push::{Push, PushSource, RefChange},
 };
 
 /// A new branch `name` where `from` is: a branch, tag or commit.
@@ -137,5 +137,5 @@ pub fn deletion_of_merged(
 }
 
 pub(crate) fn push(grant: &Grant<PushCode>, changes: Vec<RefChange>) -> Push {
-    Push::new(grant.facts().clone(), *grant.who(), Via::Api, changes)
+    Push::new(grant.facts().clone(), *grant.who(), PushSource::Api, changes)
 }

@@ -36,12 +36,16 @@ pub struct Request {
 
 /// The commits that count, newest first, with the value of their trailer.
 #[derive(Clone, Debug)]
-pub struct Collected {
+pub struct ChangelogCommits {
     pub config: Config,
     pub commits: Vec<(String, CommitInfo)>,
 }
 
-pub fn collect(reader: &Reader, project: &ProjectFacts, request: &Request) -> Result<Collected> {
+pub fn collect(
+    reader: &Reader,
+    project: &ProjectFacts,
+    request: &Request,
+) -> Result<ChangelogCommits> {
     let Some(head) = default_head(reader, project)? else { return Err(Error::not_found("Commit")) };
     let config = read_config(reader, head, request.config_file.as_deref())?;
     let to = match &request.to {
@@ -55,7 +59,7 @@ pub fn collect(reader: &Reader, project: &ProjectFacts, request: &Request) -> Re
     };
     let query = LogQuery { exclude: vec![from], ..LogQuery::of(to) };
     let commits = reader.log(&query, deadline())?;
-    Ok(Collected { config, commits: marked(commits, &request.trailer) })
+    Ok(ChangelogCommits { config, commits: marked(commits, &request.trailer) })
 }
 
 fn resolved(reader: &Reader, name: &str) -> Result<Oid> {

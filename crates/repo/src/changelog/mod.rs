@@ -7,7 +7,7 @@ pub mod release;
 mod template;
 mod version;
 
-pub use collect::{Collected, Request, collect};
+pub use collect::{ChangelogCommits, Request, collect};
 pub use file::with_release;
 pub use release::{Entry, Release};
 pub use version::Version;

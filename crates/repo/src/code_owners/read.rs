@@ -40,7 +40,7 @@ pub fn changed_by(reader: &Reader, from: Oid, to: Oid) -> Result<BTreeSet<String
 
 /// One pattern that fits a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct OwnedBy {
+pub struct OwnerMatch {
     pub section: String,
     pub pattern: String,
     pub optional: bool,
@@ -49,16 +49,16 @@ pub struct OwnedBy {
 }
 
 /// What of a change has owners.
-pub type Owned = Vec<OwnedBy>;
+pub type OwnerMatches = Vec<OwnerMatch>;
 
 impl CodeOwners {
     /// The patterns that count for these paths, each once, section by section.
-    pub fn of_paths(&self, paths: &BTreeSet<String>) -> Owned {
+    pub fn of_paths(&self, paths: &BTreeSet<String>) -> OwnerMatches {
         let mut found = Vec::new();
         for section in &self.sections {
             let patterns: BTreeSet<(&str, &[Owner])> =
                 paths.iter().filter_map(|path| section.owners_of(path)).collect();
-            found.extend(patterns.into_iter().map(|(pattern, owners)| OwnedBy {
+            found.extend(patterns.into_iter().map(|(pattern, owners)| OwnerMatch {
                 section: section.name.clone(),
                 pattern: pattern.to_owned(),
                 optional: section.optional,

@@ -40,7 +40,7 @@ impl CommitDiscussion {
 
 /// A place in the diff of a commit, as JSON, and the line that it means.
 #[derive(Clone, Debug)]
-pub struct Spot {
+pub struct DiffPosition {
     pub position: String,
     pub line: Option<LineAt>,
 }
@@ -79,7 +79,7 @@ pub fn begin(
     grant: &Grant<CommentOnCommit>,
     sha: Oid,
     words: Words,
-    spot: Option<Spot>,
+    spot: Option<DiffPosition>,
 ) -> Result<CommitDiscussion> {
     let (position, at) = spot.map(|spot| (spot.position, spot.line)).unzip();
     let note_type =
@@ -139,7 +139,7 @@ pub fn update(
 ) -> Result<CommitNote> {
     let note = changeable(tx, grant, sha, discussion, id)?;
     ensure_sayable(body)?;
-    let kept = tx.keep_commit_note(note.id, body)?;
+    let kept = tx.save_commit_note(note.id, body)?;
     tx.emit(Event::CommitCommentChanged {
         project: kept.project_id,
         user: grant.user()?,
@@ -206,7 +206,7 @@ pub trait CommitDiscussionStore {
         sha: Oid,
         id: &str,
     ) -> Result<Vec<CommitNote>>;
-    fn keep_commit_note(&mut self, id: CommitNoteId, body: &str) -> Result<CommitNote>;
+    fn save_commit_note(&mut self, id: CommitNoteId, body: &str) -> Result<CommitNote>;
     fn delete_commit_note(&mut self, id: CommitNoteId) -> Result<()>;
 }
 
@@ -268,7 +268,7 @@ impl CommitDiscussionStore for Tx<'_> {
             .map_err(error("Note")))
     }
 
-    fn keep_commit_note(&mut self, id: CommitNoteId, body: &str) -> Result<CommitNote> {
+    fn save_commit_note(&mut self, id: CommitNoteId, body: &str) -> Result<CommitNote> {
         let changed = (commit_notes::note.eq(body), commit_notes::updated_at.eq(self.now));
         each_backend!(self, |conn| diesel::update(commit_notes::table.find(id))
             .set(changed)

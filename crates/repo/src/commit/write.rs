@@ -17,13 +17,13 @@ use crate::{
         CommitInfo, Git, GitError, Oid, RefName, RepoPath, Repositories, Signature, Storage,
         branch_name::looks_like_id,
         change::{self, ActionKind, Change, ChangeError, NewCommit},
-        merge::{self, Apply, Merged, Operation, Subject},
+        merge::{self, Apply, MergedRequest, Operation, Subject},
         refs,
     },
     policy::{NOT_YOUR_BRANCH, PushToBranch},
-    ports::{Aftermath, Lending, People},
+    ports::{AfterPush, ForkPushBranches, People},
     protection,
-    push::{self, Incoming, Journal, Lost, Push, RefChange, Setback, Via},
+    push::{self, Incoming, Journal, LostRef, Push, PushSource, RefChange, Setback},
 };
 
 /// So often a commit is made again on top of what others committed meanwhile.
@@ -38,8 +38,8 @@ pub struct Writer<'a> {
     pub repositories: &'a Repositories,
     pub journal: &'a Journal,
     pub people: &'a Arc<dyn People>,
-    pub lending: &'a Arc<dyn Lending>,
-    pub aftermath: &'a Arc<dyn Aftermath>,
+    pub lending: &'a Arc<dyn ForkPushBranches>,
+    pub aftermath: &'a Arc<dyn AfterPush>,
 }
 
 /// Whose words a refused change is told in.
@@ -68,7 +68,7 @@ pub fn ensure_may_push(
     who: &Standing,
     project: &ProjectFacts,
     branch: &str,
-    lending: &dyn Lending,
+    lending: &dyn ForkPushBranches,
 ) -> Result<()> {
     let refused = || Error::bad_request().whole(NOT_YOUR_BRANCH);
     let name = RefName::branch(branch).ok().filter(|_| !looks_like_id(branch));
@@ -78,7 +78,7 @@ pub fn ensure_may_push(
     // The move of a branch that is there: who may make a protected branch is who may push to it.
     let moved = RefChange::plain(name, Some(Oid::NULL), Some(Oid::NULL));
     let checked =
-        protection::rules::check_change(tx, who, project, &moved, Via::Api, Some(lending));
+        protection::rules::check_change(tx, who, project, &moved, PushSource::Api, Some(lending));
     checked.map_err(|refusal| match refusal {
         Error { kind: Kind::BadRequest, message: Message::Whole(_), .. } => refused(),
         other => other,
@@ -132,9 +132,9 @@ impl Writer<'_> {
         repo: &RepoPath,
         change: &Change,
         seen: Option<Oid>,
-        lost: &Lost,
+        lost: &LostRef,
     ) -> Result<bool> {
-        let (Lost::Moved(branch), Some(seen)) = (lost, seen) else { return Ok(false) };
+        let (LostRef::Moved(branch), Some(seen)) = (lost, seen) else { return Ok(false) };
         if !change.grows_from_its_branch() {
             return Ok(false);
         }
@@ -193,18 +193,18 @@ impl Writer<'_> {
             ..RefChange::plain(new.branch.name, old, new.branch.new)
         };
         let (facts, who) = (grant.facts().clone(), *grant.who());
-        let mut push = Push::new(facts, who, Via::Api, vec![change]).with_made(new.id);
+        let mut push = Push::new(facts, who, PushSource::Api, vec![change]).with_made(new.id);
         push.growth = Growth::By(new.bytes);
         push::try_apply(*self, push).await
     }
 }
 
 /// In the words of those who commit.
-fn refusal_of(lost: Lost) -> ChangeError {
+fn refusal_of(lost: LostRef) -> ChangeError {
     match lost {
-        Lost::Exists(name) => change::Refusal::BranchExists(name.short().into_owned()).into(),
-        Lost::Moved(name) => change::Refusal::BranchMoved(name).into(),
-        Lost::InTheWay { .. } => change::Refusal::InTheWay(lost.text()).into(),
+        LostRef::Exists(name) => change::Refusal::BranchExists(name.short().into_owned()).into(),
+        LostRef::Moved(name) => change::Refusal::BranchMoved(name).into(),
+        LostRef::InTheWay { .. } => change::Refusal::InTheWay(lost.text()).into(),
     }
 }
 
@@ -221,7 +221,7 @@ pub struct Pick {
     pub message: Option<String>,
     pub dry_run: bool,
     /// What the commit merged, as far as the caller may know.
-    pub merged: Option<Merged>,
+    pub merged: Option<MergedRequest>,
 }
 
 impl Pick {

@@ -13,7 +13,7 @@ use tokio::process::ChildStdout;
 use tokio::time::timeout_at;
 
 use super::blocking::blocking;
-use super::cli::{Call, Git, Lane, Running};
+use super::cli::{Call, Git, GitProcess, ProcessClass};
 use super::{GitError, Oid, RepoPath, TreePath};
 use crate::lfs::Smudge;
 
@@ -88,7 +88,7 @@ pub async fn archive(
         .args([wanted.format.made_by_git(), &format!("--prefix={top}/")])
         .id(wanted.commit)
         .paths(wanted.path.as_ref().filter(|path| !path.is_root()))
-        .lane(Lane::Transport)
+        .lane(ProcessClass::Transport)
         .time_limit(TIME_LIMIT);
     let call = match &large {
         Some(smudge) => with_large_files(call, smudge),
@@ -115,7 +115,7 @@ pub async fn archive(
 }
 
 struct Source {
-    child: Running,
+    child: GitProcess,
     stdout: ChildStdout,
     squeezer: Option<BzEncoder<Vec<u8>>>,
     first: Option<Bytes>,
@@ -175,7 +175,7 @@ impl Source {
     }
 }
 
-async fn end(child: &mut Running) -> Result<(), GitError> {
+async fn end(child: &mut GitProcess) -> Result<(), GitError> {
     if child.wait().await?.success() {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::ChildStdout;
 use tokio::time::timeout_at;
 
-use super::cli::{Git, Running};
+use super::cli::{Git, GitProcess};
 use super::{GitError, Oid, RepoPath, TreePath};
 
 /// Lines of a file in a row that came with the same commit.
@@ -59,7 +59,7 @@ enum End {
     BeyondTheFile,
 }
 
-async fn end(child: &mut Running) -> Result<End, GitError> {
+async fn end(child: &mut GitProcess) -> Result<End, GitError> {
     let status = child.wait().await?;
     if status.success() {
         return Ok(End::Done);
@@ -75,14 +75,14 @@ async fn end(child: &mut Running) -> Result<End, GitError> {
 }
 
 /// A span and where it begins in the file, counted from 1.
-struct Place {
+struct NumberedSpan {
     start: u32,
     span: Span,
 }
 
 /// Each place is a line `<id> <start in that commit> <start> <lines>`, facts about the commit where it is new, and at the
 /// end the file's name in that commit. Git tells them in no order.
-async fn read_places(stdout: ChildStdout) -> Result<Vec<Place>, GitError> {
+async fn read_places(stdout: ChildStdout) -> Result<Vec<NumberedSpan>, GitError> {
     let mut reader = BufReader::new(stdout);
     let (mut places, mut line) = (Vec::new(), Vec::new());
     let mut is_between = true;
@@ -100,18 +100,18 @@ async fn read_places(stdout: ChildStdout) -> Result<Vec<Place>, GitError> {
     }
 }
 
-fn place(line: &[u8]) -> Option<Place> {
+fn place(line: &[u8]) -> Option<NumberedSpan> {
     let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
     let commit = words.next()?.parse().ok()?;
     let (start, lines) = (words.nth(1)?.parse().ok()?, words.next()?.parse().ok()?);
-    Some(Place { start, span: Span { commit, lines } })
+    Some(NumberedSpan { start, span: Span { commit, lines } })
 }
 
-fn in_order(mut places: Vec<Place>) -> Blame {
+fn in_order(mut places: Vec<NumberedSpan>) -> Blame {
     places.sort_unstable_by_key(|place| place.start);
     let skipped = places.first().map_or(0, |first| first.start.saturating_sub(1));
     let mut spans: Vec<Span> = Vec::new();
-    for Place { span, .. } in places {
+    for NumberedSpan { span, .. } in places {
         match spans.last_mut() {
             Some(last) if last.commit == span.commit => last.lines += span.lines,
             _ => spans.push(span),

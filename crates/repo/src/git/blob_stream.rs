@@ -8,7 +8,7 @@ use tokio::{io::AsyncReadExt as _, process::ChildStdout, time::timeout_at};
 
 use super::{
     Git, GitError, Oid, RepoPath, Result,
-    cli::{Lane, Running},
+    cli::{GitProcess, ProcessClass},
 };
 
 const CHUNK: usize = 64 << 10;
@@ -25,7 +25,7 @@ pub async fn blob_stream(
 ) -> Result<impl Stream<Item = Result<Bytes>> + use<>> {
     // Beyond it git inflates piece by piece, too.
     let call = git.at(repo, "cat-file").config("core.bigFileThreshold=1m").arg("blob").id(id);
-    let mut child = call.lane(Lane::Transport).time_limit(TIME_LIMIT).start().await?;
+    let mut child = call.lane(ProcessClass::Transport).time_limit(TIME_LIMIT).start().await?;
     drop(child.stdin.take());
     let Some(stdout) = child.stdout.take() else {
         return Err(GitError::Corrupt("git cat-file has no pipes".to_owned()));
@@ -37,7 +37,7 @@ pub async fn blob_stream(
 }
 
 /// `None` only after git has ended well.
-async fn next_piece(child: &mut Running, stdout: &mut ChildStdout) -> Result<Option<Bytes>> {
+async fn next_piece(child: &mut GitProcess, stdout: &mut ChildStdout) -> Result<Option<Bytes>> {
     let mut piece = BytesMut::with_capacity(CHUNK);
     let read = timeout_at(child.deadline(), stdout.read_buf(&mut piece)).await;
     if read.or(Err(GitError::Timeout))?? > 0 {

@@ -19,10 +19,10 @@ pub use refusal::{ChangeError, Refusal};
 use super::cli::Git;
 use super::commit_object::CommitText;
 use super::commit_tree::sound_tree_of;
-use super::objects::{NewObjects, Stored};
+use super::objects::{NewObjects, ObjectStorage};
 use super::open::open;
 use super::reader::{Reader, exactly};
-use super::refs::{Expect, RefMove};
+use super::refs::{ExpectedValue, RefMove};
 use super::transfer;
 use super::tree_edit::TreeEdit;
 use super::{Deadline, GitError, Oid, RefName, RepoPath, Signature, TreePath};
@@ -171,8 +171,8 @@ pub async fn build(git: &Git, repo: &RepoPath, change: Change) -> Result<NewComm
     let (begun, site, change) =
         in_background(move || Ok((site.begin(&change)?, site, change))).await?;
     let (commit, stored) = match begun {
-        Begun::Written(written) => written,
-        Begun::From(ground) => {
+        CommitProgress::Written(written) => written,
+        CommitProgress::From(ground) => {
             if let (Some(other), Some(parent)) = (&change.start.repository, ground.parent) {
                 transfer::bring(git, other, repo, parent).await?;
             }
@@ -183,12 +183,12 @@ pub async fn build(git: &Git, repo: &RepoPath, change: Change) -> Result<NewComm
 }
 
 /// A commit, and where its objects are.
-type Written = (NewCommit, Stored);
+type WrittenCommit = (NewCommit, ObjectStorage);
 
 /// How far a commit got on the first thread it was on: all the way, unless it starts in another repository.
-enum Begun {
-    Written(Written),
-    From(Ground),
+enum CommitProgress {
+    Written(WrittenCommit),
+    From(CommitBase),
 }
 
 /// Where a commit is made.
@@ -199,21 +199,21 @@ struct Site {
 
 impl Site {
     /// Opens the repository anew, to see what is on disk now, and once.
-    fn begin(&self, change: &Change) -> Result<Begun, ChangeError> {
+    fn begin(&self, change: &Change) -> Result<CommitProgress, ChangeError> {
         let own = open(&self.place)?;
-        let ground = Ground::find(&own, &self.place, change)?;
+        let ground = CommitBase::find(&own, &self.place, change)?;
         if change.start.repository.is_some() {
-            return Ok(Begun::From(ground));
+            return Ok(CommitProgress::From(ground));
         }
-        Ok(Begun::Written(self.write(&own, ground, change)?))
+        Ok(CommitProgress::Written(self.write(&own, ground, change)?))
     }
 
     fn write(
         &self,
         own: &gix::Repository,
-        ground: Ground,
+        ground: CommitBase,
         change: &Change,
-    ) -> Result<Written, ChangeError> {
+    ) -> Result<WrittenCommit, ChangeError> {
         let guarded = change.actions.iter().any(|action| action.guard().is_some());
         if let Some(parent) = ground.parent.filter(|_| guarded) {
             let reader = Reader::alone(&self.place)?;
@@ -232,14 +232,14 @@ async fn in_background<T: Send + 'static>(
 }
 
 /// What the new commit stands on.
-struct Ground {
+struct CommitBase {
     branch: RefName,
     tip: Option<Oid>,
     parent: Option<Oid>,
     first: bool,
 }
 
-impl Ground {
+impl CommitBase {
     fn find(own: &gix::Repository, repo: &RepoPath, change: &Change) -> Result<Self, ChangeError> {
         let tip = branch_tip(own, &change.branch)?;
         let other = change.start.repository.as_ref().filter(|other| *other != repo);
@@ -294,7 +294,8 @@ impl Ground {
             message: change.message.clone(),
         };
         let id = text.write(&mut objects)?;
-        let branch = RefMove { name: self.branch, old: Expect::from(self.tip), new: Some(id) };
+        let branch =
+            RefMove { name: self.branch, old: ExpectedValue::from(self.tip), new: Some(id) };
         let new = NewCommit { id, parent: self.parent, branch, first: self.first, bytes: 0 };
         Ok((new, objects))
     }

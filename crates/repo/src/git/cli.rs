@@ -18,7 +18,7 @@ use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-pub use running::{Output, Running};
+pub use running::{GitProcess, Output};
 
 use super::{GitError, Oid, RepoPath, TreePath};
 
@@ -64,7 +64,7 @@ impl Version {
 
 /// What a person who starts the server reads when its git cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum Unusable {
+pub enum GitProblem {
     #[error(
         "git was not found as {program:?}: install git {OLDEST} or newer, or name the program in the settings"
     )]
@@ -105,7 +105,7 @@ impl Settings {
 /// Who waits for whom: children of one lane never wait for a free place in another, so a push whose hook needs
 /// a merge base cannot block the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
+pub enum ProcessClass {
     /// Short questions and answers for API calls.
     Plumbing,
     /// Clones, fetches and pushes of remote git clients.
@@ -122,19 +122,19 @@ pub struct Git(Arc<Inner>);
 struct Inner {
     settings: Settings,
     version: Version,
-    plumbing: Places,
-    transport: Places,
-    background: Places,
+    plumbing: ProcessSlots,
+    transport: ProcessSlots,
+    background: ProcessSlots,
 }
 
 /// Room for so many children at once.
 #[derive(Debug)]
-struct Places {
+struct ProcessSlots {
     free: Arc<Semaphore>,
     all: usize,
 }
 
-impl Places {
+impl ProcessSlots {
     fn new(count: usize) -> Self {
         let all = count.max(1);
         Self { free: Arc::new(Semaphore::new(all)), all }
@@ -146,10 +146,13 @@ impl Places {
 }
 
 impl Git {
-    pub async fn find(mut settings: Settings) -> Result<Self, Unusable> {
+    pub async fn find(mut settings: Settings) -> Result<Self, GitProblem> {
         let named = settings.program.clone();
         let Some(program) = locate(&named, &settings.search_path) else {
-            return Err(Unusable::NotFound { program: named, source: ErrorKind::NotFound.into() });
+            return Err(GitProblem::NotFound {
+                program: named,
+                source: ErrorKind::NotFound.into(),
+            });
         };
         settings.program.clone_from(&program);
         let output = command(&settings)
@@ -157,18 +160,18 @@ impl Git {
             .stdin(Stdio::null())
             .output()
             .await
-            .map_err(|source| Unusable::NotFound { program: program.clone(), source })?;
+            .map_err(|source| GitProblem::NotFound { program: program.clone(), source })?;
         let answer = String::from_utf8_lossy(&output.stdout).into_owned();
         let Some(version) = Version::parse(&answer) else {
-            return Err(Unusable::NotGit { program, answer });
+            return Err(GitProblem::NotGit { program, answer });
         };
         if version < OLDEST {
-            return Err(Unusable::TooOld { found: version });
+            return Err(GitProblem::TooOld { found: version });
         }
         Ok(Self(Arc::new(Inner {
-            plumbing: Places::new(settings.plumbing),
-            transport: Places::new(settings.transport),
-            background: Places::new(settings.background),
+            plumbing: ProcessSlots::new(settings.plumbing),
+            transport: ProcessSlots::new(settings.transport),
+            background: ProcessSlots::new(settings.background),
             settings,
             version,
         })))
@@ -210,23 +213,23 @@ impl Git {
             subcommand: "",
             arguments: Vec::new(),
             input: Vec::new(),
-            lane: Lane::Plumbing,
+            lane: ProcessClass::Plumbing,
             time_limit: settings.time_limit,
             output_limit: settings.output_limit,
         }
     }
 
-    fn places(&self, lane: Lane) -> &Places {
+    fn places(&self, lane: ProcessClass) -> &ProcessSlots {
         match lane {
-            Lane::Plumbing => &self.0.plumbing,
-            Lane::Transport => &self.0.transport,
-            Lane::Background => &self.0.background,
+            ProcessClass::Plumbing => &self.0.plumbing,
+            ProcessClass::Transport => &self.0.transport,
+            ProcessClass::Background => &self.0.background,
         }
     }
 
     /// Children running now, for the metrics page.
     pub fn running(&self) -> usize {
-        let lanes = [Lane::Plumbing, Lane::Transport, Lane::Background];
+        let lanes = [ProcessClass::Plumbing, ProcessClass::Transport, ProcessClass::Background];
         lanes.into_iter().map(|lane| self.places(lane).taken()).sum()
     }
 }
@@ -279,7 +282,7 @@ pub struct Call {
     subcommand: &'static str,
     arguments: Vec<OsString>,
     input: Vec<u8>,
-    lane: Lane,
+    lane: ProcessClass,
     time_limit: Duration,
     output_limit: u64,
 }
@@ -324,7 +327,7 @@ impl Call {
         self
     }
 
-    pub fn lane(mut self, lane: Lane) -> Self {
+    pub fn lane(mut self, lane: ProcessClass) -> Self {
         self.lane = lane;
         self
     }
@@ -340,7 +343,7 @@ impl Call {
     }
 
     /// Waits for a free place and starts the child with all three pipes in our hands.
-    pub async fn start(mut self) -> Result<Running, GitError> {
+    pub async fn start(mut self) -> Result<GitProcess, GitError> {
         let deadline = Instant::now() + self.time_limit;
         let places = Arc::clone(&self.git.places(self.lane).free);
         let place = match timeout_at(deadline, places.acquire_owned()).await {
@@ -351,7 +354,7 @@ impl Call {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         self.command.process_group(0);
         let child = self.command.spawn().map_err(GitError::Io)?;
-        Ok(Running::new(child, place, self.subcommand, deadline))
+        Ok(GitProcess::new(child, place, self.subcommand, deadline))
     }
 
     /// Runs the command to its end, whatever that is.

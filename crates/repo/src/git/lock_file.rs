@@ -63,28 +63,28 @@ fn leave(lock: &Path) {
 #[derive(Debug)]
 pub(super) struct LockFile {
     path: PathBuf,
-    made: Made,
+    made: FileIdentity,
     in_place: bool,
 }
 
 /// Tells a file from another one of the same name. Numbers of files are used again, so the time counts, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Made {
+struct FileIdentity {
     device: u64,
     number: u64,
     at: (i64, i64),
 }
 
-impl Made {
+impl FileIdentity {
     fn of(about: &fs::Metadata) -> Self {
         let at = (about.mtime(), about.mtime_nsec());
         Self { device: about.dev(), number: about.ino(), at }
     }
 }
 
-fn make(path: &Path) -> io::Result<Made> {
+fn make(path: &Path) -> io::Result<FileIdentity> {
     let about = File::create_new(path)?.metadata();
-    about.map(|about| Made::of(&about)).inspect_err(|_| drop(fs::remove_file(path)))
+    about.map(|about| FileIdentity::of(&about)).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
 impl LockFile {
@@ -116,7 +116,7 @@ impl LockFile {
         let file = File::options().write(true).open(&self.path)?;
         let written = put(&file).and_then(|()| Ok(file.sync_all()?));
         // Also of what was written in part, as on a full disk: it still is ours to take away.
-        self.made = Made::of(&file.metadata()?);
+        self.made = FileIdentity::of(&file.metadata()?);
         written
     }
 
@@ -127,7 +127,7 @@ impl LockFile {
     /// Whether the file of this name still is the one that was made here.
     pub(super) fn is_ours(&self) -> io::Result<bool> {
         match fs::symlink_metadata(&self.path) {
-            Ok(there) => Ok(Made::of(&there) == self.made),
+            Ok(there) => Ok(FileIdentity::of(&there) == self.made),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use bstr::ByteSlice;
 
 use super::blocking::blocking;
-use super::cli::{Call, Git, Lane};
+use super::cli::{Call, Git, ProcessClass};
 use super::merge::SIDE_STORE;
 use super::refs;
-use super::{GitError, RepoPath, leftover};
+use super::{GitError, RepoPath, stale_locks};
 
 const TIME_LIMIT: Duration = Duration::from_secs(6 * 3600);
 
@@ -39,7 +39,7 @@ impl State {
 
 /// What becomes of objects that no ref leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unreachable {
+pub enum UnreachableObjects {
     /// Safe at any time: a write that is about to name one again still finds it.
     Keep,
     /// Only while nobody writes to the repository.
@@ -105,15 +105,15 @@ async fn has_many_loose_refs(repo: &RepoPath) -> Result<bool, GitError> {
 pub async fn thorough(
     git: &Git,
     repo: &RepoPath,
-    unreachable: Unreachable,
+    unreachable: UnreachableObjects,
 ) -> Result<(), GitError> {
-    leftover::release(repo, LEFTOVER).await?;
+    stale_locks::release(repo, LEFTOVER).await?;
     clear_side_stores(repo).await?;
     refs::pack(repo).await?;
     let repack = background(git, repo, "repack").args(["-d", "-l", "-q", "--write-bitmap-index"]);
     match unreachable {
-        Unreachable::Keep => repack.args(["-a", "-k"]).succeed().await?,
-        Unreachable::DropOlderThan(age) => {
+        UnreachableObjects::Keep => repack.args(["-a", "-k"]).succeed().await?,
+        UnreachableObjects::DropOlderThan(age) => {
             let seconds = age.as_secs();
             repack
                 .args(["-A"])
@@ -141,7 +141,7 @@ async fn write_commit_graph(git: &Git, repo: &RepoPath, split: &str) -> Result<(
 }
 
 fn background(git: &Git, repo: &RepoPath, subcommand: &'static str) -> Call {
-    git.at(repo, subcommand).lane(Lane::Background).time_limit(TIME_LIMIT)
+    git.at(repo, subcommand).lane(ProcessClass::Background).time_limit(TIME_LIMIT)
 }
 
 async fn clear_side_stores(repo: &RepoPath) -> Result<(), GitError> {

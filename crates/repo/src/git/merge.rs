@@ -19,7 +19,7 @@ use super::commit_object::CommitText;
 use super::commit_tree::tree_of;
 use super::objects::NewObjects;
 use super::open::open;
-use super::refs::{Expect, RefMove};
+use super::refs::{ExpectedValue, RefMove};
 use super::{GitError, Oid, RefName, RepoPath, Signature, TreePath};
 
 /// What is done with a commit that exists.
@@ -78,14 +78,14 @@ pub struct Apply {
 }
 
 /// A clean result. Until it is written it exists only in memory.
-pub struct Combined {
+pub struct CleanMerge {
     pub tree: Oid,
     objects: NewObjects,
 }
 
 /// A commit that could be made, for a dry run to look at and for [`Ready::write`] to make durable.
 pub struct Ready {
-    combined: Combined,
+    combined: CleanMerge,
     text: CommitText,
     branch: RefMove,
 }
@@ -99,7 +99,7 @@ impl Ready {
     }
 }
 
-impl Combined {
+impl CleanMerge {
     /// Makes a commit and everything it needs durable. Its tree should be this one.
     pub async fn commit(
         self,
@@ -143,7 +143,8 @@ pub async fn apply(git: &Git, repo: &RepoPath, request: Apply) -> Result<Ready, 
         committer: request.committer,
         message: request.message.unwrap_or(plan.message),
     };
-    let branch = RefMove { name: request.branch, old: Expect::Exactly(request.tip), new: None };
+    let branch =
+        RefMove { name: request.branch, old: ExpectedValue::Exactly(request.tip), new: None };
     Ok(Ready { combined, text, branch })
 }
 
@@ -193,13 +194,13 @@ pub fn revert_message(title: &str, commit: Oid) -> String {
 
 /// A merge request, as the commit that merged it is picked or reverted.
 #[derive(Clone, Debug)]
-pub struct Merged {
+pub struct MergedRequest {
     pub iid: i64,
     /// What it brought, oldest first: short ids and titles.
     pub commits: Vec<(String, String)>,
 }
 
-impl Merged {
+impl MergedRequest {
     /// What the new commit says unless told otherwise.
     pub fn message(&self, operation: Operation, original: &str, commit: Oid) -> String {
         if operation == Operation::Revert {
@@ -243,7 +244,7 @@ pub async fn merge(
     repo: &RepoPath,
     ours: Oid,
     theirs: Oid,
-) -> Result<Combined, GitError> {
+) -> Result<CleanMerge, GitError> {
     let side = SideStore::new(repo).await?;
     let tree = side.merge_tree(git, repo, ours, theirs).await?;
     side.take(tree, &Helpers::default()).await
@@ -260,7 +261,7 @@ pub async fn is_ancestor(git: &Git, repo: &RepoPath, tip: Oid, to: Oid) -> Resul
 }
 
 /// Merges trees over a base of our choice.
-async fn three_way(git: &Git, repo: &RepoPath, plan: &Plan) -> Result<Combined, GitError> {
+async fn three_way(git: &Git, repo: &RepoPath, plan: &Plan) -> Result<CleanMerge, GitError> {
     let mut side = SideStore::new(repo).await?;
     let mut helpers = Helpers::default();
     let trees = (plan.base, plan.ours, plan.theirs);
@@ -356,9 +357,9 @@ impl SideStore {
     }
 
     /// Reads what git wrote, without the helpers of the merge itself.
-    async fn take(self, tree: Oid, helpers: &Helpers) -> Result<Combined, GitError> {
+    async fn take(self, tree: Oid, helpers: &Helpers) -> Result<CleanMerge, GitError> {
         let objects = self.objects(helpers).await?;
-        Ok(Combined { tree, objects })
+        Ok(CleanMerge { tree, objects })
     }
 
     /// Makes everything durable that was written here, but the helpers. Tells how many bytes that are.

@@ -13,14 +13,13 @@ pub mod deadline;
 pub mod error;
 pub mod fork;
 pub mod hook;
-pub mod leftover;
 mod lock_file;
 pub mod maintenance;
 pub mod merge;
 pub mod objects;
 mod open;
+pub mod output_stream;
 pub mod pkt_line;
-pub mod printed;
 pub mod push_head;
 pub mod quarantine;
 pub mod reader;
@@ -28,6 +27,7 @@ pub mod rebase;
 pub mod refs;
 pub mod service;
 pub mod snapshot;
+pub mod stale_locks;
 pub mod storage;
 pub mod tag;
 pub mod transfer;
@@ -39,10 +39,10 @@ pub use cli::Git;
 pub use deadline::Deadline;
 pub use error::{GitError, Result};
 pub use reader::{
-    BlobInfo, Brought, Contributor, DiffLimits, LogQuery, Order, Range, Reader, RefInfo,
+    BlobInfo, BranchCommits, Contributor, DiffLimits, LogQuery, Order, Range, Reader, RefInfo,
     Repositories, SignedObject, TagInfo, Tips, TreePage,
 };
-pub use storage::{Made, RepoPath, Storage, Wiki};
+pub use storage::{NewRepository, RepoPath, Storage, Wiki};
 pub use types::{
     ChangeKind, CommitInfo, EntryInfo, EntryKind, FileDiff, FileMode, LineStats, Oid, RefKind,
     RefName, Signature, TreePath,

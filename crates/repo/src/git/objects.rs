@@ -77,12 +77,12 @@ impl NewObjects {
         mut self,
         known: &gix::Repository,
         repo: &RepoPath,
-    ) -> Result<Stored, GitError> {
+    ) -> Result<ObjectStorage, GitError> {
         self.objects.retain(|object| !gix::objs::Exists::exists(&known.objects, &object.id.gix()));
         if self.objects.len() > FEW {
-            return self.pack().map(Stored::Pack);
+            return self.pack().map(ObjectStorage::Pack);
         }
-        self.write_loose(&repo.as_path().join("objects")).map(Stored::Loose)
+        self.write_loose(&repo.as_path().join("objects")).map(ObjectStorage::Loose)
     }
 
     /// Writes every object as a file of its own below `folder`, durably. Tells how many bytes that were.
@@ -123,14 +123,14 @@ impl NewObjects {
 }
 
 /// Where new objects are.
-pub(super) enum Stored {
+pub(super) enum ObjectStorage {
     /// Durable on disk, in so many bytes.
     Loose(i64),
     /// In a pack that git has yet to take.
     Pack(Vec<u8>),
 }
 
-impl Stored {
+impl ObjectStorage {
     /// Returns when the objects would survive a power cut. Tells how many bytes they take.
     pub(super) async fn settle(self, git: &Git, repo: &RepoPath) -> Result<i64, GitError> {
         match self {

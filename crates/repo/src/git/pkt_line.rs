@@ -19,7 +19,7 @@ pub enum Frame<'a> {
 /// Bytes that no git would send.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("malformed pkt-line")]
-pub struct Malformed;
+pub struct MalformedLine;
 
 /// Appends `data` as one frame, or as several when it is longer than one can be.
 pub fn push_data(into: &mut Vec<u8>, data: &[u8]) {
@@ -72,8 +72,8 @@ impl<'a> Frames<'a> {
         self.rest
     }
 
-    fn take(&mut self) -> Result<Frame<'a>, Malformed> {
-        let (header, rest) = self.rest.split_at_checked(HEADER).ok_or(Malformed)?;
+    fn take(&mut self) -> Result<Frame<'a>, MalformedLine> {
+        let (header, rest) = self.rest.split_at_checked(HEADER).ok_or(MalformedLine)?;
         let length = length(header)?;
         self.rest = rest;
         match length {
@@ -81,8 +81,8 @@ impl<'a> Frames<'a> {
             1 => Ok(Frame::Delimiter),
             2 => Ok(Frame::ResponseEnd),
             length => {
-                let size = length.checked_sub(HEADER).ok_or(Malformed)?;
-                let (data, rest) = self.rest.split_at_checked(size).ok_or(Malformed)?;
+                let size = length.checked_sub(HEADER).ok_or(MalformedLine)?;
+                let (data, rest) = self.rest.split_at_checked(size).ok_or(MalformedLine)?;
                 self.rest = rest;
                 Ok(Frame::Data(data))
             }
@@ -91,7 +91,7 @@ impl<'a> Frames<'a> {
 }
 
 impl<'a> Iterator for Frames<'a> {
-    type Item = Result<Frame<'a>, Malformed>;
+    type Item = Result<Frame<'a>, MalformedLine>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() {
@@ -105,18 +105,18 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-fn length(header: &[u8]) -> Result<usize, Malformed> {
+fn length(header: &[u8]) -> Result<usize, MalformedLine> {
     // `from_str_radix` would also take a sign.
     if !header.iter().all(u8::is_ascii_hexdigit) {
-        return Err(Malformed);
+        return Err(MalformedLine);
     }
-    let text = std::str::from_utf8(header).or(Err(Malformed))?;
-    usize::from_str_radix(text, 16).or(Err(Malformed))
+    let text = std::str::from_utf8(header).or(Err(MalformedLine))?;
+    usize::from_str_radix(text, 16).or(Err(MalformedLine))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Frame, MAX_DATA, Malformed, frames, push_data, push_flush, read_section};
+    use super::{Frame, MAX_DATA, MalformedLine, frames, push_data, push_flush, read_section};
 
     #[test]
     fn frames_are_written_as_git_writes_them() {
@@ -163,7 +163,7 @@ mod tests {
     fn what_is_no_frame_ends_the_reading() {
         for bytes in ["0003", "+00a", "00", "000axx", "zzzz"] {
             let read: Vec<_> = frames(bytes.as_bytes()).collect();
-            assert_eq!(read, [Err(Malformed)], "{bytes}");
+            assert_eq!(read, [Err(MalformedLine)], "{bytes}");
         }
     }
 }

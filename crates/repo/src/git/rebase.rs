@@ -10,7 +10,7 @@ const MOST_COMMITS: usize = 1000;
 
 /// A branch made anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rebased {
+pub struct RebaseResult {
     pub tip: Oid,
     pub commits: i64,
     /// How many bytes were written.
@@ -25,7 +25,7 @@ pub async fn rebase(
     head: Oid,
     onto: Oid,
     committer: &Signature,
-) -> Result<Rebased, GitError> {
+) -> Result<RebaseResult, GitError> {
     let listed = commits(git, repo, head, onto).await?;
     if listed.len() > MOST_COMMITS {
         return Err(GitError::TooLarge);
@@ -35,7 +35,7 @@ pub async fn rebase(
     let steps = blocking(move || steps(&place, &wanted, onto)).await?;
     let (mut tip, mut tree) = (onto, steps.onto_tree);
     if steps.is_in_place(onto) {
-        return Ok(Rebased { tip: head, commits: count, bytes: 0 });
+        return Ok(RebaseResult { tip: head, commits: count, bytes: 0 });
     }
     let mut side = SideStore::new(repo).await?;
     let mut helpers = Helpers::default();
@@ -59,7 +59,7 @@ pub async fn rebase(
         made += 1;
     }
     let bytes = side.keep(git, repo, &helpers).await?;
-    Ok(Rebased { tip, commits: made, bytes })
+    Ok(RebaseResult { tip, commits: made, bytes })
 }
 
 /// Oldest first; those that the target has in other words are left out.

@@ -19,13 +19,13 @@ use std::{
 
 use tokio::time::sleep;
 
-use self::transaction::{Locked, Patience};
+use self::transaction::{LockedRefs, Patience};
 use super::{GitError, Oid, RefName, RepoPath, blocking::blocking};
 
 pub use head::set_head;
 pub use pack::pack;
 pub(super) use packed::NEXT;
-pub use ref_move::{Expect, RefMove};
+pub use ref_move::{ExpectedValue, RefMove};
 pub use view::read as read_now;
 
 /// How long somebody else's lock is waited for.
@@ -37,14 +37,14 @@ const REDO_TRIES: u32 = 3;
 const REDO_PAUSE: Duration = Duration::from_millis(50);
 
 /// Refs that are locked and checked, but not moved. Dropping it gives them back unchanged.
-pub struct Prepared {
+pub struct PreparedRefs {
     repo: RepoPath,
     moves: Vec<RefMove>,
-    locked: Locked,
+    locked: LockedRefs,
 }
 
 /// Locks the refs and compares each with what its writer saw: all or nothing.
-pub async fn prepare(repo: &RepoPath, moves: &[RefMove]) -> Result<Prepared, GitError> {
+pub async fn prepare(repo: &RepoPath, moves: &[RefMove]) -> Result<PreparedRefs, GitError> {
     prepare_within(repo, moves, Patience { turn: TURN_PATIENCE, lock: PATIENCE }).await
 }
 
@@ -52,9 +52,9 @@ async fn prepare_within(
     repo: &RepoPath,
     moves: &[RefMove],
     patience: Patience,
-) -> Result<Prepared, GitError> {
+) -> Result<PreparedRefs, GitError> {
     let locked = transaction::lock(repo, moves, patience).await?;
-    Ok(Prepared { repo: repo.clone(), moves: moves.to_vec(), locked })
+    Ok(PreparedRefs { repo: repo.clone(), moves: moves.to_vec(), locked })
 }
 
 /// The file that locks a ref.
@@ -77,7 +77,7 @@ pub async fn move_within(
     prepare_within(repo, moves, patience).await?.commit().await
 }
 
-impl Prepared {
+impl PreparedRefs {
     /// Lets the refs move. The decision was made before, so locks that were lost meanwhile are taken again.
     pub async fn commit(self) -> Result<(), GitError> {
         let Self { repo, moves, locked } = self;
@@ -157,7 +157,9 @@ mod tests {
     use kernel::ids::ProjectId;
     use tokio::task::JoinSet;
 
-    use super::{Expect, Patience, RefMove, move_now, move_within, prepare_within, try_again};
+    use super::{
+        ExpectedValue, Patience, RefMove, move_now, move_within, prepare_within, try_again,
+    };
     use crate::git::{GitError, Oid, RefName, RepoPath, Storage};
 
     const ID: Oid = Oid::EMPTY_TREE;
@@ -168,7 +170,7 @@ mod tests {
     }
 
     /// Removes a branch. What it names is not looked at.
-    fn gone(name: &str, old: Expect) -> RefMove {
+    fn gone(name: &str, old: ExpectedValue) -> RefMove {
         RefMove { name: RefName::branch(name).unwrap(), old, new: None }
     }
 
@@ -201,7 +203,7 @@ mod tests {
             fs::write(file(&repo, &format!("refs/heads/{name}")), ID.to_string()).unwrap();
             writers.spawn(async move {
                 let patience = Patience { turn: Duration::from_secs(60), lock: Duration::ZERO };
-                let steps = [gone(&name, Expect::Exactly(ID))];
+                let steps = [gone(&name, ExpectedValue::Exactly(ID))];
                 let held = prepare_within(&repo, &steps, patience).await?;
                 // As long as the database decides.
                 tokio::task::yield_now().await;
@@ -221,7 +223,7 @@ mod tests {
         symlink("packed-refs", file(&repo, "packed-refs")).unwrap();
         fs::write(file(&repo, "refs/heads/x"), ID.to_string()).unwrap();
 
-        for old in [Expect::Exactly(ID), Expect::Absent] {
+        for old in [ExpectedValue::Exactly(ID), ExpectedValue::Absent] {
             move_now(&repo, &[gone("x", old)]).await.unwrap_err();
             move_now(&repo, &[gone("y", old)]).await.unwrap_err();
         }
@@ -236,7 +238,7 @@ mod tests {
         let repo = empty(folder.path());
         let packed = format!("# pack-refs with: sorted \n{ID} refs/heads/x\n");
         fs::write(file(&repo, "packed-refs"), packed).unwrap();
-        for (name, old) in [("x", Expect::Exactly(ID)), ("y", Expect::Absent)] {
+        for (name, old) in [("x", ExpectedValue::Exactly(ID)), ("y", ExpectedValue::Absent)] {
             let place = file(&repo, &format!("refs/heads/{name}"));
             fs::write(&place, "").unwrap();
 
@@ -251,7 +253,7 @@ mod tests {
     async fn what_lay_in_the_way_for_a_moment_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let repo = empty(folder.path());
-        let step = gone("folder/x", Expect::Absent);
+        let step = gone("folder/x", ExpectedValue::Absent);
         // It is there and cannot be found, as what goes in between.
         symlink("nowhere", file(&repo, "refs/heads/folder")).unwrap();
 

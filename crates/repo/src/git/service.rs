@@ -11,7 +11,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc::Sender;
 use tokio::time::{timeout, timeout_at};
 
-use super::cli::{Call, Git, Lane, Running};
+use super::cli::{Call, Git, GitProcess, ProcessClass};
 use super::pkt_line;
 use super::{GitError, RepoPath};
 
@@ -113,7 +113,7 @@ pub async fn upload(
     repo: &RepoPath,
     protocol: Option<&Protocol>,
     limits: Limits,
-) -> Result<Running, GitError> {
+) -> Result<GitProcess, GitError> {
     let call = describe(git, repo, Service::UploadPack, protocol);
     start(call, repo, limits).await
 }
@@ -125,7 +125,7 @@ pub async fn receive(
     protocol: Option<&Protocol>,
     limits: Limits,
     hooks: &PushHooks,
-) -> Result<Running, GitError> {
+) -> Result<GitProcess, GitError> {
     let mut hooks_path = std::ffi::OsString::from("core.hooksPath=");
     hooks_path.push(&hooks.folder);
     let call = describe(git, repo, Service::ReceivePack, protocol)
@@ -142,16 +142,16 @@ pub async fn turn_down(
     repo: &RepoPath,
     protocol: Option<&Protocol>,
     limits: Limits,
-) -> Result<Running, GitError> {
+) -> Result<GitProcess, GitError> {
     let call = describe(git, repo, Service::ReceivePack, protocol)
         .config("receive.hideRefs=refs")
         .config(format!("receive.maxInputSize={}", limits.input));
     start(call, repo, limits).await
 }
 
-async fn start(call: Call, repo: &RepoPath, limits: Limits) -> Result<Running, GitError> {
+async fn start(call: Call, repo: &RepoPath, limits: Limits) -> Result<GitProcess, GitError> {
     let call = call.arg("--stateless-rpc").arg(repo.as_path());
-    call.lane(Lane::Transport).time_limit(limits.time).start().await
+    call.lane(ProcessClass::Transport).time_limit(limits.time).start().await
 }
 
 fn describe(git: &Git, repo: &RepoPath, service: Service, protocol: Option<&Protocol>) -> Call {
@@ -214,7 +214,7 @@ const RECEIVE: &[&str] = &[
 
 /// Carries bytes between a client and a running service until both are done. Whatever goes wrong ends the child.
 pub async fn exchange<S>(
-    mut running: Running,
+    mut running: GitProcess,
     request: S,
     answer: Sender<io::Result<Bytes>>,
     idle: Duration,

@@ -42,9 +42,9 @@ impl AsRef<Path> for RepoPath {
 
 /// The proof that its holder has just made a repository, and may take it away again.
 #[derive(Debug)]
-pub struct Made(RepoPath);
+pub struct NewRepository(RepoPath);
 
-impl Made {
+impl NewRepository {
     pub fn path(&self) -> &RepoPath {
         &self.0
     }
@@ -104,13 +104,13 @@ impl Storage {
     }
 
     /// As [`create`](Self::create), for those who may have to take it back.
-    pub fn begin(&self, project: ProjectId, default_branch: &RefName) -> Result<Made> {
-        self.create(project, default_branch).map(Made)
+    pub fn begin(&self, project: ProjectId, default_branch: &RefName) -> Result<NewRepository> {
+        self.create(project, default_branch).map(NewRepository)
     }
 
     /// Moves a repository out of the way that was made for nothing.
     #[expect(clippy::needless_pass_by_value, reason = "what was made is taken back once")]
-    pub fn take_back(&self, made: Made) -> Result<()> {
+    pub fn take_back(&self, made: NewRepository) -> Result<()> {
         self.discard(&made.0)
     }
 

@@ -5,7 +5,7 @@ use super::cli::Git;
 use super::commit_object::TagText;
 use super::objects::NewObjects;
 use super::open::open;
-use super::refs::{Expect, RefMove};
+use super::refs::{ExpectedValue, RefMove};
 use super::{GitError, Oid, RefName, RepoPath, Signature};
 
 /// The message that makes a tag an annotated one.
@@ -24,7 +24,7 @@ pub async fn create(
     annotation: Option<Annotation>,
 ) -> Result<RefMove, GitError> {
     let Some(annotation) = annotation else {
-        return Ok(RefMove { name, old: Expect::Absent, new: Some(target) });
+        return Ok(RefMove { name, old: ExpectedValue::Absent, new: Some(target) });
     };
     let (place, short) = (repo.clone(), name.short().into_owned());
     let (id, objects) = blocking(move || {
@@ -38,5 +38,5 @@ pub async fn create(
     })
     .await?;
     objects.persist(git, repo).await?;
-    Ok(RefMove { name, old: Expect::Absent, new: Some(id) })
+    Ok(RefMove { name, old: ExpectedValue::Absent, new: Some(id) })
 }

@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout_at;
 
 use super::blocking::blocking;
-use super::cli::{Git, Lane, Running};
+use super::cli::{Git, GitProcess, ProcessClass};
 use super::open::open;
 use super::{GitError, Oid, RepoPath};
 
@@ -32,7 +32,7 @@ pub async fn bring(
     let mut packer = git
         .at(from, "pack-objects")
         .args(["--revs", "--stdout", "--thin", "--delta-base-offset", "-q"])
-        .lane(Lane::Transport)
+        .lane(ProcessClass::Transport)
         .start()
         .await?;
     let mut indexer = git.at(into, "index-pack").args(["--stdin", "--fix-thin"]).start().await?;
@@ -45,7 +45,11 @@ pub async fn bring(
     indexer.finish().await
 }
 
-async fn pipe(packer: &mut Running, indexer: &mut Running, wanted: &[u8]) -> Result<(), GitError> {
+async fn pipe(
+    packer: &mut GitProcess,
+    indexer: &mut GitProcess,
+    wanted: &[u8],
+) -> Result<(), GitError> {
     let pipes =
         (packer.stdin.take(), packer.stdout.take(), indexer.stdin.take(), indexer.stdout.take());
     let (Some(mut ask), Some(mut pack), Some(mut store), Some(mut answer)) = pipes else {

@@ -31,7 +31,7 @@ impl Leaf {
 
 /// What is found at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum PathContent {
     Nothing,
     /// Nothing, and nothing can be: a part of the way is a file.
     BelowFile,
@@ -64,21 +64,21 @@ impl<'repo> TreeEdit<'repo> {
         Ok(Self { repo, root: load(repo, root)? })
     }
 
-    pub fn find(&mut self, path: &TreePath) -> Result<Found, GitError> {
+    pub fn find(&mut self, path: &TreePath) -> Result<PathContent, GitError> {
         let mut folder = &mut self.root;
         let mut parts = path.parts().peekable();
         while let Some(part) = parts.next() {
-            let Some(node) = folder.entries.get_mut(part) else { return Ok(Found::Nothing) };
+            let Some(node) = folder.entries.get_mut(part) else { return Ok(PathContent::Nothing) };
             if let Node::Leaf(leaf) = node {
                 return Ok(if parts.peek().is_none() {
-                    Found::Leaf(*leaf)
+                    PathContent::Leaf(*leaf)
                 } else {
-                    Found::BelowFile
+                    PathContent::BelowFile
                 });
             }
             folder = open(self.repo, node)?;
         }
-        Ok(Found::Folder)
+        Ok(PathContent::Folder)
     }
 
     /// Puts a leaf at a path where [`find`](Self::find) saw nothing or a leaf, making folders on the way.

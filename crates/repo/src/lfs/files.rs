@@ -28,7 +28,7 @@ pub struct LfsFiles {
 
 /// A content that is being received.
 #[derive(Debug)]
-pub struct Arriving {
+pub struct IncomingFile {
     file: NamedTempFile,
     digest: Sha256,
     size: u64,
@@ -53,14 +53,14 @@ impl LfsFiles {
     }
 
     /// Begins to receive a content. May block.
-    pub fn begin(&self) -> Result<Arriving> {
+    pub fn begin(&self) -> Result<IncomingFile> {
         fs::create_dir_all(&self.drafts).map_err(Error::internal)?;
         let file = NamedTempFile::new_in(&self.drafts).map_err(Error::internal)?;
-        Ok(Arriving { file, digest: Sha256::new(), size: 0 })
+        Ok(IncomingFile { file, digest: Sha256::new(), size: 0 })
     }
 
     /// Keeps a content that is what was promised; from then on it would survive a power cut.
-    pub async fn keep(&self, arrived: Arriving, id: &LfsId, size: i64) -> Result<()> {
+    pub async fn keep(&self, arrived: IncomingFile, id: &LfsId, size: i64) -> Result<()> {
         let same_size = i64::try_from(arrived.size).is_ok_and(|arrived| arrived == size);
         if !same_size || LfsId::of_digest(&arrived.digest.finalize()) != *id {
             return Err(
@@ -108,7 +108,7 @@ impl LfsFiles {
     }
 }
 
-impl Arriving {
+impl IncomingFile {
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.digest.update(bytes);
         self.size += u64::try_from(bytes.len()).unwrap_or(u64::MAX);

@@ -6,7 +6,7 @@ pub mod object;
 pub mod smudge;
 pub mod store;
 
-pub use files::{Arriving, KIND, LfsFiles};
+pub use files::{IncomingFile, KIND, LfsFiles};
 pub use locks::{LfsLock, LfsLocks, LockFilter};
 pub use object::{LfsId, Pointer};
 pub use smudge::Smudge;

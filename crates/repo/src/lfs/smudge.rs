@@ -31,12 +31,12 @@ const LIST: &str = "FORGEWAY_LARGE_FILE_LIST";
 #[derive(Debug)]
 pub struct Smudge {
     program: PathBuf,
-    place: Place,
+    place: ObjectSource,
     list: NamedTempFile,
 }
 
 #[derive(Debug)]
-enum Place {
+enum ObjectSource {
     Folder(PathBuf),
     Bucket(NamedTempFile),
 }
@@ -55,9 +55,9 @@ impl Smudge {
                 let mut file = NamedTempFile::new()?;
                 file.write_all(&serde_json::to_vec(bucket)?)?;
                 file.flush()?;
-                Place::Bucket(file)
+                ObjectSource::Bucket(file)
             }
-            (folder, _) => Place::Folder(folder.unwrap_or(Path::new("")).to_owned()),
+            (folder, _) => ObjectSource::Folder(folder.unwrap_or(Path::new("")).to_owned()),
         };
         Ok(Self { program, place, list })
     }
@@ -74,8 +74,8 @@ impl Smudge {
 
     pub fn environment(&self) -> [(&'static str, &Path); 2] {
         let place = match &self.place {
-            Place::Folder(folder) => (FOLDER, folder.as_path()),
-            Place::Bucket(file) => (BUCKET, file.path()),
+            ObjectSource::Folder(folder) => (FOLDER, folder.as_path()),
+            ObjectSource::Bucket(file) => (BUCKET, file.path()),
         };
         [place, (LIST, self.list.path())]
     }

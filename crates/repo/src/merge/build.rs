@@ -48,7 +48,7 @@ pub struct Plan {
 
 /// What was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Built {
+pub struct MergeResult {
     /// Where the target goes.
     pub tip: Oid,
     pub merge_commit: Option<Oid>,
@@ -72,7 +72,7 @@ pub enum MergeError {
 }
 
 /// Makes the commits of a merge.
-pub async fn build(git: &Git, repo: &RepoPath, plan: Plan) -> Result<Built, MergeError> {
+pub async fn build(git: &Git, repo: &RepoPath, plan: Plan) -> Result<MergeResult, MergeError> {
     let (place, target, head) = (repo.clone(), plan.target, plan.head);
     let looked = spawn_blocking(move || Sides::look(&place, target, head));
     let sides = looked.await.map_err(GitError::corrupt)??;
@@ -93,7 +93,7 @@ pub async fn build(git: &Git, repo: &RepoPath, plan: Plan) -> Result<Built, Merg
         None => i64::try_from(sides.ahead.len()).unwrap_or(i64::MAX),
     };
     let written = squashed.map_or(0, |(_, bytes)| bytes);
-    let done = Built {
+    let done = MergeResult {
         tip: source,
         merge_commit: None,
         squash_commit: squashed.map(|(id, _)| id),
@@ -115,7 +115,7 @@ pub async fn build(git: &Git, repo: &RepoPath, plan: Plan) -> Result<Built, Merg
         message: plan.message,
     };
     let (id, bytes) = combined.store(git, repo, &text).await?;
-    Ok(Built {
+    Ok(MergeResult {
         tip: id,
         merge_commit: Some(id),
         commits: arriving.saturating_add(1),

@@ -5,8 +5,8 @@ mod build;
 mod check;
 mod merge_ref;
 
-pub use build::{Built, MergeError, Method, Plan, Squash, build};
+pub use build::{MergeError, MergeResult, Method, Plan, Squash, build};
 pub use check::Checks;
 pub use merge_ref::merge_ref;
 
-pub use crate::git::rebase::{Rebased, rebase};
+pub use crate::git::rebase::{RebaseResult, rebase};

@@ -20,12 +20,12 @@ const LONGEST_NAME: usize = 255;
 
 /// What a new rule is asked to let people do: a role, particular holders, or both. Neither means maintainers.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct ProtectRequest {
     pub level: Option<AccessLevel>,
     pub holders: Vec<Holder>,
 }
 
-impl Asked {
+impl ProtectRequest {
     pub fn level(level: AccessLevel) -> Self {
         Self { level: Some(level), holders: Vec::new() }
     }
@@ -46,9 +46,9 @@ pub struct NewProtection {
     pub name: String,
     pub allow_force_push: bool,
     pub code_owner_approval_required: bool,
-    pub push: Asked,
-    pub merge: Asked,
-    pub unprotect: Asked,
+    pub push: ProtectRequest,
+    pub merge: ProtectRequest,
+    pub unprotect: ProtectRequest,
 }
 
 /// A change to one access record.
@@ -318,7 +318,7 @@ pub fn protect_tag(
     grant: &Grant<ProtectRefs>,
     members: &impl Membership,
     name: &str,
-    asked: &Asked,
+    asked: &ProtectRequest,
 ) -> Result<TagRule> {
     let mut texts = name_faults(name);
     if tx.find_tag_rule(grant.project(), name)?.is_some() {

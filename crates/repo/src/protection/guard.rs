@@ -15,7 +15,7 @@ use super::{
     pattern::Pattern,
     rule_store::{BranchRuleStore, TagRuleStore},
 };
-use crate::ports::Lending;
+use crate::ports::ForkPushBranches;
 
 /// Answers for every branch and tag of a project, without another query.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl Protection {
     /// As [`load`](Self::load), with the branches that are lent to the caller.
     pub fn load_with(
         tx: &mut Tx<'_>,
-        lending: &dyn Lending,
+        lending: &dyn ForkPushBranches,
         who: &Standing,
         project: ProjectId,
     ) -> Result<Self> {
@@ -129,7 +129,7 @@ pub fn rules_matching(
 /// The branches that others let somebody push to who may not push to the project.
 pub fn lent(
     tx: &mut Tx<'_>,
-    lending: &dyn Lending,
+    lending: &dyn ForkPushBranches,
     who: &Standing,
     project: ProjectId,
 ) -> Result<HashSet<String>> {

@@ -1,9 +1,9 @@
 //! Which branches and tags are protected, and whom that keeps out.
 
 pub mod actions;
-pub mod departure;
 mod guard;
 pub mod model;
+pub mod on_member_removed;
 mod pattern;
 mod rule_store;
 pub mod rules;

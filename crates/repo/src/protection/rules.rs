@@ -13,8 +13,8 @@ use crate::{
         RefKind,
         branch_name::{LOOKS_LIKE_ID, looks_like_id},
     },
-    ports::Lending,
-    push::{RefChange, Via},
+    ports::ForkPushBranches,
+    push::{PushSource, RefChange},
 };
 
 const NO_PUSH: &str = "You are not allowed to push code to this project.";
@@ -43,8 +43,8 @@ pub fn check_change(
     who: &Standing,
     project: &ProjectFacts,
     change: &RefChange,
-    via: Via,
-    lending: Option<&dyn Lending>,
+    via: PushSource,
+    lending: Option<&dyn ForkPushBranches>,
 ) -> Result<()> {
     check_changes(tx, who, project, std::slice::from_ref(change), via, lending)
 }
@@ -55,8 +55,8 @@ pub fn check_changes(
     who: &Standing,
     project: &ProjectFacts,
     changes: &[RefChange],
-    via: Via,
-    lending: Option<&dyn Lending>,
+    via: PushSource,
+    lending: Option<&dyn ForkPushBranches>,
 ) -> Result<()> {
     match first_refusal(tx, who, project, changes, via, lending)? {
         Some((_, text)) => Err(Error::bad_request().whole(text)),
@@ -70,8 +70,8 @@ pub fn first_refusal(
     who: &Standing,
     project: &ProjectFacts,
     changes: &[RefChange],
-    via: Via,
-    lending: Option<&dyn Lending>,
+    via: PushSource,
+    lending: Option<&dyn ForkPushBranches>,
 ) -> Result<Option<(usize, String)>> {
     let protection = load(tx, who, project, lending)?;
     let check = |change| refusal(&protection, who, project, change, via);
@@ -85,8 +85,8 @@ pub fn refusals(
     who: &Standing,
     project: &ProjectFacts,
     changes: &[RefChange],
-    via: Via,
-    lending: Option<&dyn Lending>,
+    via: PushSource,
+    lending: Option<&dyn ForkPushBranches>,
 ) -> Result<Vec<Option<String>>> {
     let protection = load(tx, who, project, lending)?;
     let check = |change| refusal(&protection, who, project, change, via);
@@ -97,7 +97,7 @@ fn load(
     tx: &mut Tx<'_>,
     who: &Standing,
     project: &ProjectFacts,
-    lending: Option<&dyn Lending>,
+    lending: Option<&dyn ForkPushBranches>,
 ) -> Result<Protection> {
     match lending {
         Some(lending) => Protection::load_with(tx, lending, who, project.id),
@@ -110,7 +110,7 @@ fn refusal(
     who: &Standing,
     project: &ProjectFacts,
     change: &RefChange,
-    via: Via,
+    via: PushSource,
 ) -> Option<String> {
     let name = change.name.short();
     let told = match change.name.kind() {
@@ -156,7 +156,7 @@ fn branch_refusal(
     who: &Standing,
     project: &ProjectFacts,
     change: &RefChange,
-    via: Via,
+    via: PushSource,
 ) -> Option<&'static str> {
     let name = change.name.short();
     let deletes = change.new.is_none();
@@ -175,10 +175,10 @@ fn branch_refusal(
     match (change.old, change.new) {
         (None, Some(_)) => creation_refusal(branch, change, via),
         (_, None) if !who.is(Maintainer) => Some(NO_DELETE),
-        (_, None) if via == Via::Git => Some(DELETE_ELSEWHERE),
-        (Some(_), Some(_)) if via == Via::Merge && branch.may_merge() => None,
+        (_, None) if via == PushSource::Git => Some(DELETE_ELSEWHERE),
+        (Some(_), Some(_)) if via == PushSource::Merge && branch.may_merge() => None,
         (Some(_), Some(_)) if branch.may_push() => None,
-        (Some(_), Some(_)) if via == Via::Merge => Some(NO_MERGE),
+        (Some(_), Some(_)) if via == PushSource::Merge => Some(NO_MERGE),
         (Some(_), Some(_)) => Some(NO_PROTECTED_PUSH),
         _ => None,
     }
@@ -187,7 +187,7 @@ fn branch_refusal(
 fn creation_refusal(
     branch: &BranchProtection<'_>,
     change: &RefChange,
-    via: Via,
+    via: PushSource,
 ) -> Option<&'static str> {
     if branch.may_push() {
         return None;
@@ -198,14 +198,14 @@ fn creation_refusal(
     if !change.on_protected {
         return Some(NO_BASIS);
     }
-    (via == Via::Git).then_some(CREATE_ELSEWHERE)
+    (via == PushSource::Git).then_some(CREATE_ELSEWHERE)
 }
 
 fn tag_refusal(
     tag: &TagProtection<'_>,
     who: &Standing,
     change: &RefChange,
-    via: Via,
+    via: PushSource,
 ) -> Option<&'static str> {
     let protected = tag.is_protected();
     match (change.old, change.new) {
@@ -213,7 +213,7 @@ fn tag_refusal(
         (Some(_), Some(_)) if protected => Some(TAG_STAYS),
         (Some(_), Some(_)) if !who.is(Maintainer) => Some(NO_TAG_CHANGE),
         (_, None) if protected && !who.is(Maintainer) => Some(NO_TAG_DELETE),
-        (_, None) if protected && via == Via::Git => Some(TAG_DELETE_ELSEWHERE),
+        (_, None) if protected && via == PushSource::Git => Some(TAG_DELETE_ELSEWHERE),
         _ => None,
     }
 }

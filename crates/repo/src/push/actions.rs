@@ -10,7 +10,7 @@ use crate::{
     Event,
     commit::Writer,
     git::{Storage, refs},
-    ports::Aftermath,
+    ports::AfterPush,
     protection,
 };
 
@@ -43,7 +43,7 @@ async fn decide(db: &Database, journal: &Journal, push: Push) -> Result<()> {
 
 /// Notes that the refs have followed.
 fn finish(journal: &Journal, batch: String) {
-    journal.note_finished(batch);
+    journal.record_finished(batch);
 }
 
 /// Moves refs on behalf of the API: checks, decides and carries out. The objects must be durable already.
@@ -81,7 +81,7 @@ pub async fn land(by: Writer<'_>, mut push: Push) -> Result<(), Setback> {
 }
 
 /// Does what has to be done before the pusher is answered. The refs have moved: what fails is done later.
-async fn follow(aftermath: &Arc<dyn Aftermath>, push: &Push) {
+async fn follow(aftermath: &Arc<dyn AfterPush>, push: &Push) {
     if let Err(cause) = aftermath.follow(push).await {
         tracing::warn!(project = %push.project.id, error = %cause, "what follows from a push is left for later");
     }

@@ -9,8 +9,8 @@ use db::Database;
 use kernel::{Error, Result};
 
 use super::{
-    Incoming, Push, RefChange, Via, check, owners,
-    walk::{Findings, Walk, Wanted},
+    Incoming, Push, PushSource, RefChange, check, owners,
+    walk::{Findings, Walk, WalkDetail},
 };
 use crate::{
     git::{Deadline, GitError, RefKind},
@@ -40,8 +40,8 @@ pub async fn examine(
         None => {
             let push = push.clone();
             match push.via {
-                Via::Api | Via::Merge => Ok(()),
-                Via::Git => db.read(move |tx| check(tx, &push)).await,
+                PushSource::Api | PushSource::Merge => Ok(()),
+                PushSource::Git => db.read(move |tx| check(tx, &push)).await,
             }
         }
         Some(terms) => {
@@ -55,14 +55,14 @@ pub async fn examine(
 }
 
 /// The place of the first ref that may not move at all, with the sentence that says so.
-type Refused = Option<(usize, String)>;
+type FirstRefusal = Option<(usize, String)>;
 
 async fn permission(
     db: &Database,
     people: &Arc<dyn People>,
     judge: &Judge,
     push: &Push,
-) -> Result<(Refused, Person)> {
+) -> Result<(FirstRefusal, Person)> {
     let (push, people) = (push.clone(), Arc::clone(people));
     let asks_for_pusher = judge.asks_for_pusher();
     let answered = db.read(move |tx| {
@@ -88,7 +88,7 @@ struct Examination<'a> {
 }
 
 impl Examination<'_> {
-    async fn run(&self, refused: Refused) -> Result<()> {
+    async fn run(&self, refused: FirstRefusal) -> Result<()> {
         let end = refused.as_ref().map_or(self.push.changes.len(), |(place, _)| *place);
         let allowed = &self.push.changes[..end];
         let misnamed = allowed
@@ -96,12 +96,12 @@ impl Examination<'_> {
             .enumerate()
             .find_map(|(place, change)| Some((place, self.misnamed(change)?)));
         if refused.is_none() && misnamed.is_none() {
-            return told(self.look(allowed, Wanted::all(&self.judge)).await?.first());
+            return told(self.look(allowed, WalkDetail::all(&self.judge)).await?.first());
         }
-        told(self.look(allowed, Wanted::names(&self.judge)).await?.name)?;
+        told(self.look(allowed, WalkDetail::names(&self.judge)).await?.name)?;
         told(refused.map(|(_, text)| text))?;
         let Some((place, text)) = misnamed else { return Ok(()) };
-        told(self.look(&allowed[..place], Wanted::commits(&self.judge)).await?.commit)?;
+        told(self.look(&allowed[..place], WalkDetail::commits(&self.judge)).await?.commit)?;
         told(Some(text))
     }
 
@@ -109,7 +109,9 @@ impl Examination<'_> {
     fn misnamed(&self, change: &RefChange) -> Option<String> {
         let name = change.name.short();
         match (change.name.kind(), change.new) {
-            (RefKind::Tag, None) if self.push.via == Via::Git => self.judge.check_tag_deletion(),
+            (RefKind::Tag, None) if self.push.via == PushSource::Git => {
+                self.judge.check_tag_deletion()
+            }
             (RefKind::Branch, Some(_)) if !self.is_default(change) => {
                 self.judge.check_branch_name(&name)
             }
@@ -126,7 +128,7 @@ impl Examination<'_> {
     }
 
     /// Looks at the new commits of these refs.
-    async fn look(&self, changes: &[RefChange], wanted: Wanted) -> Result<Findings> {
+    async fn look(&self, changes: &[RefChange], wanted: WalkDetail) -> Result<Findings> {
         let mut findings = Findings::default();
         if wanted.is_nothing() {
             return Ok(findings);
@@ -141,7 +143,8 @@ impl Examination<'_> {
         let (walk, ids) = Walk::begin(incoming, judge, pusher, made, deadline, arriving).await?;
         let (mut walk, mut known) = (walk, HashSet::new());
         for chunk in ids.chunks(AT_ONCE) {
-            let still = Wanted { commits: wanted.commits && findings.commit.is_none(), ..wanted };
+            let still =
+                WalkDetail { commits: wanted.commits && findings.commit.is_none(), ..wanted };
             let (back, mut glance) = walk.glance(chunk.to_vec(), still).await.map_err(busy)?;
             walk = back;
             if still.commits && self.judge.asks_for_members() {

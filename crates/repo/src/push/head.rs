@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use kernel::{
     Error, Result,
-    head::{Figures, HeadFacts, HeadMove, LanguageBytes},
+    head::{HeadFacts, HeadMove, LanguageBytes, RepositoryFigures},
 };
 use tokio::task::spawn_blocking;
 
-use super::{Push, RefChange, Via, survey::MOST_COUNTED};
-use crate::git::{Deadline, Git, LogQuery, Oid, Reader, RefName, Repositories, Storage, cli::Lane};
+use super::{Push, PushSource, RefChange, survey::MOST_COUNTED};
+use crate::git::{
+    Deadline, Git, LogQuery, Oid, Reader, RefName, Repositories, Storage, cli::ProcessClass,
+};
 
 /// Counting languages asks for the size of every file.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -80,10 +82,14 @@ async fn facts(
         let deadline = Deadline::after(TIME_LIMIT);
         let (readme, license) = marks(&reader, new)?;
         let figures = match grows {
-            Some(old) => {
-                Figures::More { commits, languages: reader.language_changes(old, new, deadline)? }
-            }
-            None => Figures::All { commits, languages: signed(reader.languages(new, deadline)?) },
+            Some(old) => RepositoryFigures::More {
+                commits,
+                languages: reader.language_changes(old, new, deadline)?,
+            },
+            None => RepositoryFigures::All {
+                commits,
+                languages: signed(reader.languages(new, deadline)?),
+            },
         };
         Ok(HeadFacts { readme, license, figures })
     };
@@ -98,7 +104,7 @@ async fn names_issues(
     change: &RefChange,
 ) -> bool {
     let (Some(old), Some(new)) = (change.old, change.new) else { return false };
-    if push.via == Via::Merge {
+    if push.via == PushSource::Merge {
         return false;
     }
     // A way that is long, or that nobody measured, is not walked while git waits.
@@ -140,8 +146,12 @@ fn signed(found: Vec<(&'static str, u64)>) -> Vec<LanguageBytes> {
 
 async fn commits(git: &Git, storage: &Storage, push: &Push, tip: Oid) -> Result<i64> {
     let repository = storage.repository(push.project.id);
-    let counted =
-        git.at(&repository, "rev-list").args(["--count"]).id(tip).lane(Lane::Plumbing).succeed();
+    let counted = git
+        .at(&repository, "rev-list")
+        .args(["--count"])
+        .id(tip)
+        .lane(ProcessClass::Plumbing)
+        .succeed();
     let text = counted.await?;
     String::from_utf8_lossy(&text).trim().parse().map_err(Error::internal)
 }

@@ -10,14 +10,14 @@ use tokio::task::spawn_blocking;
 
 use super::{
     RefChange,
-    survey::{Survey, Way},
+    survey::{RefRange, Survey},
 };
 use crate::{
     code_owners::{self, CodeOwners},
     git::{
         Deadline, Git, GitError, Oid, Reader, RefName, RepoPath, Result,
         branch_name::LOOKS_LIKE_ID, cli::Call, hook::RefCommand, quarantine::QUARANTINE,
-        reader::Joined,
+        reader::OverlayReader,
     },
 };
 
@@ -123,9 +123,9 @@ impl Incoming {
         named: Vec<(RefName, Option<Oid>, Option<Oid>)>,
         base: impl Fn(&RefName) -> Option<Oid>,
     ) -> Result<Vec<Result<RefChange, (RefName, String)>>> {
-        let ways: Vec<Way> = named
+        let ways: Vec<RefRange> = named
             .into_iter()
-            .map(|(name, old, new)| Way { base: old.or_else(|| base(&name)), name, old, new })
+            .map(|(name, old, new)| RefRange { base: old.or_else(|| base(&name)), name, old, new })
             .collect();
         let (sight, deadline) = (self.clone(), Deadline::after(self.git.time_limit()));
         in_background(move || {
@@ -137,10 +137,10 @@ impl Incoming {
     }
 
     /// Opens what has arrived together with what was there before.
-    pub(super) fn sight(&self) -> Result<Sight> {
+    pub(super) fn sight(&self) -> Result<PushReader> {
         Ok(match &self.objects {
-            None => Sight::Settled(Reader::alone(&self.repo)?),
-            Some(objects) => Sight::Arriving(Joined::new(&self.repo, &[objects])?),
+            None => PushReader::Settled(Reader::alone(&self.repo)?),
+            Some(objects) => PushReader::Arriving(OverlayReader::new(&self.repo, &[objects])?),
         })
     }
 
@@ -180,12 +180,12 @@ impl Incoming {
 }
 
 /// Where the commits of a push are read.
-pub(super) enum Sight {
+pub(super) enum PushReader {
     Settled(Reader),
-    Arriving(Joined),
+    Arriving(OverlayReader),
 }
 
-impl Sight {
+impl PushReader {
     pub(super) fn reader(&self) -> &Reader {
         match self {
             Self::Settled(reader) => reader,

@@ -242,7 +242,7 @@ impl JournalStore for Tx<'_> {
 pub struct Journal(Arc<Mutex<Vec<String>>>);
 
 impl Journal {
-    pub(super) fn note_finished(&self, batch: String) {
+    pub(super) fn record_finished(&self, batch: String) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
     }
 

@@ -6,8 +6,9 @@ use kernel::Error;
 use tokio::time::sleep;
 
 use crate::git::{
-    GitError, RepoPath, leftover,
+    GitError, RepoPath,
     refs::{self, RefMove},
+    stale_locks,
 };
 
 /// So long it is tried to finish a move whose ref somebody keeps locked.
@@ -19,7 +20,7 @@ const MOST_ALONE: usize = 100;
 
 /// What became of moves. Those that had been made before are left out.
 #[derive(Debug, Default)]
-pub(crate) struct Late {
+pub(crate) struct MoveOutcome {
     pub(crate) moved: Vec<RefMove>,
     pub(crate) failed: Vec<(Vec<RefMove>, Error)>,
 }
@@ -30,11 +31,11 @@ pub(crate) async fn follow_late(
     repo: &RepoPath,
     moves: Vec<RefMove>,
     stale_after: Duration,
-) -> Late {
-    let (mut late, mut open, since) = (Late::default(), moves, Instant::now());
+) -> MoveOutcome {
+    let (mut late, mut open, since) = (MoveOutcome::default(), moves, Instant::now());
     while !open.is_empty() {
         // A git process that outlived the server gives its locks back in a moment.
-        let failed = match leftover::release(repo, stale_after).await {
+        let failed = match stale_locks::release(repo, stale_after).await {
             Ok(_) => follow_apart(repo, std::mem::take(&mut open), &mut late.moved).await,
             Err(error) => vec![(std::mem::take(&mut open), error)],
         };

@@ -12,7 +12,7 @@ use kernel::{
 
 use crate::{
     git::{Oid, RefName, refs::RefMove},
-    ports::Lending,
+    ports::ForkPushBranches,
 };
 
 /// Bytes of push options that are kept with a push.
@@ -20,7 +20,7 @@ const MOST_OPTIONS: usize = 64 << 10;
 
 /// How a push arrives: some refusals differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
+pub enum PushSource {
     Api,
     Git,
     /// A merge request that is merged: whoever may merge into a protected branch need not be allowed to push there.
@@ -29,11 +29,11 @@ pub enum Via {
 
 /// What else becomes true when the refs move, in the same transaction. Tried again it must do the same.
 #[derive(Clone)]
-pub struct Also(Arc<Deed>);
+pub struct InSameTransaction(Arc<TransactionFn>);
 
-type Deed = dyn Fn(&mut Tx<'_>) -> Result<()> + Send + Sync;
+type TransactionFn = dyn Fn(&mut Tx<'_>) -> Result<()> + Send + Sync;
 
-impl Also {
+impl InSameTransaction {
     pub fn new(deed: impl Fn(&mut Tx<'_>) -> Result<()> + Send + Sync + 'static) -> Self {
         Self(Arc::new(deed))
     }
@@ -43,7 +43,7 @@ impl Also {
     }
 }
 
-impl fmt::Debug for Also {
+impl fmt::Debug for InSameTransaction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Also")
     }
@@ -96,7 +96,7 @@ pub struct Push {
     pub project: Arc<ProjectFacts>,
     /// How the pusher stands in the project.
     pub who: Standing,
-    pub via: Via,
+    pub via: PushSource,
     pub changes: Vec<RefChange>,
     /// The branch that becomes the project's default, where it has none yet.
     pub becomes_default: Option<RefName>,
@@ -106,9 +106,9 @@ pub struct Push {
     pub by_server: bool,
     /// Whether a branch was moved onto another one by the server: nobody has changed what it says.
     pub by_rebase: bool,
-    pub also: Option<Also>,
+    pub also: Option<InSameTransaction>,
     /// Who tells which branches are lent to the pusher.
-    pub lending: Option<Arc<dyn Lending>>,
+    pub lending: Option<Arc<dyn ForkPushBranches>>,
     /// What becomes of the default branch, where the push moves it and that was looked at.
     pub head: Option<HeadMove>,
     pub growth: Growth,
@@ -124,7 +124,7 @@ impl Push {
     pub fn new(
         project: Arc<ProjectFacts>,
         who: Standing,
-        via: Via,
+        via: PushSource,
         changes: Vec<RefChange>,
     ) -> Self {
         let first = match project.default_branch {
@@ -162,7 +162,7 @@ impl Push {
     }
 
     /// The same with something else that becomes true with it.
-    pub fn with(self, also: Also) -> Self {
+    pub fn with(self, also: InSameTransaction) -> Self {
         Self { also: Some(also), ..self }
     }
 
@@ -177,7 +177,7 @@ impl Push {
     }
 
     /// The same of somebody who may push to what is lent to them.
-    pub fn with_lent(self, lending: &Arc<dyn Lending>) -> Self {
+    pub fn with_lent(self, lending: &Arc<dyn ForkPushBranches>) -> Self {
         Self { lending: Some(Arc::clone(lending)), ..self }
     }
 

@@ -11,7 +11,7 @@ use crate::git::{GitError, Reader, RefInfo, RefKind, RefName, RepoPath, Result};
 
 /// A ref that is not as the writer saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lost {
+pub enum LostRef {
     /// It was there already when it was to be made.
     Exists(RefName),
     /// A file system cannot hold both: one would lie in the other.
@@ -20,7 +20,7 @@ pub enum Lost {
     Moved(RefName),
 }
 
-impl Lost {
+impl LostRef {
     /// What whoever wants to make or move the ref is told.
     pub fn text(&self) -> String {
         match self {
@@ -73,7 +73,7 @@ fn excluded_by<'n>(names: &'n BTreeSet<RefName>, name: &RefName) -> Option<&'n R
 #[derive(Debug)]
 pub enum Setback {
     /// To try it again on what is there now may help.
-    Lost(Lost),
+    Lost(LostRef),
     /// A rule forbids it, or something failed.
     Failed(Error),
 }
@@ -84,7 +84,7 @@ impl Setback {
             return Self::Failed(error.into());
         }
         let (repo, changes) = (repo.clone(), changes.to_vec());
-        let look = spawn_blocking(move || Lost::find(&Reader::alone(&repo)?, &changes));
+        let look = spawn_blocking(move || LostRef::find(&Reader::alone(&repo)?, &changes));
         match look.await {
             Ok(Ok(lost)) => Self::Lost(lost),
             Ok(Err(failure)) => Self::Failed(failure.into()),

@@ -15,7 +15,7 @@ const LONGEST_TITLE: usize = 255;
 
 /// From where to where a ref goes.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct RefRange {
     pub(super) name: RefName,
     pub(super) old: Option<Oid>,
     pub(super) new: Option<Oid>,
@@ -39,8 +39,8 @@ impl<'r> Survey<'r> {
     }
 
     /// The change, or why there can be none.
-    pub(super) fn change(&mut self, way: Way) -> Result<Result<RefChange, (RefName, String)>> {
-        let Way { name, old, new, base } = way;
+    pub(super) fn change(&mut self, way: RefRange) -> Result<Result<RefChange, (RefName, String)>> {
+        let RefRange { name, old, new, base } = way;
         if let (Some(old), Some(_)) = (old, new)
             && self.is_damaged(&name, old)?
         {

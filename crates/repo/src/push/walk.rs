@@ -4,23 +4,23 @@ use std::{collections::HashSet, sync::Arc};
 
 use super::{
     Incoming, RefChange,
-    incoming::{Sight, in_background},
+    incoming::{PushReader, in_background},
 };
 use crate::{
-    git::{Deadline, Oid, Result, reader::Written},
+    git::{Deadline, Oid, Result, reader::RawCommit},
     push_rule::{Judge, Person, judge::Commit},
 };
 use bstr::ByteSlice as _;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct WalkDetail {
     pub(super) names: bool,
     pub(super) commits: bool,
     pub(super) sizes: bool,
 }
 
-impl Wanted {
+impl WalkDetail {
     const NOTHING: Self = Self { names: false, commits: false, sizes: false };
 
     pub(super) fn all(judge: &Judge) -> Self {
@@ -66,7 +66,7 @@ impl Findings {
 
 /// What some commits gave to complain about, before their people were asked after.
 #[derive(Debug, Default)]
-pub(super) struct Glance {
+pub(super) struct WalkFindings {
     pub(super) findings: Findings,
     /// Authors and committers of the commits before the one that is complained about, and of that one.
     people: Vec<(String, String)>,
@@ -74,7 +74,7 @@ pub(super) struct Glance {
     broken: bool,
 }
 
-impl Glance {
+impl WalkFindings {
     /// In small letters.
     pub(super) fn addresses(&self) -> HashSet<String> {
         let both = |(author, committer): &(String, String)| {
@@ -96,7 +96,7 @@ impl Glance {
 }
 
 pub(super) struct Walk {
-    sight: Sight,
+    sight: PushReader,
     judge: Arc<Judge>,
     pusher: Arc<Person>,
     /// The commit that the server itself has made.
@@ -136,9 +136,13 @@ impl Walk {
         Ok((walk, ids))
     }
 
-    pub(super) async fn glance(self, ids: Vec<Oid>, wanted: Wanted) -> Result<(Self, Glance)> {
+    pub(super) async fn glance(
+        self,
+        ids: Vec<Oid>,
+        wanted: WalkDetail,
+    ) -> Result<(Self, WalkFindings)> {
         in_background(move || {
-            let mut glance = Glance::default();
+            let mut glance = WalkFindings::default();
             for id in ids {
                 self.deadline.check()?;
                 self.look(id, wanted, &mut glance)?;
@@ -151,7 +155,7 @@ impl Walk {
         .await
     }
 
-    fn look(&self, id: Oid, wanted: Wanted, glance: &mut Glance) -> Result<()> {
+    fn look(&self, id: Oid, wanted: WalkDetail, glance: &mut WalkFindings) -> Result<()> {
         let written = self.sight.reader().written(id)?;
         if wanted.commits && !glance.broken {
             let exempt = self.made == Some(id);
@@ -169,7 +173,12 @@ impl Walk {
         Ok(())
     }
 
-    fn look_at_files(&self, written: &Written, wanted: Wanted, into: &mut Findings) -> Result<()> {
+    fn look_at_files(
+        &self,
+        written: &RawCommit,
+        wanted: WalkDetail,
+        into: &mut Findings,
+    ) -> Result<()> {
         let reader = self.sight.reader();
         for file in reader.arrivals(written)? {
             if wanted.names && file.is_new && into.name.is_none() {
@@ -184,7 +193,7 @@ impl Walk {
     }
 }
 
-fn as_commit(written: &Written) -> Commit<'_> {
+fn as_commit(written: &RawCommit) -> Commit<'_> {
     Commit {
         message: written.message.as_bstr(),
         author_name: &written.author_name,

@@ -93,7 +93,7 @@ pub fn update(
 ) -> Result<PushRule> {
     let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::not_found("Push Rule"))?;
     let terms = changed(tx, grant.owner(), rule.terms, change)?;
-    let rule = tx.keep_push_rule(rule.id, &terms)?;
+    let rule = tx.save_push_rule(rule.id, &terms)?;
     complete(tx, rule)
 }
 

@@ -15,7 +15,8 @@ pub(super) type Refusal = String;
 
 /// The same pattern in the engine's own language.
 pub(super) fn translate(pattern: &str) -> Result<String, Refusal> {
-    let mut writer = Writer { whole: pattern, out: String::new(), open: 0, last: Last::Nothing };
+    let mut writer =
+        Writer { whole: pattern, out: String::new(), open: 0, last: LastPart::Nothing };
     let mut rest = pattern;
     while let Some(first) = rest.chars().next() {
         rest = writer.step(first, rest)?;
@@ -27,7 +28,7 @@ pub(super) fn translate(pattern: &str) -> Result<String, Refusal> {
 }
 
 /// What a repetition would repeat.
-enum Last {
+enum LastPart {
     Nothing,
     Atom,
     Repetition(String),
@@ -37,7 +38,7 @@ struct Writer<'a> {
     whole: &'a str,
     out: String,
     open: usize,
-    last: Last,
+    last: LastPart,
 }
 
 impl Writer<'_> {
@@ -46,7 +47,7 @@ impl Writer<'_> {
         match first {
             '\\' if rest.starts_with("\\Q") => Ok(self.quotation(&rest[2..])),
             '\\' => {
-                let (escape, after) = Escape::read(rest, Place::Outside)?;
+                let (escape, after) = Escape::read(rest, ClassContext::Outside)?;
                 self.atom(&escape.outside());
                 Ok(after)
             }
@@ -59,7 +60,7 @@ impl Writer<'_> {
             ')' => self.close(&rest[1..]),
             '|' => {
                 self.out.push('|');
-                self.last = Last::Nothing;
+                self.last = LastPart::Nothing;
                 Ok(&rest[1..])
             }
             '*' | '+' | '?' => self.repeat(&rest[..1], &rest[1..]),
@@ -84,7 +85,7 @@ impl Writer<'_> {
 
     fn atom(&mut self, text: &str) {
         self.out.push_str(text);
-        self.last = Last::Atom;
+        self.last = LastPart::Atom;
     }
 
     fn quotation<'r>(&mut self, rest: &'r str) -> &'r str {
@@ -100,7 +101,7 @@ impl Writer<'_> {
         let Some(special) = rest.strip_prefix("(?") else {
             self.open += 1;
             self.out.push('(');
-            self.last = Last::Nothing;
+            self.last = LastPart::Nothing;
             return Ok(&rest[1..]);
         };
         if special.starts_with("<=") || special.starts_with("<!") {
@@ -121,7 +122,7 @@ impl Writer<'_> {
         }
         let whole = 2 + length + 1;
         self.out.push_str(&rest[..whole]);
-        self.last = Last::Nothing;
+        self.last = LastPart::Nothing;
         Ok(&rest[whole..])
     }
 
@@ -135,7 +136,7 @@ impl Writer<'_> {
         self.open += 1;
         // Nobody asks for the name, and the engine wants it to begin with a letter.
         self.out.push('(');
-        self.last = Last::Nothing;
+        self.last = LastPart::Nothing;
         Ok(after)
     }
 
@@ -148,13 +149,13 @@ impl Writer<'_> {
 
     fn repeat<'r>(&mut self, operator: &str, after: &'r str) -> Result<&'r str, Refusal> {
         match &self.last {
-            Last::Nothing => {
+            LastPart::Nothing => {
                 return Err(format!("no argument for repetition operator: {operator}"));
             }
-            Last::Repetition(before) => {
+            LastPart::Repetition(before) => {
                 return Err(format!("bad repetition operator: {before}{operator}"));
             }
-            Last::Atom => {}
+            LastPart::Atom => {}
         }
         self.out.push_str(operator);
         let lazy = after.strip_prefix('?');
@@ -162,7 +163,7 @@ impl Writer<'_> {
             self.out.push('?');
         }
         let shown = if lazy.is_some() { format!("{operator}?") } else { operator.to_owned() };
-        self.last = Last::Repetition(shown);
+        self.last = LastPart::Repetition(shown);
         Ok(lazy.unwrap_or(after))
     }
 }
@@ -191,7 +192,7 @@ fn counted(rest: &str) -> Result<Option<usize>, Refusal> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ClassContext {
     Outside,
     InClass,
 }
@@ -212,7 +213,7 @@ const WORDS: &str = "0-9A-Za-z_";
 const BLANKS: &str = "\\t\\n\\f\\r\\x20";
 
 impl Escape {
-    fn read(rest: &str, place: Place) -> Result<(Self, &str), Refusal> {
+    fn read(rest: &str, place: ClassContext) -> Result<(Self, &str), Refusal> {
         let mut letters = rest[1..].chars();
         let Some(letter) = letters.next() else { return Err("trailing \\".to_owned()) };
         let after = letters.as_str();
@@ -234,7 +235,7 @@ impl Escape {
             'x' => return hexadecimal(after),
             '0'..='7' => return octal(letter, &rest[1..]).ok_or_else(bad),
             _ if letter.is_ascii() && !letter.is_ascii_alphanumeric() => Self::Letter(letter),
-            _ if place == Place::InClass => return Err(bad()),
+            _ if place == ClassContext::InClass => return Err(bad()),
             'A' => Self::Bare("\\A"),
             'z' => Self::Bare("\\z"),
             'b' => Self::Bare("(?-u:\\b)"),
@@ -372,7 +373,7 @@ fn named_class(rest: &str) -> Result<Option<(&str, &str)>, Refusal> {
 fn item(rest: &str) -> Option<Result<(Escape, &str), Refusal>> {
     let letter = rest.chars().next()?;
     Some(match letter {
-        '\\' => Escape::read(rest, Place::InClass),
+        '\\' => Escape::read(rest, ClassContext::InClass),
         letter => Ok((Escape::Letter(letter), &rest[letter.len_utf8()..])),
     })
 }

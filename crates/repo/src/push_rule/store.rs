@@ -16,7 +16,7 @@ pub trait PushRuleStore {
     /// The rules that any of these groups have.
     fn push_rules_of_groups(&mut self, groups: &[NamespaceId]) -> Result<Vec<PushRule>>;
     fn insert_push_rule(&mut self, owner: Owner, terms: &Terms) -> Result<PushRule>;
-    fn keep_push_rule(&mut self, id: PushRuleId, terms: &Terms) -> Result<PushRule>;
+    fn save_push_rule(&mut self, id: PushRuleId, terms: &Terms) -> Result<PushRule>;
     fn delete_push_rule(&mut self, id: PushRuleId) -> Result<()>;
 }
 
@@ -67,7 +67,7 @@ impl PushRuleStore for Tx<'_> {
             .map_err(error(WHAT)))
     }
 
-    fn keep_push_rule(&mut self, id: PushRuleId, terms: &Terms) -> Result<PushRule> {
+    fn save_push_rule(&mut self, id: PushRuleId, terms: &Terms) -> Result<PushRule> {
         let row = diesel::update(rules::table.find(id));
         let update = row.set((rules::updated_at.eq(self.now), terms));
         each_backend!(self, |conn| update

@@ -76,15 +76,20 @@ pub fn list(
 }
 
 /// A tag's name and what it names: all that sorting needs.
-type Named = (RefName, Oid);
+type NamedTag = (RefName, Oid);
 
-fn after(refs: Vec<Named>, name: &str) -> Result<Vec<Named>> {
+fn after(refs: Vec<NamedTag>, name: &str) -> Result<Vec<NamedTag>> {
     let place = refs.iter().position(|(tag, _)| tag.short() == name);
     let place = place.ok_or_else(|| Error::unprocessable().whole("Invalid page token"))?;
     Ok(refs.into_iter().skip(place + 1).collect())
 }
 
-fn sort(reader: &Reader, answers: &Answers, refs: &mut Vec<Named>, order: TagOrder) -> Result<()> {
+fn sort(
+    reader: &Reader,
+    answers: &Answers,
+    refs: &mut Vec<NamedTag>,
+    order: TagOrder,
+) -> Result<()> {
     match order.key {
         TagKey::Name => {}
         TagKey::Version => {

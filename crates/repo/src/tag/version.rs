@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 /// What both names have in common just before they part.
-enum Before {
+enum CommonPrefix {
     /// Something else than digits.
     Text,
     /// The beginning of a whole number.
@@ -23,23 +23,25 @@ pub(super) fn compare(one: &[u8], other: &[u8]) -> Ordering {
     let as_text = mine.cmp(theirs);
     let as_numbers = || digits(mine).cmp(&digits(theirs)).then(as_text);
     match (before(&one[..common]), digits(mine) > 0, digits(theirs) > 0) {
-        (Before::Text, true, true) if mine[0] != b'0' && theirs[0] != b'0' => as_numbers(),
-        (Before::Number, true, true) => as_numbers(),
+        (CommonPrefix::Text, true, true) if mine[0] != b'0' && theirs[0] != b'0' => as_numbers(),
+        (CommonPrefix::Number, true, true) => as_numbers(),
         // The longer number is the larger one; of two runs of zeros it is the smaller one.
-        (Before::Number, true, false) | (Before::Zeros, false, true) => Ordering::Greater,
-        (Before::Number, false, true) | (Before::Zeros, true, false) => Ordering::Less,
+        (CommonPrefix::Number, true, false) | (CommonPrefix::Zeros, false, true) => {
+            Ordering::Greater
+        }
+        (CommonPrefix::Number, false, true) | (CommonPrefix::Zeros, true, false) => Ordering::Less,
         _ => as_text,
     }
 }
 
-fn before(common: &[u8]) -> Before {
+fn before(common: &[u8]) -> CommonPrefix {
     let length = common.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let number = &common[common.len() - length..];
     match number.first() {
-        None => Before::Text,
-        Some(b'0') if number.iter().all(|digit| *digit == b'0') => Before::Zeros,
-        Some(b'0') => Before::Fraction,
-        Some(_) => Before::Number,
+        None => CommonPrefix::Text,
+        Some(b'0') if number.iter().all(|digit| *digit == b'0') => CommonPrefix::Zeros,
+        Some(b'0') => CommonPrefix::Fraction,
+        Some(_) => CommonPrefix::Number,
     }
 }
 

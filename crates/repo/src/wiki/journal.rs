@@ -49,9 +49,9 @@ impl WikiRef {
 
 pub trait WikiJournal {
     /// Notes moves that are decided with this transaction.
-    fn keep_wiki_moves(&mut self, wiki: Wiki, moves: &[RefMove]) -> Result<()>;
+    fn save_wiki_moves(&mut self, wiki: Wiki, moves: &[RefMove]) -> Result<()>;
     /// Notes that git has followed. What was decided since stays open.
-    fn settle_wiki_moves(&mut self, wiki: Wiki, moves: &[RefMove]) -> Result<()>;
+    fn finish_wiki_moves(&mut self, wiki: Wiki, moves: &[RefMove]) -> Result<()>;
     /// Moves that are not known to have reached git.
     fn open_wiki_moves(&mut self) -> Result<Vec<WikiRef>>;
     /// Every ref that a wiki ever had; those that are gone have no `new_sha`.
@@ -74,7 +74,7 @@ fn sha(id: Option<Oid>) -> Option<String> {
 }
 
 impl WikiJournal for Tx<'_> {
-    fn keep_wiki_moves(&mut self, wiki: Wiki, moves: &[RefMove]) -> Result<()> {
+    fn save_wiki_moves(&mut self, wiki: Wiki, moves: &[RefMove]) -> Result<()> {
         let (project, group) = match wiki {
             Wiki::Project(id) => (Some(id), None),
             Wiki::Group(id) => (None, Some(id)),
@@ -103,7 +103,7 @@ impl WikiJournal for Tx<'_> {
         Ok(())
     }
 
-    fn settle_wiki_moves(&mut self, wiki: Wiki, moves: &[RefMove]) -> Result<()> {
+    fn finish_wiki_moves(&mut self, wiki: Wiki, moves: &[RefMove]) -> Result<()> {
         for step in moves {
             let row = wiki_refs::table
                 .filter(wiki_refs::wiki.eq(key(wiki)))
@@ -218,7 +218,7 @@ async fn finish(
                 failure = failure.or(Some(cause));
             }
         }
-        db.write(move |tx| tx.settle_wiki_moves(wiki, &moves)).await?;
+        db.write(move |tx| tx.finish_wiki_moves(wiki, &moves)).await?;
     }
     failure.map_or(Ok(finished), Err)
 }

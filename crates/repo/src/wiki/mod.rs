@@ -12,5 +12,5 @@ pub mod write;
 pub use attachment::Attachment;
 pub use find::{Page, PageFile, PageName};
 pub use format::{Markup, PageFormat};
-pub use plan::Deed;
-pub use write::{Asked, Locks, Site, Writer, Written};
+pub use plan::WikiChange;
+pub use write::{Locks, Site, WikiRequest, WikiResult, Writer};

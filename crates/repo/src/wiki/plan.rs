@@ -14,7 +14,7 @@ use crate::git::{
 
 /// What somebody wants to be done.
 #[derive(Clone, Debug)]
-pub enum Deed {
+pub enum WikiChange {
     Create {
         title: String,
         format: PageFormat,
@@ -42,12 +42,12 @@ pub(super) struct Plan {
 }
 
 /// The wiki as it is: nothing while nobody wrote to it.
-pub(super) type Now<'a> = Option<(&'a Reader, Oid)>;
+pub(super) type CurrentWiki<'a> = Option<(&'a Reader, Oid)>;
 
-impl Deed {
+impl WikiChange {
     /// Refuses what the rules of pages refuse. `who` is the name that stands in the message, `most` how many bytes a page
     /// may have.
-    pub(super) fn plan(&self, now: Now<'_>, who: &str, most: usize) -> Result<Plan> {
+    pub(super) fn plan(&self, now: CurrentWiki<'_>, who: &str, most: usize) -> Result<Plan> {
         match self {
             Self::Create { title, format, content } => {
                 let title = Title::parse(title);
@@ -80,7 +80,7 @@ impl Deed {
 }
 
 fn create(
-    now: Now<'_>,
+    now: CurrentWiki<'_>,
     who: &str,
     title: &Title,
     format: PageFormat,

@@ -12,7 +12,7 @@ use tokio::{sync::Mutex, task::spawn_blocking};
 use super::{
     find::{self, Page},
     journal::WikiJournal,
-    plan::{Deed, Plan},
+    plan::{Plan, WikiChange},
 };
 use crate::{
     Event,
@@ -78,9 +78,9 @@ sites! {
 
 /// What somebody asks to be done.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct WikiRequest {
     pub site: Site,
-    pub deed: Deed,
+    pub deed: WikiChange,
     pub username: String,
     pub author: Signature,
     /// Of a wiki that nobody has written to.
@@ -93,7 +93,7 @@ pub struct Asked {
 
 /// What has become of it.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct WikiResult {
     /// The page as it is now, unless it is gone or no page was meant.
     pub page: Option<Page>,
     pub branch: String,
@@ -119,7 +119,7 @@ struct Ready {
 
 impl Writer {
     /// Does what is asked. A caller that goes away does not stop it half-way.
-    pub async fn write(self, asked: Asked) -> Result<Written> {
+    pub async fn write(self, asked: WikiRequest) -> Result<WikiResult> {
         let done = tokio::spawn(async move {
             let _turn = self.locks.of(asked.site.wiki).lock_owned().await;
             let asked = Arc::new(asked);
@@ -134,7 +134,7 @@ impl Writer {
     }
 
     /// Nothing when the branch moved meanwhile.
-    async fn once(&self, asked: &Arc<Asked>) -> Result<Option<Written>> {
+    async fn once(&self, asked: &Arc<WikiRequest>) -> Result<Option<WikiResult>> {
         let repo = self.storage.wiki(asked.site.wiki);
         let Ready { plan, branch } = self.prepare(asked).await?;
         let path = plan.path.clone();
@@ -159,14 +159,16 @@ impl Writer {
             Err(error) => return Err(words(&asked.deed, error)),
         };
         let page = match &asked.deed {
-            Deed::Create { .. } | Deed::Update { .. } => Some(self.read(&repo, path).await?),
-            Deed::Delete { .. } | Deed::Attach(_) => None,
+            WikiChange::Create { .. } | WikiChange::Update { .. } => {
+                Some(self.read(&repo, path).await?)
+            }
+            WikiChange::Delete { .. } | WikiChange::Attach(_) => None,
         };
-        Ok(Some(Written { page, branch, moved }))
+        Ok(Some(WikiResult { page, branch, moved }))
     }
 
     /// Looks at the wiki and decides. What is refused leaves no trace, not even an empty repository.
-    async fn prepare(&self, asked: &Arc<Asked>) -> Result<Ready> {
+    async fn prepare(&self, asked: &Arc<WikiRequest>) -> Result<Ready> {
         let (tools, asked) = (self.clone(), Arc::clone(asked));
         let done = spawn_blocking(move || -> Result<Ready> {
             let (wiki, head) = (asked.site.wiki, &asked.default_branch);
@@ -187,7 +189,7 @@ impl Writer {
     /// Moves the branch and announces it: git locks, the database decides, git follows. False when somebody was faster.
     async fn land(
         &self,
-        asked: &Asked,
+        asked: &WikiRequest,
         repo: &RepoPath,
         path: &str,
         new: NewCommit,
@@ -202,16 +204,16 @@ impl Writer {
             Wiki::Group(group) => (None, Some(group)),
         };
         let action = match asked.deed {
-            Deed::Create { .. } => WikiAction::Create,
-            Deed::Update { .. } => WikiAction::Update,
-            Deed::Delete { .. } => WikiAction::Delete,
-            Deed::Attach(_) => WikiAction::Attach,
+            WikiChange::Create { .. } => WikiAction::Create,
+            WikiChange::Update { .. } => WikiAction::Update,
+            WikiChange::Delete { .. } => WikiAction::Delete,
+            WikiChange::Attach(_) => WikiAction::Attach,
         };
         let (path, commit) = (path.to_owned(), new.id.to_string());
         let fact = Event::WikiChanged { project, group, user, action, path, commit };
         let step = new.branch.clone();
         let decided = self.db.write(move |tx| {
-            tx.keep_wiki_moves(wiki, &[step])?;
+            tx.save_wiki_moves(wiki, &[step])?;
             tx.emit(fact)
         });
         if let Err(refusal) = decided.await {
@@ -238,15 +240,15 @@ impl Writer {
     }
 }
 
-impl Asked {
+impl WikiRequest {
     fn on(&self, head: &RefName) -> String {
         self.branch.clone().unwrap_or_else(|| head.short().into_owned())
     }
 }
 
-fn words(deed: &Deed, error: ChangeError) -> Error {
+fn words(deed: &WikiChange, error: ChangeError) -> Error {
     match deed {
-        Deed::Delete { .. } => Error::unprocessable().whole("Could not delete wiki page"),
+        WikiChange::Delete { .. } => Error::unprocessable().whole("Could not delete wiki page"),
         _ => error.into(),
     }
 }

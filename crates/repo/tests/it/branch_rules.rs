@@ -6,7 +6,7 @@ use forgeway_repo::{
     protection::{
         AccessKind, BranchRule, BranchRuleStore as _, Holder,
         actions::{
-            AccessChange, Asked, DefaultProtection, NewProtection, ProtectionChange,
+            AccessChange, DefaultProtection, NewProtection, ProtectRequest, ProtectionChange,
             protect_branch, protect_default_branch, protect_for_developers, unprotect_branch,
             unprotect_if_protected, update_branch,
         },
@@ -83,7 +83,7 @@ fn a_rule_has_a_name_that_an_index_holds() {
 #[test]
 fn only_members_are_let_in_by_name() {
     test(|tx, world| {
-        let push = |holder| Asked { level: None, holders: vec![holder] };
+        let push = |holder| ProtectRequest { level: None, holders: vec![holder] };
         for outsider in [Holder::User(world.guest), Holder::Group(world.group)] {
             let new = NewProtection { push: push(outsider), ..named("main") };
             let refused = protect(tx, world, &new).unwrap_err();
@@ -98,7 +98,7 @@ fn only_members_are_let_in_by_name() {
 #[test]
 fn every_outsider_is_told() {
     test(|tx, world| {
-        let stranger = Asked { level: None, holders: vec![Holder::User(world.guest)] };
+        let stranger = ProtectRequest { level: None, holders: vec![Holder::User(world.guest)] };
         let new = NewProtection { push: stranger.clone(), merge: stranger, ..named("main") };
         let refused = protect(tx, world, &new).unwrap_err();
         assert_eq!(
@@ -114,7 +114,7 @@ fn every_outsider_is_told() {
 fn a_group_is_let_in_where_the_project_is_shared_with_it() {
     test(|tx, world| {
         let members = Members { groups: vec![world.group], ..Members::of(world) };
-        let push = Asked { level: None, holders: vec![Holder::Group(world.group)] };
+        let push = ProtectRequest { level: None, holders: vec![Holder::Group(world.group)] };
         let rule =
             protect_branch(tx, &grant(world), &members, &NewProtection { push, ..named("main") })?;
         assert_eq!(pushers(&rule), [Holder::Group(world.group)]);
@@ -163,7 +163,7 @@ fn a_record_of_another_rule_is_not_there() {
 #[test]
 fn a_rule_is_changed_by_those_whom_it_lets() {
     test(|tx, world| {
-        let unprotect = Asked::level(AccessLevel::Admin);
+        let unprotect = ProtectRequest::level(AccessLevel::Admin);
         protect(tx, world, &NewProtection { unprotect, ..named("main") })?;
         let refused = change_push(tx, world, Vec::new()).unwrap_err();
         assert_eq!(refused.kind, Kind::Forbidden);
@@ -191,7 +191,7 @@ fn a_rule_that_changed_meanwhile_is_not_taken_away() {
 fn the_older_way_replaces_roles_and_keeps_users() {
     test(|tx, world| {
         let holders = vec![Holder::User(world.developer)];
-        let push = Asked { level: Some(AccessLevel::Maintainer), holders };
+        let push = ProtectRequest { level: Some(AccessLevel::Maintainer), holders };
         protect(tx, world, &NewProtection { push, ..named("main") })?;
         protect_for_developers(tx, &grant(world), "main", Some(true), None)?;
         let rule = tx.find_branch_rule(world.project, "main")?.unwrap();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forgeway_repo::git::change::ActionKind::{Create, Update};
 use forgeway_repo::git::change::FileAction;
-use forgeway_repo::git::maintenance::{Unreachable, state, thorough, tidy};
+use forgeway_repo::git::maintenance::{UnreachableObjects, state, thorough, tidy};
 use forgeway_repo::git::refs::move_now;
 use forgeway_repo::git::tag::{Annotation, create};
 use forgeway_repo::git::{RefName, fork};
@@ -139,14 +139,14 @@ async fn a_thorough_repack_keeps_or_drops_what_no_ref_leads_to() {
     scratch.ask(&["update-ref", "refs/heads/main", "main~2"]);
     let day = Duration::from_secs(24 * 3600);
 
-    thorough(&scratch.git, &scratch.repo, Unreachable::Keep).await.unwrap();
+    thorough(&scratch.git, &scratch.repo, UnreachableObjects::Keep).await.unwrap();
     let kept = state(&scratch.git, &scratch.repo).await.unwrap();
-    thorough(&scratch.git, &scratch.repo, Unreachable::DropOlderThan(day)).await.unwrap();
+    thorough(&scratch.git, &scratch.repo, UnreachableObjects::DropOlderThan(day)).await.unwrap();
 
     assert_eq!((kept.packs, kept.loose), (1, 0));
     assert_eq!(scratch.ask(&["cat-file", "-t", &lost]), "commit");
     age_all_objects(&scratch, 2 * day);
-    thorough(&scratch.git, &scratch.repo, Unreachable::DropOlderThan(day)).await.unwrap();
+    thorough(&scratch.git, &scratch.repo, UnreachableObjects::DropOlderThan(day)).await.unwrap();
     assert!(!run_in(&scratch.repo, &["cat-file", "-t", &lost]).status.success());
     assert_eq!(scratch.ask(&["rev-list", "--count", "main"]), "9");
     scratch.fsck();

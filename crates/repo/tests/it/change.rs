@@ -3,7 +3,7 @@
 use forgeway_repo::git::change::ActionKind::{Chmod, Create, Delete, Move, Update};
 use forgeway_repo::git::change::{ActionKind, Change, FileAction, Start, StartAt, build};
 use forgeway_repo::git::reader::LogQuery;
-use forgeway_repo::git::refs::{Expect, move_now};
+use forgeway_repo::git::refs::{ExpectedValue, move_now};
 use forgeway_repo::git::{Deadline, Oid, Signature};
 
 use crate::scratch::{Scratch, ask_in, on, plain_git};
@@ -249,9 +249,9 @@ async fn a_new_branch_grows_from_its_start() {
         .await
         .unwrap();
 
-    assert_eq!((from_branch.parent, from_branch.branch.old), (Some(tip), Expect::Absent));
+    assert_eq!((from_branch.parent, from_branch.branch.old), (Some(tip), ExpectedValue::Absent));
     assert_eq!(from_sha.parent.unwrap().to_string(), first);
-    assert_eq!((same.parent, same.branch.old), (Some(tip), Expect::Exactly(tip)));
+    assert_eq!((same.parent, same.branch.old), (Some(tip), ExpectedValue::Exactly(tip)));
     assert!(!from_branch.first);
 }
 
@@ -263,7 +263,7 @@ async fn force_puts_the_branch_on_top_of_the_start() {
     let change = Change { force: true, ..starting(Some(StartAt::Sha(first.clone())), "main") };
     let made = scratch.try_commit(change).await.unwrap();
 
-    assert_eq!(made.branch.old, Expect::Exactly(tip));
+    assert_eq!(made.branch.old, ExpectedValue::Exactly(tip));
     assert_eq!(scratch.ask(&["rev-parse", "main^"]), first);
     assert_eq!(scratch.tip("main"), made.id);
 }
@@ -274,7 +274,7 @@ async fn the_first_commit_needs_no_branch() {
 
     let made = scratch.try_commit(on("trunk", vec![file("a", "x")])).await.unwrap();
 
-    assert_eq!((made.parent, made.branch.old, made.first), (None, Expect::Absent, true));
+    assert_eq!((made.parent, made.branch.old, made.first), (None, ExpectedValue::Absent, true));
     assert_eq!(scratch.ask(&["rev-list", "--count", "trunk"]), "1");
     let refused = build(&scratch.git, &scratch.repo, on("a..b", vec![file("a", "x")])).await;
     assert_eq!(

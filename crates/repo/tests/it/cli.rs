@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forgeway_repo::git::cli::{Settings, Unusable};
+use forgeway_repo::git::cli::{GitProblem, Settings};
 use forgeway_repo::git::{Git, GitError};
 use rustix::process::{Pid, test_kill_process_group};
 
@@ -38,7 +38,7 @@ async fn git_is_started_by_its_full_path() {
     assert!(scratch.git.program().ends_with("git"));
 
     let settings = Settings::new(OsString::from("/nonexistent"));
-    assert!(matches!(Git::find(settings).await, Err(Unusable::NotFound { .. })));
+    assert!(matches!(Git::find(settings).await, Err(GitProblem::NotFound { .. })));
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn a_missing_git_is_told_apart_from_an_old_one() {
         ..Settings::new(OsString::from("/usr/bin"))
     };
 
-    assert!(matches!(Git::find(settings).await, Err(Unusable::NotFound { .. })));
+    assert!(matches!(Git::find(settings).await, Err(GitProblem::NotFound { .. })));
 }
 
 #[tokio::test]

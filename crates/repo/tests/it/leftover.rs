@@ -9,8 +9,8 @@ use std::{
 use forgeway_repo::git::{
     GitError, RefName, RepoPath,
     change::{ActionKind, FileAction},
-    leftover::{self, Locks},
-    refs::{Expect, RefMove, move_now, move_within, prepare},
+    refs::{ExpectedValue, RefMove, move_now, move_within, prepare},
+    stale_locks::{self, Locks},
 };
 
 use crate::scratch::Scratch;
@@ -34,8 +34,11 @@ async fn locks_of_the_dead_are_taken_away_once_they_are_old_enough() {
     lock(&scratch.repo);
 
     let minute = Duration::from_secs(60);
-    assert_eq!(leftover::release(&scratch.repo, minute).await.unwrap(), Locks::Released(0));
-    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::Released(4));
+    assert_eq!(stale_locks::release(&scratch.repo, minute).await.unwrap(), Locks::Released(0));
+    assert_eq!(
+        stale_locks::release(&scratch.repo, Duration::ZERO).await.unwrap(),
+        Locks::Released(4)
+    );
 
     assert_eq!(left(&scratch.repo), 0);
 }
@@ -54,7 +57,7 @@ async fn every_repository_gives_back_what_was_locked_before_the_start() {
     }
     let start = Instant::now() - minute;
 
-    let in_use = leftover::release_all(&scratch.storage, start).await.unwrap();
+    let in_use = stale_locks::release_all(&scratch.storage, start).await.unwrap();
 
     assert_eq!((in_use.len(), left(&before), left(&after)), (0, 0, 4));
 }
@@ -73,7 +76,7 @@ async fn who_never_locks_refs_keeps_nobody_from_them() {
     lock(&scratch.repo);
     let mut busy = git_in(&scratch.repo, &["cat-file", "--batch"]);
 
-    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);
+    assert_eq!(stale_locks::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);
 
     let kept = LOCKS.map(|name| scratch.repo.as_path().join(name).exists());
     assert_eq!(kept, [false, false, true, true]);
@@ -88,19 +91,22 @@ async fn a_lock_stays_while_a_process_works_there() {
     lock(&scratch.repo);
     let mut busy = git_in(&scratch.repo, &["update-ref", "--stdin"]);
 
-    let again = leftover::release_all(&scratch.storage, Instant::now()).await.unwrap();
-    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);
+    let again = stale_locks::release_all(&scratch.storage, Instant::now()).await.unwrap();
+    assert_eq!(stale_locks::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);
     assert_eq!(again.as_slice(), std::slice::from_ref(&scratch.repo));
     // What is older than the process cannot be its own.
     let old = File::options().write(true).open(scratch.repo.as_path().join(LOCKS[1])).unwrap();
     let made = old.metadata().unwrap().modified().unwrap();
     old.set_modified(made - Duration::from_secs(60)).unwrap();
-    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);
+    assert_eq!(stale_locks::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);
     assert_eq!(left(&scratch.repo), 3);
     drop(busy.stdin.take());
     busy.wait().unwrap();
 
-    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::Released(3));
+    assert_eq!(
+        stale_locks::release(&scratch.repo, Duration::ZERO).await.unwrap(),
+        Locks::Released(3)
+    );
 }
 
 #[tokio::test]
@@ -110,11 +116,11 @@ async fn a_writer_takes_away_what_nobody_holds_and_leaves_what_somebody_does() {
     let name = |short| RefName::branch(short).unwrap();
     let dead = scratch.repo.as_path().join("refs/heads/dead.lock");
     std::fs::write(&dead, "").unwrap();
-    let step = |name| RefMove { name, old: Expect::Absent, new: Some(first) };
+    let step = |name| RefMove { name, old: ExpectedValue::Absent, new: Some(first) };
 
     move_now(&scratch.repo, &[step(name("dead"))]).await.unwrap();
 
-    let main = RefMove { name: name("main"), old: Expect::Exactly(first), new: Some(first) };
+    let main = RefMove { name: name("main"), old: ExpectedValue::Exactly(first), new: Some(first) };
     let held = prepare(&scratch.repo, std::slice::from_ref(&main)).await.unwrap();
     let patience = Duration::from_millis(20);
     let refused = move_within(&scratch.repo, &[main], patience).await;
@@ -127,8 +133,9 @@ async fn many_refs_move_at_once() {
     let scratch = Scratch::new().await;
     let first = scratch.commit(vec![FileAction::new(ActionKind::Create, "a").content("a")]).await;
     let tag = |number: u32| RefName::tag(&format!("v{number}")).unwrap();
-    let made = |number| RefMove { name: tag(number), old: Expect::Absent, new: Some(first) };
-    let gone = |number| RefMove { name: tag(number), old: Expect::Exactly(first), new: None };
+    let made = |number| RefMove { name: tag(number), old: ExpectedValue::Absent, new: Some(first) };
+    let gone =
+        |number| RefMove { name: tag(number), old: ExpectedValue::Exactly(first), new: None };
 
     move_now(&scratch.repo, &(0..100).map(made).collect::<Vec<_>>()).await.unwrap();
     assert_eq!(scratch.ask(&["tag"]).lines().count(), 100);
@@ -145,7 +152,7 @@ async fn git_packs_refs_again_after_it_was_killed_at_that() {
         std::fs::write(scratch.repo.as_path().join(name), "").unwrap();
     }
 
-    leftover::release(&scratch.repo, Duration::ZERO).await.unwrap();
+    stale_locks::release(&scratch.repo, Duration::ZERO).await.unwrap();
 
     scratch.ask(&["pack-refs", "--all"]);
     assert!(scratch.repo.as_path().join("packed-refs").is_file());

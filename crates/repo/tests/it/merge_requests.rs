@@ -8,7 +8,10 @@ use forgeway_repo::{
             Change, FileAction, Start, StartAt,
         },
     },
-    merge::{Built, Checks, MergeError, Method, Plan, Rebased, Squash, build, merge_ref, rebase},
+    merge::{
+        Checks, MergeError, MergeResult, Method, Plan, RebaseResult, Squash, build, merge_ref,
+        rebase,
+    },
 };
 
 use crate::scratch::{Scratch, on, person, plain_git};
@@ -61,7 +64,7 @@ fn plan(scratch: &Scratch, method: Method, squash: Option<&str>) -> Plan {
     }
 }
 
-async fn built(scratch: &Scratch, method: Method, squash: Option<&str>) -> Built {
+async fn built(scratch: &Scratch, method: Method, squash: Option<&str>) -> MergeResult {
     let plan = plan(scratch, method, squash);
     build(&scratch.git, &scratch.repo, plan).await.unwrap()
 }
@@ -190,7 +193,7 @@ async fn conflicts_and_nothing_at_all_are_no_merges() {
     assert!(checks.fits(&scratch.git, &scratch.repo, target, head).await.unwrap());
 }
 
-async fn rebased(scratch: &Scratch) -> Result<Rebased, GitError> {
+async fn rebased(scratch: &Scratch) -> Result<RebaseResult, GitError> {
     let (head, onto) = (scratch.tip("side"), scratch.tip("main"));
     rebase(&scratch.git, &scratch.repo, head, onto, &person("Rita Rebaser")).await
 }

@@ -8,7 +8,7 @@ use forgeway_repo::{
     git::{
         Oid, RefName,
         change::{ActionKind, FileAction},
-        refs::{self, Expect, RefMove},
+        refs::{self, ExpectedValue, RefMove},
     },
     push::{journal::JournalStore as _, recover, unsettled},
 };
@@ -29,7 +29,7 @@ impl Stage {
         Self { scratch, test: TestDatabase::new(), id }
     }
 
-    fn tags(&self, count: usize, old: Expect, new: Option<Oid>) -> Vec<RefMove> {
+    fn tags(&self, count: usize, old: ExpectedValue, new: Option<Oid>) -> Vec<RefMove> {
         let tag = |number| RefName::tag(&format!("v{number:05}")).unwrap();
         (0..count).map(|number| RefMove { name: tag(number), old, new }).collect()
     }
@@ -75,7 +75,7 @@ impl Stage {
 #[tokio::test]
 async fn a_large_push_is_finished_at_once_as_it_would_have_been() {
     let stage = Stage::new().await;
-    let made = stage.tags(100, Expect::Absent, Some(stage.id));
+    let made = stage.tags(100, ExpectedValue::Absent, Some(stage.id));
     refs::move_now(&stage.scratch.repo, &made[..1]).await.unwrap();
     stage.decide("push", &made).await;
     for step in &made[1..] {
@@ -89,7 +89,7 @@ async fn a_large_push_is_finished_at_once_as_it_would_have_been() {
     // Each by itself would have got a file, and a lock, a sync and a look through all of `refs/` before.
     let own = fs::read_dir(stage.scratch.repo.as_path().join("refs/tags")).unwrap().count();
     assert_eq!((own, stage.batches().await.len()), (1, 0));
-    stage.decide("gone", &stage.tags(100, Expect::Exactly(stage.id), None)).await;
+    stage.decide("gone", &stage.tags(100, ExpectedValue::Exactly(stage.id), None)).await;
     assert_eq!(stage.recover().await.unwrap(), 100);
     assert_eq!(stage.scratch.ask(&["tag"]), "");
     assert_eq!(stage.recover().await.unwrap(), 0);
@@ -98,11 +98,11 @@ async fn a_large_push_is_finished_at_once_as_it_would_have_been() {
 #[tokio::test]
 async fn a_ref_that_cannot_be_moved_keeps_nothing_but_its_own_push_back() {
     let stage = Stage::new().await;
-    let made = stage.tags(40, Expect::Absent, Some(stage.id));
+    let made = stage.tags(40, ExpectedValue::Absent, Some(stage.id));
     let lost = RefName::tag("lost").unwrap();
-    let lost = RefMove { name: lost, old: Expect::Absent, new: Some(Oid::new([7; 20])) };
+    let lost = RefMove { name: lost, old: ExpectedValue::Absent, new: Some(Oid::new([7; 20])) };
     let astray = RefName::branch("main").unwrap();
-    let astray = RefMove { name: astray, old: Expect::Absent, new: Some(Oid::new([8; 20])) };
+    let astray = RefMove { name: astray, old: ExpectedValue::Absent, new: Some(Oid::new([8; 20])) };
     stage.decide("good", &made).await;
     stage.decide("bad", &[lost]).await;
     stage.decide("astray", &[astray]).await;

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use forgeway_repo::git::change::{ActionKind, FileAction};
 use forgeway_repo::git::refs::{
-    Expect, RefMove, move_now, move_within, pack, prepare, read, redo, set_head,
+    ExpectedValue, RefMove, move_now, move_within, pack, prepare, read, redo, set_head,
 };
 use forgeway_repo::git::{GitError, Oid, RefName, Repositories};
 
 use crate::scratch::{Scratch, on, plain_git};
 
-fn branch(name: &str, old: Expect, new: Option<Oid>) -> RefMove {
+fn branch(name: &str, old: ExpectedValue, new: Option<Oid>) -> RefMove {
     RefMove { name: RefName::branch(name).unwrap(), old, new }
 }
 
@@ -39,13 +39,16 @@ fn locks(scratch: &Scratch) -> Vec<std::path::PathBuf> {
 #[tokio::test]
 async fn refs_come_move_and_go() {
     let (scratch, id) = with_one_commit().await;
-    let moves = [branch("x", Expect::Absent, Some(id)), branch("y/z", Expect::Absent, Some(id))];
+    let moves = [
+        branch("x", ExpectedValue::Absent, Some(id)),
+        branch("y/z", ExpectedValue::Absent, Some(id)),
+    ];
 
     move_now(&scratch.repo, &moves).await.unwrap();
     scratch.ask(&["pack-refs", "--all"]);
     let next =
         scratch.try_commit(on("x", vec![FileAction::new(ActionKind::Delete, "a")])).await.unwrap();
-    move_now(&scratch.repo, &[branch("y/z", Expect::Exactly(id), None)]).await.unwrap();
+    move_now(&scratch.repo, &[branch("y/z", ExpectedValue::Exactly(id), None)]).await.unwrap();
 
     let names = [
         RefName::branch("x").unwrap(),
@@ -60,7 +63,7 @@ async fn refs_come_move_and_go() {
 #[tokio::test]
 async fn prepared_refs_are_locked_and_not_moved_until_the_commit() {
     let (scratch, id) = with_one_commit().await;
-    let moves = [branch("x", Expect::Absent, Some(id))];
+    let moves = [branch("x", ExpectedValue::Absent, Some(id))];
 
     let prepared = prepare(&scratch.repo, &moves).await.unwrap();
 
@@ -74,7 +77,7 @@ async fn prepared_refs_are_locked_and_not_moved_until_the_commit() {
 #[tokio::test]
 async fn an_abort_leaves_no_lock() {
     let (scratch, id) = with_one_commit().await;
-    let moves = [branch("x", Expect::Absent, Some(id))];
+    let moves = [branch("x", ExpectedValue::Absent, Some(id))];
 
     prepare(&scratch.repo, &moves).await.unwrap().abort().await.unwrap();
 
@@ -85,7 +88,7 @@ async fn an_abort_leaves_no_lock() {
 #[tokio::test]
 async fn a_forgotten_preparation_gives_the_refs_back() {
     let (scratch, id) = with_one_commit().await;
-    let moves = [branch("x", Expect::Absent, Some(id))];
+    let moves = [branch("x", ExpectedValue::Absent, Some(id))];
 
     drop(prepare(&scratch.repo, &moves).await.unwrap());
 
@@ -99,8 +102,10 @@ async fn a_forgotten_preparation_gives_the_refs_back() {
 async fn a_stale_ref_leaves_all_of_them_where_they_were() {
     let (scratch, id) = with_one_commit().await;
     let wrong = Oid::new([7; 20]);
-    let moves =
-        [branch("x", Expect::Absent, Some(id)), branch("main", Expect::Exactly(wrong), None)];
+    let moves = [
+        branch("x", ExpectedValue::Absent, Some(id)),
+        branch("main", ExpectedValue::Exactly(wrong), None),
+    ];
 
     let refused = move_now(&scratch.repo, &moves).await;
 
@@ -120,7 +125,8 @@ async fn a_name_that_exists_or_lies_under_another_is_taken() {
     scratch.ask(&["update-ref", "refs/heads/now", &id.to_string()]);
 
     for name in ["main", "main/x", "loose", "loose/leaf", "loose/leaf/x", "now/x"] {
-        let refused = move_now(&scratch.repo, &[branch(name, Expect::Absent, Some(id))]).await;
+        let refused =
+            move_now(&scratch.repo, &[branch(name, ExpectedValue::Absent, Some(id))]).await;
         assert!(matches!(refused, Err(GitError::RefNameTaken)), "{name}: {refused:?}");
     }
 }
@@ -129,7 +135,7 @@ async fn a_name_that_exists_or_lies_under_another_is_taken() {
 async fn a_ref_cannot_name_what_is_not_there() {
     let (scratch, _) = with_one_commit().await;
 
-    let moves = [branch("x", Expect::Absent, Some(Oid::new([7; 20])))];
+    let moves = [branch("x", ExpectedValue::Absent, Some(Oid::new([7; 20])))];
 
     assert!(matches!(move_now(&scratch.repo, &moves).await, Err(GitError::Corrupt(_))));
 }
@@ -144,7 +150,7 @@ async fn of_two_writers_one_wins() {
         forgeway_repo::git::change::build(&scratch.git, &scratch.repo, change(name))
     };
     let (one, two) = (build("one").await.unwrap(), build("two").await.unwrap());
-    assert_eq!(one.branch.old, Expect::Exactly(id));
+    assert_eq!(one.branch.old, ExpectedValue::Exactly(id));
 
     let (first, second) = tokio::join!(
         move_now(&scratch.repo, std::slice::from_ref(&one.branch)),
@@ -164,7 +170,7 @@ async fn head_names_a_branch_that_may_come_later() {
     set_head(&scratch.repo, &RefName::branch("trunk").unwrap()).await.unwrap();
 
     assert_eq!(scratch.ask(&["symbolic-ref", "HEAD"]), "refs/heads/trunk");
-    move_now(&scratch.repo, &[branch("trunk", Expect::Absent, Some(id))]).await.unwrap();
+    move_now(&scratch.repo, &[branch("trunk", ExpectedValue::Absent, Some(id))]).await.unwrap();
     assert_eq!(scratch.ask(&["rev-parse", "HEAD"]), id.to_string());
     assert!(locks(&scratch).is_empty());
 }
@@ -174,7 +180,7 @@ async fn who_looks_again_by_himself_waits_for_no_lock() {
     let (scratch, id) = with_one_commit().await;
     let begun = Instant::now();
 
-    for (name, old) in [("main", Expect::Exactly(id)), ("x", Expect::Absent)] {
+    for (name, old) in [("main", ExpectedValue::Exactly(id)), ("x", ExpectedValue::Absent)] {
         let step = branch(name, old, Some(id));
         let held = prepare(&scratch.repo, std::slice::from_ref(&step)).await.unwrap();
         let told = move_within(&scratch.repo, &[step], Duration::ZERO).await;
@@ -188,7 +194,10 @@ async fn who_looks_again_by_himself_waits_for_no_lock() {
 #[tokio::test]
 async fn locks_that_were_lost_before_the_commit_are_taken_again() {
     let (scratch, id) = with_one_commit().await;
-    let moves = [branch("x", Expect::Absent, Some(id)), branch("y", Expect::Absent, Some(id))];
+    let moves = [
+        branch("x", ExpectedValue::Absent, Some(id)),
+        branch("y", ExpectedValue::Absent, Some(id)),
+    ];
     let prepared = prepare(&scratch.repo, &moves).await.unwrap();
     std::fs::remove_file(&locks(&scratch)[0]).unwrap();
     assert_eq!(scratch.ask(&["for-each-ref", "refs/heads/x"]), "");
@@ -203,18 +212,22 @@ async fn locks_that_were_lost_before_the_commit_are_taken_again() {
 async fn what_was_decided_is_done_again_from_wherever_it_stopped() {
     let (scratch, id) = with_one_commit().await;
     let other = Oid::new([7; 20]);
-    let moves = [branch("x", Expect::Absent, Some(id)), branch("y", Expect::Absent, Some(id))];
+    let moves = [
+        branch("x", ExpectedValue::Absent, Some(id)),
+        branch("y", ExpectedValue::Absent, Some(id)),
+    ];
     move_now(&scratch.repo, &moves[..1]).await.unwrap();
 
     redo(&scratch.repo, &moves).await.unwrap();
     redo(&scratch.repo, &moves).await.unwrap();
-    let astray = redo(&scratch.repo, &[branch("x", Expect::Exactly(other), Some(other))]).await;
+    let astray =
+        redo(&scratch.repo, &[branch("x", ExpectedValue::Exactly(other), Some(other))]).await;
 
     assert_eq!((scratch.tip("x"), scratch.tip("y")), (id, id));
     assert!(matches!(astray, Err(GitError::Stale { actual: Some(actual) }) if actual == id));
 }
 
-fn tags(count: usize, old: Expect, new: Option<Oid>) -> Vec<RefMove> {
+fn tags(count: usize, old: ExpectedValue, new: Option<Oid>) -> Vec<RefMove> {
     let tag = |number| RefName::tag(&format!("deep/v{number:03}")).unwrap();
     (0..count).map(|number| RefMove { name: tag(number), old, new }).collect()
 }
@@ -225,9 +238,9 @@ async fn many_new_values_go_into_one_file_and_count_more_than_those_before() {
     scratch.ask(&["tag", "-a", "-m", "one", "annotated"]);
     let tag = scratch.ask(&["rev-parse", "annotated"]).parse().unwrap();
     let second = scratch.commit(vec![FileAction::new(ActionKind::Update, "a").content("2")]).await;
-    let mut moves = tags(40, Expect::Absent, Some(tag));
+    let mut moves = tags(40, ExpectedValue::Absent, Some(tag));
     // One with a file of its own, which has to go.
-    moves.push(branch("main", Expect::Exactly(second), Some(first)));
+    moves.push(branch("main", ExpectedValue::Exactly(second), Some(first)));
 
     move_now(&scratch.repo, &moves).await.unwrap();
 
@@ -238,7 +251,7 @@ async fn many_new_values_go_into_one_file_and_count_more_than_those_before() {
     let lines = scratch.ask(&listed);
     assert_eq!(lines.lines().count(), 40);
     assert!(lines.lines().all(|line| line == format!("{tag} {first}")), "{lines}");
-    move_now(&scratch.repo, &tags(40, Expect::Exactly(tag), None)).await.unwrap();
+    move_now(&scratch.repo, &tags(40, ExpectedValue::Exactly(tag), None)).await.unwrap();
     assert_eq!(scratch.ask(&["tag"]), "annotated");
     assert!(locks(&scratch).is_empty() && !scratch.repo.as_path().join("packed-refs.new").exists());
     scratch.ask(&["pack-refs", "--all"]);
@@ -250,9 +263,9 @@ async fn who_keeps_a_repository_open_sees_each_of_many_moves() {
     let (scratch, id) = with_one_commit().await;
     let open = Repositories::default();
     for _ in 0..20 {
-        move_now(&scratch.repo, &tags(20, Expect::Absent, Some(id))).await.unwrap();
+        move_now(&scratch.repo, &tags(20, ExpectedValue::Absent, Some(id))).await.unwrap();
         assert_eq!(open.open(&scratch.repo).unwrap().tag_refs().unwrap().len(), 20);
-        move_now(&scratch.repo, &tags(20, Expect::Exactly(id), None)).await.unwrap();
+        move_now(&scratch.repo, &tags(20, ExpectedValue::Exactly(id), None)).await.unwrap();
         assert_eq!(open.open(&scratch.repo).unwrap().tag_refs().unwrap().len(), 0);
     }
 }
@@ -260,8 +273,10 @@ async fn who_keeps_a_repository_open_sees_each_of_many_moves() {
 #[tokio::test]
 async fn names_that_exclude_each_other_are_not_made_together() {
     let (scratch, id) = with_one_commit().await;
-    let (one, other) =
-        (branch("x", Expect::Absent, Some(id)), branch("x/y", Expect::Absent, Some(id)));
+    let (one, other) = (
+        branch("x", ExpectedValue::Absent, Some(id)),
+        branch("x/y", ExpectedValue::Absent, Some(id)),
+    );
 
     let both = move_now(&scratch.repo, &[other.clone(), one.clone()]).await;
     assert!(matches!(both, Err(GitError::RefNameTaken)), "{both:?}");
@@ -272,7 +287,7 @@ async fn names_that_exclude_each_other_are_not_made_together() {
         );
         assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
         let gone = if first.is_ok() { &one } else { &other };
-        let gone = RefMove { old: Expect::Exactly(id), new: None, ..gone.clone() };
+        let gone = RefMove { old: ExpectedValue::Exactly(id), new: None, ..gone.clone() };
         move_now(&scratch.repo, &[gone]).await.unwrap();
     }
     assert_eq!(scratch.ask(&["for-each-ref", "--format=%(refname)"]), "refs/heads/main");
@@ -281,9 +296,10 @@ async fn names_that_exclude_each_other_are_not_made_together() {
 #[tokio::test]
 async fn packing_leaves_alone_what_somebody_moves() {
     let (scratch, id) = with_one_commit().await;
-    move_now(&scratch.repo, &tags(3, Expect::Absent, Some(id))).await.unwrap();
-    let step = branch("main", Expect::Exactly(id), None);
-    let held = prepare(&scratch.repo, &tags(1, Expect::Exactly(id), Some(id))).await.unwrap();
+    move_now(&scratch.repo, &tags(3, ExpectedValue::Absent, Some(id))).await.unwrap();
+    let step = branch("main", ExpectedValue::Exactly(id), None);
+    let held =
+        prepare(&scratch.repo, &tags(1, ExpectedValue::Exactly(id), Some(id))).await.unwrap();
 
     pack(&scratch.repo).await.unwrap();
 
@@ -306,9 +322,9 @@ async fn come_and_go(
     let moving = async {
         for round in 0.. {
             let id = id(round);
-            move_now(&scratch.repo, &all(Expect::Absent, Some(id))).await.unwrap();
+            move_now(&scratch.repo, &all(ExpectedValue::Absent, Some(id))).await.unwrap();
             assert_eq!(scratch.ask(&["branch"]).lines().count(), 4);
-            move_now(&scratch.repo, &all(Expect::Exactly(id), None)).await.unwrap();
+            move_now(&scratch.repo, &all(ExpectedValue::Exactly(id), None)).await.unwrap();
             assert_eq!(scratch.ask(&["branch"]).lines().count(), 1);
         }
     };

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
-use forgeway_repo::git::cli::Running;
+use forgeway_repo::git::cli::GitProcess;
 use forgeway_repo::git::pkt_line::{Frame, MAX_DATA, frames, push_data, push_flush};
 use forgeway_repo::git::service::{Limits, Protocol, Service, advertise, exchange, upload};
 use forgeway_repo::git::{GitError, change::ActionKind, change::FileAction};
@@ -59,7 +59,7 @@ async fn filled() -> Scratch {
     scratch
 }
 
-async fn start(scratch: &Scratch) -> Running {
+async fn start(scratch: &Scratch) -> GitProcess {
     upload(&scratch.git, &scratch.repo, None, LIMITS).await.unwrap()
 }
 

@@ -6,7 +6,7 @@ use db::{
     Tx,
     testing::{facts, rows, transaction},
 };
-use forgeway_repo::ports::{Lending, Membership};
+use forgeway_repo::ports::{ForkPushBranches, Membership};
 use kernel::{
     Ability, AccessLevel, Actor, Grant, Result, Standing, Visibility,
     access::{Group, Project, ProjectFacts},
@@ -100,9 +100,9 @@ impl Membership for Members {
 
 /// Lends one branch to everybody.
 #[derive(Debug)]
-pub(crate) struct Lends(pub(crate) &'static str);
+pub(crate) struct OneForkPushBranch(pub(crate) &'static str);
 
-impl Lending for Lends {
+impl ForkPushBranches for OneForkPushBranch {
     fn lent(&self, _: &mut Tx<'_>, _: &Standing, _: ProjectId) -> Result<HashSet<String>> {
         Ok(HashSet::from([self.0.to_owned()]))
     }

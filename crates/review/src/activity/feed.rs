@@ -71,7 +71,7 @@ pub struct FeedFilter {
 
 /// Projects by what a reader may know of them.
 #[derive(Debug, Default)]
-struct Known {
+struct VisibleProjects {
     visible: Vec<ProjectId>,
     code: Vec<ProjectId>,
     merge_requests: Vec<ProjectId>,
@@ -86,7 +86,7 @@ struct Known {
 /// Who reads a feed, and what of it.
 struct Reader {
     id: UserId,
-    projects: Known,
+    projects: VisibleProjects,
     /// Whose milestones they may know of.
     groups: Vec<NamespaceId>,
     /// Whose wikis they may read.
@@ -186,8 +186,8 @@ fn projects_around(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ProjectId>> {
     each_backend!(tx, |conn| rows.load(conn).map_err(error("Project")))
 }
 
-fn known(standings: &HashMap<ProjectId, Standing>) -> Known {
-    let mut known = Known::default();
+fn known(standings: &HashMap<ProjectId, Standing>) -> VisibleProjects {
+    let mut known = VisibleProjects::default();
     for (project, who) in standings {
         known.visible.push(*project);
         if who.reads(Feature::Repository, AccessLevel::Reporter) {

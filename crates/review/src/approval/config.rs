@@ -76,10 +76,10 @@ pub fn change(
         let mut faults = Faults::default();
         faults.range("approvals_before_merge", Some(required), 0..=i64::MAX);
         faults.into_result()?;
-        projects.keep_approvals_before_merge(tx, project, required)?;
+        projects.save_approvals_before_merge(tx, project, required)?;
         require_any(tx, project, required)?;
     }
-    tx.keep_approval_settings(project, &new)?;
+    tx.save_approval_settings(project, &new)?;
     refresh_project(tx, branches, project)?;
     let config = config(tx, project, projects)?;
     let (settings, required) = (config.settings, config.approvals_before_merge);
@@ -97,7 +97,7 @@ pub fn require_any(tx: &mut Tx<'_>, project: ProjectId, required: i64) -> Result
     match any {
         Some(rule) => {
             let details = Details { approvals_required: required, ..Details::of(rule) };
-            tx.keep_rule(rule.row.id, &details)
+            tx.save_rule(rule.row.id, &details)
         }
         None if required == 0 => Ok(()),
         None => tx.insert_rule(project, None, None, &Details::of_any(required)).map(drop),

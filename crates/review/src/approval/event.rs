@@ -11,44 +11,44 @@ use crate::merge_request::MergeRequest;
 pub enum Event {
     /// Somebody approved; `complete` when nobody has to any more.
     Approved {
-        of: Approvable,
+        of: ApprovalSubject,
         user: UserId,
         complete: bool,
     },
     Unapproved {
-        of: Approvable,
+        of: ApprovalSubject,
         user: UserId,
     },
     /// Somebody pushed to its source branch, which was at `from`: the approvals of the owners of what that changed are
     /// to be taken back.
     Pushed {
-        of: Approvable,
+        of: ApprovalSubject,
         user: UserId,
         from: Option<String>,
     },
     /// All that is there was taken back, or some of it.
     Reset {
-        of: Approvable,
+        of: ApprovalSubject,
         user: Option<UserId>,
         taken_from: Vec<UserId>,
     },
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Approvable {
+pub struct ApprovalSubject {
     pub project: ProjectId,
     pub merge_request: MergeRequestId,
     pub iid: i64,
 }
 
-impl From<&MergeRequest> for Approvable {
+impl From<&MergeRequest> for ApprovalSubject {
     fn from(request: &MergeRequest) -> Self {
         Self { project: request.project_id, merge_request: request.id, iid: request.iid }
     }
 }
 
 impl Event {
-    pub fn of(&self) -> Approvable {
+    pub fn of(&self) -> ApprovalSubject {
         match self {
             Self::Approved { of, .. }
             | Self::Unapproved { of, .. }

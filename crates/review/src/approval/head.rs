@@ -34,7 +34,7 @@ pub struct OwnerRule {
 
 /// What was seen.
 #[derive(Clone, Debug, Default)]
-pub struct Look {
+pub struct HeadSnapshot {
     /// Authors and committers.
     pub committers: Vec<UserId>,
     pub owners: Vec<OwnerRule>,
@@ -47,10 +47,10 @@ pub fn note_head(
     branches: &impl Branches,
     people: &impl People,
     request: &MergeRequest,
-    look: &Look,
+    look: &HeadSnapshot,
     pusher: Option<UserId>,
 ) -> Result<ApprovalState> {
-    tx.keep_committers(request.id, &look.committers)?;
+    tx.save_committers(request.id, &look.committers)?;
     tx.delete_code_owner_rules(request.id)?;
     for owners in &look.owners {
         tx.insert_rule(request.project_id, Some(request.id), None, &details(owners))?;

@@ -40,7 +40,7 @@ pub fn refresh(
     // Of two who approve at once, the second one sees what the first one did.
     hold(tx, request.id.into())?;
     let state = state_of(tx, branches, request)?;
-    tx.keep_approved(request.id, state.is_approved())?;
+    tx.save_approved(request.id, state.is_approved())?;
     tx.keep_rules_that_count(&[(request.id, state.counting())])?;
     Ok(state)
 }
@@ -63,7 +63,7 @@ pub fn refresh_project(
     for (id, state) in states {
         let approved = state.is_approved();
         if before.get(&id) != Some(&approved) {
-            tx.keep_approved(id, approved)?;
+            tx.save_approved(id, approved)?;
         }
     }
     Ok(())

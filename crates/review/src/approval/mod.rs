@@ -2,12 +2,12 @@
 
 pub mod actions;
 pub mod config;
-pub mod departure;
 mod event;
 pub mod filter;
 mod head;
 mod load;
 mod model;
+pub mod on_member_removed;
 pub mod own_rules;
 pub mod ports;
 mod reset;
@@ -18,8 +18,8 @@ pub mod rules;
 mod state;
 mod store;
 
-pub use event::{Approvable, Event};
-pub use head::{Look, OwnerRule, note_head};
+pub use event::{ApprovalSubject, Event};
+pub use head::{HeadSnapshot, OwnerRule, note_head};
 pub use load::{refresh, refresh_project, state_of};
 pub use model::{ANY_APPROVER, Approval, ApprovalSettings, ReportType, Rule, RuleRow, RuleType};
 pub use reset::{Reset, reset_on_push};

@@ -98,7 +98,7 @@ pub fn update(
     let rule = made_by_people(tx, &request, id)?;
     let details = details_after(tx, scope, people, branches, &rule, change)?;
     details.check(scope, &own(tx, &request)?, Some(id))?;
-    tx.keep_rule(id, &details)?;
+    tx.save_rule(id, &details)?;
     refresh(tx, branches, &request)?;
     announced(tx, grant, iid, id, RuleEvent::RuleUpdated)
 }
@@ -174,7 +174,7 @@ pub fn require_any(
     match any {
         Some(rule) => {
             let details = Details { approvals_required: required, ..Details::of(rule) };
-            tx.keep_rule(rule.row.id, &details)?;
+            tx.save_rule(rule.row.id, &details)?;
             Ok((rule.row.id, false))
         }
         None => {

@@ -52,7 +52,7 @@ pub trait People {
 /// What a project is set to in the older way.
 pub trait Projects {
     fn approvals_before_merge(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<i64>;
-    fn keep_approvals_before_merge(
+    fn save_approvals_before_merge(
         &self,
         tx: &mut Tx<'_>,
         project: ProjectId,

@@ -35,7 +35,7 @@ pub trait RuleStore {
         source: Option<ApprovalRuleId>,
         details: &Details,
     ) -> Result<ApprovalRuleId>;
-    fn keep_rule(&mut self, id: ApprovalRuleId, details: &Details) -> Result<()>;
+    fn save_rule(&mut self, id: ApprovalRuleId, details: &Details) -> Result<()>;
     fn delete_rule(&mut self, id: ApprovalRuleId) -> Result<()>;
     /// Takes away what the file of code owners once said of a merge request.
     fn delete_code_owner_rules(&mut self, id: MergeRequestId) -> Result<()>;
@@ -110,7 +110,7 @@ impl RuleStore for Tx<'_> {
         Ok(id)
     }
 
-    fn keep_rule(&mut self, id: ApprovalRuleId, details: &Details) -> Result<()> {
+    fn save_rule(&mut self, id: ApprovalRuleId, details: &Details) -> Result<()> {
         let row = (
             rules::name.eq(&details.name),
             rules::rule_type.eq(details.rule_type),

@@ -66,7 +66,7 @@ pub fn update(
     let rule = one(tx, scope.project, id)?;
     let details = details_after(tx, scope, people, branches, &rule, change)?;
     details.check(scope, &tx.project_rules(scope.project)?, Some(id))?;
-    tx.keep_rule(id, &details)?;
+    tx.save_rule(id, &details)?;
     refresh_project(tx, branches, scope.project)?;
     let kept = one(tx, scope.project, id)?;
     tx.emit(RuleEvent::RuleUpdated(RuleFact::new(&kept, grant.user()?)))?;
@@ -99,12 +99,12 @@ fn one(tx: &mut Tx<'_>, project: ProjectId, id: ApprovalRuleId) -> Result<Rule> 
 
 /// What of rules is shown to somebody: who may approve, and which of the groups that they name.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub struct VisibleApprovers {
     members: HashMap<NamespaceId, Vec<UserId>>,
     visible: BTreeSet<NamespaceId>,
 }
 
-impl Shown {
+impl VisibleApprovers {
     /// For all rules of a page at once.
     pub fn of<'a>(
         tx: &mut Tx<'_>,

@@ -81,7 +81,7 @@ pub fn evaluate(case: Case<'_>, members: impl Fn(&Rule) -> Vec<UserId>) -> Appro
     let of_project = of_project.filter(|rule| !(overwritten && rule.is_user_defined()));
     let own = case.own_rules.iter().filter(|rule| overwritten || !rule.is_user_defined());
     let mut rules: Vec<RuleState> =
-        own.chain(of_project).map(|rule| weigh(&case, rule, members(rule))).collect();
+        own.chain(of_project).map(|rule| compute(&case, rule, members(rule))).collect();
     rules.sort_by_key(|state| {
         (
             state.rule.row.rule_type != RuleType::AnyApprover,
@@ -99,7 +99,7 @@ pub fn evaluate(case: Case<'_>, members: impl Fn(&Rule) -> Vec<UserId>) -> Appro
     }
 }
 
-fn weigh(case: &Case<'_>, rule: &Rule, members: Vec<UserId>) -> RuleState {
+fn compute(case: &Case<'_>, rule: &Rule, members: Vec<UserId>) -> RuleState {
     let barred = |user: &UserId| {
         case.absent.contains(user)
             || (*user == case.author && !case.settings.author_approval)

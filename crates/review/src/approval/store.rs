@@ -20,7 +20,7 @@ use crate::merge_request::{MergeRequest, MergeRequestState};
 
 pub trait ApprovalStore {
     fn approval_settings(&mut self, project: ProjectId) -> Result<ApprovalSettings>;
-    fn keep_approval_settings(
+    fn save_approval_settings(
         &mut self,
         project: ProjectId,
         wanted: &ApprovalSettings,
@@ -43,9 +43,9 @@ pub trait ApprovalStore {
         &mut self,
         ids: &[MergeRequestId],
     ) -> Result<HashMap<MergeRequestId, HashSet<UserId>>>;
-    fn keep_committers(&mut self, id: MergeRequestId, people: &[UserId]) -> Result<()>;
+    fn save_committers(&mut self, id: MergeRequestId, people: &[UserId]) -> Result<()>;
     /// Writes down whether nobody has to approve any more.
-    fn keep_approved(&mut self, id: MergeRequestId, approved: bool) -> Result<()>;
+    fn save_approved(&mut self, id: MergeRequestId, approved: bool) -> Result<()>;
     /// Writes down which rules count for these merge requests.
     fn keep_rules_that_count(
         &mut self,
@@ -68,7 +68,7 @@ impl ApprovalStore for Tx<'_> {
         Ok(found.unwrap_or_default())
     }
 
-    fn keep_approval_settings(
+    fn save_approval_settings(
         &mut self,
         project: ProjectId,
         wanted: &ApprovalSettings,
@@ -159,7 +159,7 @@ impl ApprovalStore for Tx<'_> {
         Ok(all)
     }
 
-    fn keep_committers(&mut self, id: MergeRequestId, people: &[UserId]) -> Result<()> {
+    fn save_committers(&mut self, id: MergeRequestId, people: &[UserId]) -> Result<()> {
         let old = committers::table.filter(committers::merge_request_id.eq(id));
         each_backend!(self, |conn| diesel::delete(old).execute(conn).map_err(error("User")))?;
         let row =
@@ -170,7 +170,7 @@ impl ApprovalStore for Tx<'_> {
         Ok(())
     }
 
-    fn keep_approved(&mut self, id: MergeRequestId, approved: bool) -> Result<()> {
+    fn save_approved(&mut self, id: MergeRequestId, approved: bool) -> Result<()> {
         let other = merge_requests::table.find(id).filter(merge_requests::approved.ne(approved));
         let update = diesel::update(other).set(merge_requests::approved.eq(approved));
         each_backend!(self, |conn| update.execute(conn).map_err(error("Merge request")))?;

@@ -8,7 +8,7 @@ use kernel::{
 };
 
 use super::{
-    Award, AwardStore as _, Awarded, canonical,
+    Award, AwardStore as _, AwardTarget, canonical,
     event::{Event, Fact},
 };
 use crate::{
@@ -69,7 +69,7 @@ pub fn create<G: TakesPart>(
 
 fn give(
     tx: &mut Tx<'_>,
-    of: Awarded,
+    of: AwardTarget,
     project: Option<ProjectId>,
     user: UserId,
     name: &str,
@@ -83,7 +83,7 @@ fn give(
 fn take_back(
     tx: &mut Tx<'_>,
     award: &Award,
-    of: Awarded,
+    of: AwardTarget,
     project: Option<ProjectId>,
     user: UserId,
 ) -> Result<()> {
@@ -97,7 +97,7 @@ fn take_back(
 /// # Errors
 /// `NotFound` for what is no emoji.
 pub fn toggle(tx: &mut Tx<'_>, item: &Item, user: UserId, name: &str) -> Result<()> {
-    let of = Awarded::from(item.id);
+    let of = AwardTarget::from(item.id);
     let name = canonical(name).ok_or(UNKNOWN)?;
     match tx.find_award_of(of, user, name)? {
         Some(given) => take_back(tx, &given, of, item.project(), user),
@@ -137,7 +137,7 @@ fn awarded<G: ReadsItems>(
     forge: &impl Forge,
     iid: i64,
     note: Option<NoteId>,
-) -> Result<(Item, Awarded)> {
+) -> Result<(Item, AwardTarget)> {
     let unknown = |cause: Error| match cause {
         gone if gone.is_gone() => UNKNOWN,
         other => other,

@@ -3,7 +3,7 @@
 use kernel::ids::{ProjectId, UserId};
 use serde::Serialize;
 
-use super::{Award, Awarded, AwardedKind};
+use super::{Award, AwardTarget, AwardedKind};
 
 /// A fact about a reaction.
 #[derive(Debug, Serialize)]
@@ -28,7 +28,7 @@ pub struct Fact {
 impl Fact {
     pub(super) fn new(
         award: &Award,
-        of: Awarded,
+        of: AwardTarget,
         project: Option<ProjectId>,
         user: UserId,
     ) -> Self {

@@ -2,7 +2,7 @@
 
 pub mod actions;
 pub mod event;
-pub mod heirs;
+pub mod reassign;
 mod store;
 
 pub use actions::forget_note;
@@ -23,12 +23,12 @@ kernel::text_enum! {
 
 /// Something that can be reacted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Awarded {
+pub struct AwardTarget {
     pub kind: AwardedKind,
     pub id: i64,
 }
 
-impl From<ItemId> for Awarded {
+impl From<ItemId> for AwardTarget {
     fn from(item: ItemId) -> Self {
         let kind = match item.kind {
             ItemKind::Issue => AwardedKind::Issue,
@@ -39,7 +39,7 @@ impl From<ItemId> for Awarded {
     }
 }
 
-impl From<NoteId> for Awarded {
+impl From<NoteId> for AwardTarget {
     fn from(note: NoteId) -> Self {
         Self { kind: AwardedKind::Note, id: note.0 }
     }

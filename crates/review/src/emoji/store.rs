@@ -11,7 +11,7 @@ use kernel::{
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use super::{Awarded, AwardedKind};
+use super::{AwardTarget, AwardedKind};
 use crate::item::{ItemId, ItemKind, hold};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
@@ -29,24 +29,25 @@ pub struct Award {
 
 pub trait AwardStore {
     /// A page of the reactions to something, oldest first.
-    fn awards(&mut self, of: Awarded, page: PageRequest) -> Result<Page<Award>>;
-    fn find_award(&mut self, of: Awarded, id: i64) -> Result<Option<Award>>;
-    fn find_award_of(&mut self, of: Awarded, user: UserId, name: &str) -> Result<Option<Award>>;
+    fn awards(&mut self, of: AwardTarget, page: PageRequest) -> Result<Page<Award>>;
+    fn find_award(&mut self, of: AwardTarget, id: i64) -> Result<Option<Award>>;
+    fn find_award_of(&mut self, of: AwardTarget, user: UserId, name: &str)
+    -> Result<Option<Award>>;
     fn insert_award(
         &mut self,
-        of: Awarded,
+        of: AwardTarget,
         project: Option<ProjectId>,
         user: UserId,
         name: &str,
     ) -> Result<Award>;
     fn delete_award(&mut self, id: i64) -> Result<()>;
-    fn delete_awards(&mut self, of: Awarded) -> Result<()>;
+    fn delete_awards(&mut self, of: AwardTarget) -> Result<()>;
     /// Counts the thumbs of an issue, merge request or epic anew.
-    fn count_votes(&mut self, of: Awarded) -> Result<()>;
+    fn count_votes(&mut self, of: AwardTarget) -> Result<()>;
 }
 
 impl AwardStore for Tx<'_> {
-    fn awards(&mut self, of: Awarded, page: PageRequest) -> Result<Page<Award>> {
+    fn awards(&mut self, of: AwardTarget, page: PageRequest) -> Result<Page<Award>> {
         let rows = award_emoji::table
             .filter(award_emoji::item_kind.eq(of.kind).and(award_emoji::item_id.eq(of.id)));
         let items = each_backend!(self, |conn| rows
@@ -62,7 +63,7 @@ impl AwardStore for Tx<'_> {
         Ok(Page { items, total: Total::Counted(total) })
     }
 
-    fn find_award(&mut self, of: Awarded, id: i64) -> Result<Option<Award>> {
+    fn find_award(&mut self, of: AwardTarget, id: i64) -> Result<Option<Award>> {
         let row = award_emoji::table
             .filter(award_emoji::item_kind.eq(of.kind).and(award_emoji::item_id.eq(of.id)))
             .filter(award_emoji::id.eq(id));
@@ -73,7 +74,12 @@ impl AwardStore for Tx<'_> {
             .map_err(error("Award Emoji")))
     }
 
-    fn find_award_of(&mut self, of: Awarded, user: UserId, name: &str) -> Result<Option<Award>> {
+    fn find_award_of(
+        &mut self,
+        of: AwardTarget,
+        user: UserId,
+        name: &str,
+    ) -> Result<Option<Award>> {
         let row = award_emoji::table
             .filter(award_emoji::item_kind.eq(of.kind).and(award_emoji::item_id.eq(of.id)))
             .filter(award_emoji::user_id.eq(user).and(award_emoji::name.eq(name)));
@@ -86,7 +92,7 @@ impl AwardStore for Tx<'_> {
 
     fn insert_award(
         &mut self,
-        of: Awarded,
+        of: AwardTarget,
         project: Option<ProjectId>,
         user: UserId,
         name: &str,
@@ -113,7 +119,7 @@ impl AwardStore for Tx<'_> {
         Ok(())
     }
 
-    fn delete_awards(&mut self, of: Awarded) -> Result<()> {
+    fn delete_awards(&mut self, of: AwardTarget) -> Result<()> {
         let rows = diesel::delete(
             award_emoji::table
                 .filter(award_emoji::item_kind.eq(of.kind).and(award_emoji::item_id.eq(of.id))),
@@ -122,7 +128,7 @@ impl AwardStore for Tx<'_> {
         Ok(())
     }
 
-    fn count_votes(&mut self, of: Awarded) -> Result<()> {
+    fn count_votes(&mut self, of: AwardTarget) -> Result<()> {
         match of.kind {
             AwardedKind::Issue => hold(self, IssueId(of.id).into())?,
             AwardedKind::MergeRequest => hold(self, MergeRequestId(of.id).into())?,
@@ -153,7 +159,7 @@ impl AwardStore for Tx<'_> {
     }
 }
 
-fn votes(tx: &mut Tx<'_>, of: Awarded, name: &str) -> Result<i64> {
+fn votes(tx: &mut Tx<'_>, of: AwardTarget, name: &str) -> Result<i64> {
     let rows = award_emoji::table
         .filter(award_emoji::item_kind.eq(of.kind).and(award_emoji::item_id.eq(of.id)))
         .filter(award_emoji::name.eq(name))

@@ -16,12 +16,12 @@ use crate::{
     issue::{IssueState, IssueStep},
     item::{
         Item, ItemKind, ItemStore as _,
-        labels::{self, LabelChange, Unknown},
+        labels::{self, LabelChange, UnknownLabels},
     },
     label::Color,
     note::write_system_note,
     policy::{DeleteGroupEpics, ManageGroupEpics, ReadGroupEpics},
-    ports::{Forge, Places},
+    ports::{Forge, GroupHierarchy},
     todo::TodoStore as _,
 };
 
@@ -87,9 +87,9 @@ pub fn create(
     let at = asked.at.filter(|_| grant.who().is(AccessLevel::Owner));
     let (parent, asked) = (asked.parent, EpicChange { at, ..asked });
     let by = grant.user()?;
-    let made = make(tx, forge, grant.group(), by, asked, Unknown::Make(by))?;
+    let made = make(tx, forge, grant.group(), by, asked, UnknownLabels::Make(by))?;
     match parent {
-        Some(parent) => children::keep_parent(tx, grant, forge, made, parent),
+        Some(parent) => children::save_parent(tx, grant, forge, made, parent),
         None => Ok(made),
     }
 }
@@ -97,11 +97,11 @@ pub fn create(
 /// As [`create`], for somebody who was found to be allowed to.
 pub(super) fn make(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     group: NamespaceId,
     author: UserId,
     asked: EpicChange,
-    unknown: Unknown,
+    unknown: UnknownLabels,
 ) -> Result<Epic> {
     let empty = EpicDetails {
         title: String::new(),
@@ -158,7 +158,7 @@ pub fn update(
     let new = store::keep(tx, old.id, &details)?;
     tell(tx, &old, &new, grant.user()?, relabelled)?;
     match parent {
-        Some(parent) => children::keep_parent(tx, grant, forge, new, parent),
+        Some(parent) => children::save_parent(tx, grant, forge, new, parent),
         None => Ok(new),
     }
 }
@@ -253,7 +253,7 @@ fn yes_or_no(flag: bool) -> &'static str {
 fn relabel(
     tx: &mut Tx<'_>,
     by: UserId,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     epic: &Epic,
     asked: &LabelChange,
 ) -> Result<Option<Change>> {
@@ -262,7 +262,7 @@ fn relabel(
     }
     let old = tx.labels_of(ItemKind::Epic, &[epic.id])?.remove(&epic.id).unwrap_or_default();
     let home = Home::Group(epic.namespace_id);
-    let new = labels::chosen(tx, places, home, &old, asked, Unknown::Make(by))?;
+    let new = labels::chosen(tx, places, home, &old, asked, UnknownLabels::Make(by))?;
     let moved = labels::keep(tx, epic.item(), &old, &new)?;
     let ids = |labels: &[crate::label::Label]| {
         Some(labels.iter().map(|label| label.id.to_string()).collect::<Vec<_>>().join(","))

@@ -15,10 +15,10 @@ use super::{
 use crate::{
     Home,
     event::Change,
-    item::labels::Unknown,
+    item::labels::UnknownLabels,
     note::write_system_note_about,
     policy::{ManageGroupEpics, ReadGroupEpics},
-    ports::{Forge, Places},
+    ports::{Forge, GroupHierarchy},
 };
 
 /// So many epics, one inside of the other, and so many beside each other.
@@ -31,7 +31,7 @@ const ASSIGNED: &str = "Epic(s) already assigned";
 pub fn list(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadGroupEpics>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     iid: i64,
 ) -> Result<Vec<Epic>> {
     let epic = find(tx, grant.group(), grant.who(), iid)?;
@@ -40,7 +40,7 @@ pub fn list(
 
 fn seen_inside(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     actor: Actor,
     epic: &Epic,
 ) -> Result<Vec<Epic>> {
@@ -92,7 +92,7 @@ pub fn create(
 ) -> Result<Epic> {
     let parent = find(tx, grant.group(), grant.who(), iid)?;
     let by = grant.user()?;
-    let made = actions::make(tx, forge, grant.group(), by, new, Unknown::Make(by))?;
+    let made = actions::make(tx, forge, grant.group(), by, new, UnknownLabels::Make(by))?;
     if let Some(reason) = refusal(tx, &parent, &made)? {
         return Err(Error::invalid("parent", reason));
     }
@@ -106,7 +106,7 @@ pub fn create(
 pub fn reorder(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     iid: i64,
     child: i64,
     (first, second): (Option<i64>, Option<i64>),
@@ -135,7 +135,7 @@ pub fn remove(
 
 fn take_out(tx: &mut Tx<'_>, forge: &impl Forge, by: UserId, child: &Epic) -> Result<Epic> {
     leave(tx, forge, by, child)?;
-    let kept = store::keep_parent(tx, child.id, None)?;
+    let kept = store::save_parent(tx, child.id, None)?;
     announce(tx, by, child, &kept)?;
     Ok(kept)
 }
@@ -143,7 +143,7 @@ fn take_out(tx: &mut Tx<'_>, forge: &impl Forge, by: UserId, child: &Epic) -> Re
 fn inside(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     iid: i64,
     child: i64,
 ) -> Result<(Epic, Epic)> {
@@ -159,7 +159,7 @@ fn inside(
 /// # Errors
 /// `NotFound` for an epic that is not of the same group or one above it, or not for the caller; `BadRequest` with the
 /// reason where it cannot be.
-pub(super) fn keep_parent(
+pub(super) fn save_parent(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
     forge: &impl Forge,
@@ -257,7 +257,7 @@ fn put(
 ) -> Result<Epic> {
     leave(tx, forge, by, child)?;
     let first = order::first_place_inside(tx, parent.id)?;
-    let kept = store::keep_parent(tx, child.id, Some((parent.id, first)))?;
+    let kept = store::save_parent(tx, child.id, Some((parent.id, first)))?;
     tell(
         tx,
         forge,
@@ -310,7 +310,7 @@ fn tell(
 /// Whether a group is another one, or inside of it.
 fn is_below(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     group: NamespaceId,
     of: NamespaceId,
 ) -> Result<bool> {
@@ -319,7 +319,7 @@ fn is_below(
 
 fn ensure_reports(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     actor: Actor,
     group: NamespaceId,
 ) -> Result<()> {

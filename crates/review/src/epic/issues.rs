@@ -12,10 +12,10 @@ use crate::{
     issue::{
         self, Issue, IssueStore as _,
         actions::{IssueChange, read},
-        order::Between,
+        order::Neighbors,
     },
     policy::ManageGroupEpics,
-    ports::{Forge, People, Places},
+    ports::{Forge, GroupHierarchy, People},
 };
 
 /// How somebody names the epic of an issue.
@@ -79,7 +79,7 @@ pub fn reorder(
     forge: &impl Forge,
     iid: i64,
     issue: IssueId,
-    between: Between,
+    between: Neighbors,
 ) -> Result<Epic> {
     let (epic, issue) = inside(tx, grant, forge, iid, issue)?;
     match order::place(tx, epic.id, issue.id, between)? {
@@ -118,7 +118,7 @@ fn manageable(tx: &mut Tx<'_>, actor: Actor, forge: &impl Forge, id: IssueId) ->
 /// `NotFound` for any other, and for one that they may not read; `Forbidden` for those who do not report in its group.
 pub fn usable(
     tx: &mut Tx<'_>,
-    around: &(impl Places + People),
+    around: &(impl GroupHierarchy + People),
     project: ProjectId,
     by: UserId,
     name: EpicName,
@@ -143,7 +143,7 @@ pub fn usable(
 /// The epic of an issue after a change. What somebody may not read stays as it is.
 pub(crate) fn after(
     tx: &mut Tx<'_>,
-    around: &(impl Places + People),
+    around: &(impl GroupHierarchy + People),
     by: UserId,
     issue: &Issue,
     asked: Option<Option<EpicName>>,
@@ -175,7 +175,7 @@ fn actor(tx: &mut Tx<'_>, people: &impl People, project: ProjectId, user: UserId
 
 fn ensure_reports(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     actor: Actor,
     group: NamespaceId,
 ) -> Result<()> {

@@ -16,12 +16,12 @@ use crate::{
         list::{Choice, Conditions, ListScope, Query, Search, Sorting, page_of},
     },
     policy::ReadGroupEpics,
-    ports::Places,
+    ports::GroupHierarchy,
 };
 
 /// Which groups around the named one are looked into.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Around {
+pub struct HierarchyScope {
     pub ancestors: bool,
     pub descendants: bool,
 }
@@ -29,7 +29,7 @@ pub struct Around {
 /// Which epics are wanted. Filters act only when they are set.
 #[derive(Clone, Debug, Default)]
 pub struct EpicFilter {
-    pub around: Around,
+    pub around: HierarchyScope,
     pub iids: Option<Vec<i64>>,
     pub state: Option<IssueState>,
     pub author: Option<UserId>,
@@ -49,7 +49,7 @@ pub struct EpicFilter {
 pub fn list(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadGroupEpics>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     filter: &EpicFilter,
     sorting: Sorting,
     page: PageRequest,

@@ -13,7 +13,7 @@ mod visible;
 
 pub use event::{Event, Fact};
 pub use issues::EpicName;
-pub use model::{Epic, Span};
+pub use model::{DateRange, Epic};
 pub(crate) use order::first_place;
 pub(crate) use store::delete;
 pub use store::{EpicStore, forget_gone};

@@ -68,7 +68,7 @@ impl Epic {
 
 /// From which day to which the milestones of an epic's issues last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub struct DateRange {
     pub start: Option<Ts>,
     pub due: Option<Ts>,
 }

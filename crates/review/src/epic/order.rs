@@ -7,7 +7,7 @@ use db::{
 use diesel::prelude::*;
 use kernel::{Result, ids::IssueId};
 
-use crate::issue::{APART, order::Between};
+use crate::issue::{APART, order::Neighbors};
 
 /// The place before all issues of an epic.
 pub(crate) fn first_place(tx: &mut Tx<'_>, epic: i64) -> Result<i64> {
@@ -30,7 +30,12 @@ pub(super) fn first_place_inside(tx: &mut Tx<'_>, epic: i64) -> Result<i64> {
 }
 
 /// Puts an issue elsewhere among those of its epic. Whether what was named is there to put it beside is the answer.
-pub(super) fn place(tx: &mut Tx<'_>, epic: i64, issue: IssueId, between: Between) -> Result<bool> {
+pub(super) fn place(
+    tx: &mut Tx<'_>,
+    epic: i64,
+    issue: IssueId,
+    between: Neighbors,
+) -> Result<bool> {
     let rows = issues::table
         .filter(issues::epic_id.eq(epic))
         .order((issues::epic_position, issues::id.desc()))

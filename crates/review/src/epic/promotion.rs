@@ -13,10 +13,10 @@ use crate::{
     issue::{self, Issue, IssueState, IssueType, relocation::copy_notes},
     item::{
         ItemKind, ItemStore as _,
-        labels::{LabelChange, Unknown},
+        labels::{LabelChange, UnknownLabels},
     },
     note::write_system_note_about,
-    ports::{Forge, Places},
+    ports::{Forge, GroupHierarchy},
     reference::rewritten,
 };
 
@@ -24,7 +24,7 @@ use crate::{
 /// and has not become one before, of a project in a group in which they report.
 pub(crate) fn target(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     who: &Standing,
     issue: &Issue,
 ) -> Result<Option<NamespaceId>> {
@@ -59,7 +59,7 @@ pub(crate) fn promote(
         labels: LabelChange { all: Some(names), ..LabelChange::default() },
         ..EpicChange::default()
     };
-    let epic = make(tx, forge, group, by, asked, Unknown::LeaveOut)?;
+    let epic = make(tx, forge, group, by, asked, UnknownLabels::LeaveOut)?;
     copy_notes(tx, forge, issue, &epic.whole())?;
     let row = diesel::update(issues::table.find(issue.id));
     let row = row.set(issues::promoted_to_epic_id.eq(epic.id));

@@ -16,7 +16,7 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 
-use super::model::{Epic, Span};
+use super::model::{DateRange, Epic};
 use crate::{Home, issue::IssueState, item::removal, sequence};
 
 /// What of an epic can be changed.
@@ -46,7 +46,7 @@ pub trait EpicStore {
     /// Those of these epics that hold epics, and those that hold issues.
     fn epics_that_hold(&mut self, ids: &[i64]) -> Result<(HashSet<i64>, HashSet<i64>)>;
     /// From when to when the milestones of their issues last.
-    fn spans_of_epics(&mut self, ids: &[i64]) -> Result<HashMap<i64, Span>>;
+    fn spans_of_epics(&mut self, ids: &[i64]) -> Result<HashMap<i64, DateRange>>;
 }
 
 impl EpicStore for Tx<'_> {
@@ -98,7 +98,7 @@ impl EpicStore for Tx<'_> {
         Ok((with_epics.into_iter().collect(), with_issues.into_iter().collect()))
     }
 
-    fn spans_of_epics(&mut self, ids: &[i64]) -> Result<HashMap<i64, Span>> {
+    fn spans_of_epics(&mut self, ids: &[i64]) -> Result<HashMap<i64, DateRange>> {
         let rows = issues::table
             .inner_join(milestones::table)
             .filter(issues::epic_id.eq_any(ids))
@@ -106,7 +106,8 @@ impl EpicStore for Tx<'_> {
             .select((issues::epic_id, min(milestones::start_date), max(milestones::due_date)));
         let rows: Vec<(Option<i64>, Option<Ts>, Option<Ts>)> =
             each_backend!(self, |conn| rows.load(conn).map_err(error("Epic")))?;
-        let span = |(epic, start, due): (Option<i64>, _, _)| Some((epic?, Span { start, due }));
+        let span =
+            |(epic, start, due): (Option<i64>, _, _)| Some((epic?, DateRange { start, due }));
         Ok(rows.into_iter().filter_map(span).collect())
     }
 }
@@ -143,7 +144,7 @@ pub(super) fn insert(
 }
 
 /// Puts an epic inside of another one, or nowhere.
-pub(super) fn keep_parent(tx: &mut Tx<'_>, id: i64, parent: Option<(i64, i64)>) -> Result<Epic> {
+pub(super) fn save_parent(tx: &mut Tx<'_>, id: i64, parent: Option<(i64, i64)>) -> Result<Epic> {
     let row = (
         epics::parent_id.eq(parent.map(|(parent, _)| parent)),
         epics::parent_position.eq(parent.map(|(_, position)| position)),

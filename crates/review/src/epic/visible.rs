@@ -7,12 +7,12 @@ use db::{
 use kernel::{AccessLevel, Actor, Result};
 
 use super::{Epic, EpicStore as _};
-use crate::ports::Places;
+use crate::ports::GroupHierarchy;
 
 /// Whether a caller may read the epic of a row.
 pub(crate) fn condition(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     actor: Actor,
     row: &str,
 ) -> Result<Fragment> {
@@ -25,7 +25,7 @@ pub(crate) fn condition(
 /// Those of these epics that somebody may read, in no order.
 pub fn readable(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     actor: Actor,
     epics: &[i64],
 ) -> Result<Vec<Epic>> {

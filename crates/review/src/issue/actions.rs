@@ -23,13 +23,13 @@ use crate::{
     event::Change,
     item::{
         ItemStore as _, assignees,
-        beside::Beside,
+        details::ItemDetails,
         ensure_readable, hold,
-        labels::{self, LabelChange, Unknown},
+        labels::{self, LabelChange, UnknownLabels},
         milestones,
     },
     policy::{CreateIssues, DeleteIssues, ReadIssues},
-    ports::{People, Places},
+    ports::{GroupHierarchy, People},
     todo::{TodoAction, TodoStore as _},
 };
 
@@ -100,7 +100,11 @@ pub fn find(tx: &mut Tx<'_>, grant: &Grant<ReadIssues>, iid: i64) -> Result<Issu
 }
 
 /// As [`find`], with what is kept beside it.
-pub fn find_with(tx: &mut Tx<'_>, grant: &Grant<ReadIssues>, iid: i64) -> Result<(Issue, Beside)> {
+pub fn find_with(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadIssues>,
+    iid: i64,
+) -> Result<(Issue, ItemDetails)> {
     let found = tx.find_issue_with(grant.project(), iid, grant.actor())?;
     let (issue, beside) = found.ok_or(Error::missing())?;
     ensure_readable(tx, grant.who(), &issue.item())?;
@@ -117,7 +121,7 @@ const MOST_IID: i64 = 2_147_483_647;
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<CreateIssues>,
-    around: &(impl Places + People),
+    around: &(impl GroupHierarchy + People),
     new: NewIssue,
 ) -> Result<Issue> {
     let (who, project, author) = (*grant.who(), grant.project(), grant.user()?);
@@ -154,8 +158,8 @@ pub fn create(
     }
     let item = issue.item();
     let unknown = match who.is(AccessLevel::Reporter) {
-        true => Unknown::Make(author),
-        false => Unknown::LeaveOut,
+        true => UnknownLabels::Make(author),
+        false => UnknownLabels::LeaveOut,
     };
     let chosen = labels::chosen(tx, around, Home::Project(project), &[], &new.labels, unknown)?;
     labels::keep(tx, item.id, &[], &chosen)?;
@@ -184,7 +188,7 @@ fn ensure_free(tx: &mut Tx<'_>, project: ProjectId, iid: i64) -> Result<()> {
 /// The epic of a new issue, and the place before all others in it.
 fn epic_of_new(
     tx: &mut Tx<'_>,
-    around: &(impl Places + People),
+    around: &(impl GroupHierarchy + People),
     project: ProjectId,
     author: UserId,
     new: &NewIssue,
@@ -215,7 +219,7 @@ fn for_strangers(new: NewIssue) -> NewIssue {
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &Grant<CreateIssues>,
-    around: &(impl Places + People),
+    around: &(impl GroupHierarchy + People),
     iid: i64,
     change: IssueChange,
 ) -> Result<Issue> {
@@ -258,7 +262,7 @@ fn for_authors(change: IssueChange) -> IssueChange {
 pub fn change(
     tx: &mut Tx<'_>,
     by: UserId,
-    around: &(impl Places + People),
+    around: &(impl GroupHierarchy + People),
     issue: Issue,
     asked: &IssueChange,
 ) -> Result<Issue> {
@@ -324,7 +328,7 @@ fn apply(new: &mut Issue, asked: &IssueChange, milestone: Option<MilestoneId>) {
 fn relabel(
     tx: &mut Tx<'_>,
     by: UserId,
-    around: &impl Places,
+    around: &impl GroupHierarchy,
     issue: &Issue,
     asked: &LabelChange,
 ) -> Result<Option<Change>> {
@@ -333,7 +337,7 @@ fn relabel(
     }
     let old = labels_of(tx, issue)?;
     let home = Home::Project(issue.project_id);
-    let new = labels::chosen(tx, around, home, &old, asked, Unknown::Make(by))?;
+    let new = labels::chosen(tx, around, home, &old, asked, UnknownLabels::Make(by))?;
     let moved = labels::keep(tx, issue.id.into(), &old, &new)?;
     let ids = |labels: &[crate::label::Label]| {
         Some(labels.iter().map(|label| label.id.to_string()).collect::<Vec<_>>().join(","))

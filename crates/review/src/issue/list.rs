@@ -18,7 +18,7 @@ use crate::{
         },
     },
     iteration::{IterationState, list::lies},
-    ports::{Places, Projects},
+    ports::{GroupHierarchy, Projects},
 };
 
 kernel::text_enum! {
@@ -72,7 +72,7 @@ pub enum IterationChoice {
 
 /// Where a list looks.
 #[derive(Clone, Debug)]
-pub enum Among<'a> {
+pub enum IssueSet<'a> {
     /// In a project, for somebody who stands so in it.
     Project(ProjectId, &'a Standing),
     /// In a group and those inside it, by its full path.
@@ -82,9 +82,9 @@ pub enum Among<'a> {
 
 /// What a list is asked.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct IssueQuery<'a> {
     pub actor: Actor,
-    pub among: Among<'a>,
+    pub among: IssueSet<'a>,
     /// Also in archived projects; a project is always looked into that was named itself.
     pub archived: bool,
     pub filter: &'a IssueFilter,
@@ -93,8 +93,8 @@ pub struct Asked<'a> {
 /// A page of the issues that somebody may read.
 pub fn list(
     tx: &mut Tx<'_>,
-    projects: &(impl Projects + Places),
-    asked: &Asked<'_>,
+    projects: &(impl Projects + GroupHierarchy),
+    asked: &IssueQuery<'_>,
     sorting: Sorting,
     page: PageRequest,
 ) -> Result<Page<Issue>> {
@@ -106,8 +106,8 @@ pub fn list(
 /// How many there are of the issues that somebody may read.
 pub fn count_all_of(
     tx: &mut Tx<'_>,
-    projects: &(impl Projects + Places),
-    asked: &Asked<'_>,
+    projects: &(impl Projects + GroupHierarchy),
+    asked: &IssueQuery<'_>,
 ) -> Result<i64> {
     let query = query(tx, projects, asked)?;
     count_all(tx, &query)
@@ -116,17 +116,21 @@ pub fn count_all_of(
 /// How many of the issues that somebody may read are open, and how many closed.
 pub fn count(
     tx: &mut Tx<'_>,
-    projects: &(impl Projects + Places),
-    asked: &Asked<'_>,
+    projects: &(impl Projects + GroupHierarchy),
+    asked: &IssueQuery<'_>,
 ) -> Result<(i64, i64)> {
     let mut of = |state| {
         let filter = IssueFilter { state: Some(state), ..asked.filter.clone() };
-        count_all_of(tx, projects, &Asked { filter: &filter, ..asked.clone() })
+        count_all_of(tx, projects, &IssueQuery { filter: &filter, ..asked.clone() })
     };
     Ok((of(IssueState::Opened)?, of(IssueState::Closed)?))
 }
 
-fn query(tx: &mut Tx<'_>, projects: &(impl Projects + Places), asked: &Asked<'_>) -> Result<Query> {
+fn query(
+    tx: &mut Tx<'_>,
+    projects: &(impl Projects + GroupHierarchy),
+    asked: &IssueQuery<'_>,
+) -> Result<Query> {
     let (actor, filter) = (asked.actor, asked.filter);
     let mut all = Conditions::of(ItemKind::Issue);
     let within = |tx: &mut Tx<'_>, group: Option<&str>| {
@@ -135,14 +139,14 @@ fn query(tx: &mut Tx<'_>, projects: &(impl Projects + Places), asked: &Asked<'_>
             .map(ListScope::Projects)
     };
     let scope = match asked.among {
-        Among::Project(project, who) => {
+        IssueSet::Project(project, who) => {
             if !who.is(AccessLevel::Reporter) {
                 all.plain(confidential_for(actor, None));
             }
             ListScope::Project(project)
         }
-        Among::Group(path) => within(tx, Some(path))?,
-        Among::Everywhere => within(tx, None)?,
+        IssueSet::Group(path) => within(tx, Some(path))?,
+        IssueSet::Everywhere => within(tx, None)?,
     };
     if matches!(scope, ListScope::Projects(_)) && !actor.admin {
         all.plain(confidential_for(actor, Some(tx.now)));

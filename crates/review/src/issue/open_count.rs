@@ -16,7 +16,7 @@ use super::{Issue, IssueState};
 pub struct OpenIssues(HashMap<ProjectId, (i64, i64)>);
 
 db::subselect! {
-    pub struct Opened -> Nullable<BigInt> =
+    pub struct OpenIssueCount -> Nullable<BigInt> =
         "SELECT opened FROM project_issue_counts WHERE project_id = projects.id";
 }
 db::subselect! {
@@ -25,7 +25,7 @@ db::subselect! {
 }
 
 /// How many issues of each project are open, and how many of these are confidential, for statements about `projects`.
-pub const BESIDE_PROJECTS: (Subselect<Opened>, Subselect<Confidential>) =
+pub const BESIDE_PROJECTS: (Subselect<OpenIssueCount>, Subselect<Confidential>) =
     (Subselect::new(), Subselect::new());
 
 impl OpenIssues {

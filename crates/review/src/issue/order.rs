@@ -11,13 +11,13 @@ use super::{Issue, IssueStore, store};
 
 /// Between which issues of its project one is put: after the first, before the second.
 #[derive(Clone, Copy, Debug)]
-pub struct Between {
+pub struct Neighbors {
     pub first: Option<IssueId>,
     pub second: Option<IssueId>,
 }
 
 /// Puts an issue elsewhere in the order; `None` where what was named is not there to put it beside.
-pub fn place(tx: &mut Tx<'_>, issue: &Issue, between: Between) -> Result<Option<Issue>> {
+pub fn place(tx: &mut Tx<'_>, issue: &Issue, between: Neighbors) -> Result<Option<Issue>> {
     let mut gap = gap(tx, issue, between)?;
     if gap.is_some_and(|(from, to)| to - from < 2) {
         spread(tx, issue.project_id)?;
@@ -32,7 +32,7 @@ pub fn place(tx: &mut Tx<'_>, issue: &Issue, between: Between) -> Result<Option<
 }
 
 /// The positions that the new one lies between.
-fn gap(tx: &mut Tx<'_>, issue: &Issue, between: Between) -> Result<Option<(i64, i64)>> {
+fn gap(tx: &mut Tx<'_>, issue: &Issue, between: Neighbors) -> Result<Option<(i64, i64)>> {
     let first = position(tx, issue, between.first)?;
     let second = position(tx, issue, between.second)?;
     if (between.first.is_some() && first.is_none())

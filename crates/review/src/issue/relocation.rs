@@ -19,10 +19,10 @@ use super::{
 };
 use crate::{
     Event, Home,
-    emoji::{AwardStore as _, Awarded, AwardedKind},
+    emoji::{AwardStore as _, AwardTarget, AwardedKind},
     item::{
         Item, ItemId, ItemKind, ItemStore as _, assignees, hold,
-        labels::{self, LabelChange, Unknown},
+        labels::{self, LabelChange, UnknownLabels},
         time::TimeStore as _,
     },
     milestone::{MilestoneFilter, MilestoneStore as _},
@@ -88,7 +88,7 @@ fn hold_with_blockers(tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {
 
 /// What an issue has to do with others, it has at its new place from now on.
 fn take_links_along(tx: &mut Tx<'_>, from: IssueId, to: IssueId) -> Result<()> {
-    tx.hand_links_over(from, to)?;
+    tx.reassign_links(from, to)?;
     let counted: BTreeSet<IssueId> = tx.blockers_of(to)?.into_iter().chain([from, to]).collect();
     counted.into_iter().try_for_each(|one| tx.count_blocked(one))
 }
@@ -173,13 +173,14 @@ fn copied(
         created_at,
     };
     let mut new = store::insert(tx, &row)?;
-    new.time_estimate = tx.keep_estimate(new.id.into(), issue.time_estimate)?.estimate;
+    new.time_estimate = tx.save_estimate(new.id.into(), issue.time_estimate)?.estimate;
     new.updated_at = tx.now;
     let (item, old) = (new.item(), ItemId::from(issue.id));
     let names = tx.labels_of(old.kind, &[old.id])?.remove(&old.id).unwrap_or_default();
     let names = names.into_iter().map(|label| label.name).collect();
     let change = LabelChange { all: Some(names), ..LabelChange::default() };
-    let chosen = labels::chosen(tx, forge, Home::Project(to), &[], &change, Unknown::LeaveOut)?;
+    let chosen =
+        labels::chosen(tx, forge, Home::Project(to), &[], &change, UnknownLabels::LeaveOut)?;
     labels::keep(tx, item.id, &[], &chosen)?;
     let people = tx.assignees_of(old.kind, &[old.id])?.remove(&old.id).unwrap_or_default();
     if let Some(people) = assignees::chosen(tx, forge, &item, &people)? {
@@ -249,7 +250,7 @@ pub(crate) fn copy_notes(
         );
         let row = diesel::insert_into(notes::table).values(row).returning(notes::id);
         let id: NoteId = each_backend!(tx, |conn| row.get_result(conn).map_err(error("Note")))?;
-        let on_note = |id: NoteId| Awarded { kind: AwardedKind::Note, id: id.0 };
+        let on_note = |id: NoteId| AwardTarget { kind: AwardedKind::Note, id: id.0 };
         copy_reactions(tx, on_note(note.id), on_note(id), to.project())?;
         said += i64::from(!note.is_system && !note.internal);
     }
@@ -259,8 +260,8 @@ pub(crate) fn copy_notes(
 /// Copies the reactions to one thing to another of its kind.
 fn copy_reactions(
     tx: &mut Tx<'_>,
-    from: Awarded,
-    to: Awarded,
+    from: AwardTarget,
+    to: AwardTarget,
     project: Option<ProjectId>,
 ) -> Result<()> {
     type Row = (UserId, String, kernel::Ts, kernel::Ts);

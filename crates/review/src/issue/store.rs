@@ -13,7 +13,7 @@ use super::{HealthStatus, Issue, IssueState, IssueType, Severity, open_count};
 use crate::{
     Home,
     item::{
-        beside::{self, Beside},
+        details::{self, ItemDetails},
         removal,
     },
     sequence,
@@ -51,7 +51,7 @@ pub trait IssueStore {
         project: ProjectId,
         iid: i64,
         reader: Actor,
-    ) -> Result<Option<(Issue, Beside)>>;
+    ) -> Result<Option<(Issue, ItemDetails)>>;
     fn find_issue_by_id(&mut self, id: IssueId) -> Result<Option<Issue>>;
     fn newest_issue(&mut self, project: ProjectId) -> Result<Option<Issue>>;
     /// Rows in the order of their ids here; what is gone is left out.
@@ -73,15 +73,15 @@ impl IssueStore for Tx<'_> {
         project: ProjectId,
         iid: i64,
         reader: Actor,
-    ) -> Result<Option<(Issue, Beside)>> {
-        let found: Option<(Issue, beside::Row)> = each_backend!(self, |conn| issues::table
+    ) -> Result<Option<(Issue, ItemDetails)>> {
+        let found: Option<(Issue, details::Row)> = each_backend!(self, |conn| issues::table
             .filter(issues::project_id.eq(project).and(issues::iid.eq(iid)))
-            .select((Issue::as_select(), beside::of_issues::columns(reader)))
+            .select((Issue::as_select(), details::of_issues::columns(reader)))
             .first(conn)
             .optional()
             .map_err(error("Issue")))?;
         Ok(found.map(|(issue, row)| {
-            let beside = Beside::new(row, issue.author_id, reader);
+            let beside = ItemDetails::new(row, issue.author_id, reader);
             (issue, beside)
         }))
     }

@@ -11,12 +11,12 @@ const MOST: usize = 200;
 
 /// What became of the people an item is given to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PeopleMoved {
+pub struct AssigneeDiff {
     pub added: Vec<UserId>,
     pub removed: Vec<UserId>,
 }
 
-impl PeopleMoved {
+impl AssigneeDiff {
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty()
     }
@@ -59,10 +59,10 @@ pub fn chosen(
 }
 
 /// Gives an item to these people, where it was given to `old`.
-pub fn keep(tx: &mut Tx<'_>, item: &Item, old: &[UserId], new: &[UserId]) -> Result<PeopleMoved> {
-    let moved = PeopleMoved::between(old, new);
+pub fn keep(tx: &mut Tx<'_>, item: &Item, old: &[UserId], new: &[UserId]) -> Result<AssigneeDiff> {
+    let moved = AssigneeDiff::between(old, new);
     if !moved.is_empty() {
-        tx.keep_assignees(item.id, new)?;
+        tx.save_assignees(item.id, new)?;
     }
     Ok(moved)
 }
@@ -73,7 +73,7 @@ pub fn tell(
     people: &impl People,
     item: &Item,
     by: UserId,
-    moved: &PeopleMoved,
+    moved: &AssigneeDiff,
 ) -> Result<()> {
     let all: Vec<UserId> = moved.added.iter().chain(&moved.removed).copied().collect();
     let names = people.names(tx, &all)?;

@@ -13,7 +13,7 @@ use crate::{
         actions::usable,
         event::{Event, Fact},
     },
-    ports::Places,
+    ports::GroupHierarchy,
 };
 
 /// What is asked of an item's labels.
@@ -33,12 +33,12 @@ impl LabelChange {
 
 /// What became of an item's labels.
 #[derive(Clone, Debug, Default)]
-pub struct LabelsMoved {
+pub struct LabelDiff {
     pub added: Vec<Label>,
     pub removed: Vec<Label>,
 }
 
-impl LabelsMoved {
+impl LabelDiff {
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty()
     }
@@ -46,7 +46,7 @@ impl LabelsMoved {
 
 /// Whether names that no label has become labels of the project or group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unknown {
+pub enum UnknownLabels {
     /// By somebody.
     Make(UserId),
     LeaveOut,
@@ -56,11 +56,11 @@ pub enum Unknown {
 /// `scope::value`, it gets the one that is named last, and loses the others.
 pub fn chosen(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     home: Home,
     old: &[Label],
     change: &LabelChange,
-    unknown: Unknown,
+    unknown: UnknownLabels,
 ) -> Result<Vec<Label>> {
     let wanted = names(change.all.iter().flatten().chain(&change.add));
     let found = named(tx, places, home, &wanted, unknown)?;
@@ -99,13 +99,13 @@ fn scope(name: &str) -> Option<&str> {
 }
 
 /// Gives an item these labels, where it had `old`.
-pub fn keep(tx: &mut Tx<'_>, item: ItemId, old: &[Label], new: &[Label]) -> Result<LabelsMoved> {
+pub fn keep(tx: &mut Tx<'_>, item: ItemId, old: &[Label], new: &[Label]) -> Result<LabelDiff> {
     let missing_in = |there: &[Label], all: &[Label]| -> Vec<Label> {
         all.iter().filter(|one| there.iter().all(|other| other.id != one.id)).cloned().collect()
     };
-    let moved = LabelsMoved { added: missing_in(old, new), removed: missing_in(new, old) };
+    let moved = LabelDiff { added: missing_in(old, new), removed: missing_in(new, old) };
     if !moved.is_empty() {
-        tx.keep_labels(item, &new.iter().map(|label| label.id).collect::<Vec<_>>())?;
+        tx.save_labels(item, &new.iter().map(|label| label.id).collect::<Vec<_>>())?;
     }
     Ok(moved)
 }
@@ -123,10 +123,10 @@ fn names<'a>(given: impl IntoIterator<Item = &'a String>) -> Vec<String> {
 /// The labels of these names that can be used in a project or group; the own before one of a group above.
 fn named(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     home: Home,
     names: &[String],
-    unknown: Unknown,
+    unknown: UnknownLabels,
 ) -> Result<Vec<Label>> {
     if names.is_empty() {
         return Ok(Vec::new());
@@ -139,7 +139,7 @@ fn named(
     };
     found.sort_by_key(|label| (label.name.clone(), foreign(label), label.id));
     found.dedup_by(|later, first| later.name == first.name);
-    if let Unknown::Make(by) = unknown {
+    if let UnknownLabels::Make(by) = unknown {
         for name in names.iter().filter(|name| is_possible(name)) {
             if found.iter().all(|label| label.name != **name) {
                 let color = FIRST_COLOR.to_owned();

@@ -6,12 +6,12 @@ use kernel::{
     ids::{MilestoneId, ProjectId},
 };
 
-use crate::{Home, milestone::MilestoneStore as _, ports::Places};
+use crate::{Home, milestone::MilestoneStore as _, ports::GroupHierarchy};
 
 /// A milestone of the project or of a group above it; any other is none.
 pub fn usable(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     project: ProjectId,
     asked: Option<MilestoneId>,
 ) -> Result<Option<MilestoneId>> {

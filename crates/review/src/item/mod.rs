@@ -2,28 +2,28 @@
 //! written once.
 
 pub mod assignees;
-pub mod beside;
-pub mod departure;
-mod hold;
+pub mod details;
 pub mod labels;
 pub mod list;
 pub mod milestones;
+pub mod on_member_removed;
+pub mod purge;
 pub mod reading;
 pub mod removal;
+mod row_lock;
 mod store;
 pub mod subscriptions;
 mod tasks;
 pub mod time;
-pub mod traces;
 mod visible;
 
-pub use hold::{held_merge_request, hold_merge_requests_of};
-pub(crate) use hold::{hold, hold_merge_requests_in};
 use kernel::{
     Ts,
     ids::{IssueId, MergeRequestId, ProjectId, UserId},
 };
 pub use reading::{ManagesItems, ReadsItems, TakesPart};
+pub use row_lock::{held_merge_request, hold_merge_requests_of};
+pub(crate) use row_lock::{hold, hold_merge_requests_in};
 pub use store::ItemStore;
 pub use tasks::{Tasks, tasks_in};
 pub use visible::{ensure_readable, is_readable_by};

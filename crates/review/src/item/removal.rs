@@ -15,7 +15,7 @@ use kernel::{
     ids::{IssueId, MergeRequestId, ProjectId},
 };
 
-use super::{ItemId, ItemKind, traces};
+use super::{ItemId, ItemKind, purge};
 use crate::{
     issue::link::LinkStore as _,
     merge_request::merge::{ClosesStore as _, forget_targets},
@@ -31,9 +31,9 @@ pub(crate) fn forget(tx: &mut Tx<'_>, item: ItemId) -> Result<()> {
     })* } }
     forget!(item_labels, item_assignees, item_subscriptions, timelogs);
     if item.kind == ItemKind::MergeRequest {
-        tx.keep_closes(MergeRequestId(item.id), &[])?;
+        tx.save_closes(MergeRequestId(item.id), &[])?;
     }
-    traces::remove(tx, item)
+    purge::remove(tx, item)
 }
 
 /// Takes away what is kept beside the items of a project that goes with them, and counts elsewhere anew.
@@ -75,7 +75,7 @@ fn close_nothing(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     let closing: Vec<MergeRequestId> =
         each_backend!(tx, |conn| elsewhere.load(conn).map_err(error("Issue")))?;
     let closing: BTreeSet<MergeRequestId> = closing.into_iter().collect();
-    closing.into_iter().try_for_each(|one| tx.keep_closes(one, &[]))
+    closing.into_iter().try_for_each(|one| tx.save_closes(one, &[]))
 }
 
 /// Nothing in a project waits for issues of other projects any more.

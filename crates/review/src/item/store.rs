@@ -24,12 +24,12 @@ pub trait ItemStore {
     /// The labels of items, in the order of their names.
     fn labels_of(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Vec<Label>>>;
     /// Gives an item exactly these labels.
-    fn keep_labels(&mut self, item: ItemId, labels: &[LabelId]) -> Result<()>;
+    fn save_labels(&mut self, item: ItemId, labels: &[LabelId]) -> Result<()>;
     /// The people items are given to, in the order of their ids.
     fn assignees_of(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Vec<UserId>>>;
     fn is_assigned(&mut self, item: ItemId, user: UserId) -> Result<bool>;
     /// Gives an item to exactly these people.
-    fn keep_assignees(&mut self, item: ItemId, people: &[UserId]) -> Result<()>;
+    fn save_assignees(&mut self, item: ItemId, people: &[UserId]) -> Result<()>;
 }
 
 type Columns =
@@ -144,7 +144,7 @@ impl ItemStore for Tx<'_> {
         Ok(grouped(rows))
     }
 
-    fn keep_labels(&mut self, item: ItemId, labels: &[LabelId]) -> Result<()> {
+    fn save_labels(&mut self, item: ItemId, labels: &[LabelId]) -> Result<()> {
         let old = item_labels::table
             .filter(item_labels::item_kind.eq(item.kind).and(item_labels::item_id.eq(item.id)));
         each_backend!(self, |conn| diesel::delete(old).execute(conn).map_err(error("Label")))?;
@@ -182,7 +182,7 @@ impl ItemStore for Tx<'_> {
             .map_err(error("User")))
     }
 
-    fn keep_assignees(&mut self, item: ItemId, people: &[UserId]) -> Result<()> {
+    fn save_assignees(&mut self, item: ItemId, people: &[UserId]) -> Result<()> {
         let old = assignees::table
             .filter(assignees::item_kind.eq(item.kind).and(assignees::item_id.eq(item.id)));
         each_backend!(self, |conn| diesel::delete(old).execute(conn).map_err(error("User")))?;

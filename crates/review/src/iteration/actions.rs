@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Home,
     policy::ManageGroupIterations,
-    ports::{People, Places},
+    ports::{GroupHierarchy, People},
 };
 
 const LONGEST_TITLE: usize = 255;
@@ -83,7 +83,7 @@ pub fn create(
 /// `NotFound` for any other.
 pub(crate) fn usable(
     tx: &mut Tx<'_>,
-    around: &(impl Places + People),
+    around: &(impl GroupHierarchy + People),
     project: ProjectId,
     by: UserId,
     id: i64,

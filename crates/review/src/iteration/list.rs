@@ -12,7 +12,7 @@ use kernel::{
 };
 
 use super::{Iteration, IterationState, IterationStore as _};
-use crate::ports::Places;
+use crate::ports::GroupHierarchy;
 
 /// Which iterations are wanted. Filters act only when they are set.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,7 @@ pub struct Search {
 /// A page of the iterations that somebody may see, those first that end first.
 pub fn list(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     actor: Actor,
     filter: &IterationFilter,
     page: PageRequest,
@@ -100,7 +100,7 @@ pub(crate) fn lies(state: IterationState, now: Ts, row: &str) -> String {
 /// Those of these iterations that somebody may see.
 pub fn readable(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     actor: Actor,
     iterations: &[i64],
 ) -> Result<Vec<Iteration>> {

@@ -13,7 +13,9 @@ use super::{
     model::{Label, LabelFilter, LabelName},
     store::{LabelDetails, LabelStore},
 };
-use crate::{Home, Labels, Manages, Placed as _, Reads, policy::ManageLabels, ports::Places};
+use crate::{
+    Home, Labels, Manages, Reads, ScopedCaller as _, policy::ManageLabels, ports::GroupHierarchy,
+};
 
 const LONGEST_NAME: usize = 255;
 const UNKNOWN: Error = Error::not_found("Label");
@@ -39,7 +41,7 @@ pub struct LabelChange {
 }
 
 /// Every label that can be used in a place: its own, and those of the groups above.
-pub fn usable(tx: &mut Tx<'_>, places: &impl Places, home: Home) -> Result<LabelFilter> {
+pub fn usable(tx: &mut Tx<'_>, places: &impl GroupHierarchy, home: Home) -> Result<LabelFilter> {
     let mut all = LabelFilter::of(home);
     all.groups.extend(places.above(tx, home)?);
     Ok(all)
@@ -52,7 +54,7 @@ pub fn usable(tx: &mut Tx<'_>, places: &impl Places, home: Home) -> Result<Label
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &impl Manages<Labels>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     new: &NewLabel,
 ) -> Result<Label> {
     let home = grant.home();
@@ -65,7 +67,7 @@ pub fn create(
     ensure_priority(new.priority)?;
     let label = tx.insert_label(home, &details)?;
     if let (Some(project), Some(priority)) = (home.project(), new.priority) {
-        tx.keep_label_priority(project, label.id, Some(priority))?;
+        tx.save_label_priority(project, label.id, Some(priority))?;
     }
     tx.emit(Event::LabelCreated(Fact::new(&label, grant.user()?)))?;
     Ok(label)
@@ -75,7 +77,7 @@ pub fn create(
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &impl Manages<Labels>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     name: &LabelName,
     change: LabelChange,
 ) -> Result<Label> {
@@ -94,9 +96,9 @@ pub fn update(
         }
     }
     if let (Some(project), Some(priority)) = (home.project(), change.priority) {
-        tx.keep_label_priority(project, label.id, priority)?;
+        tx.save_label_priority(project, label.id, priority)?;
     }
-    let kept = tx.keep_label(label.id, &details)?;
+    let kept = tx.save_label(label.id, &details)?;
     tx.emit(Event::LabelUpdated(Fact::new(&kept, grant.user()?)))?;
     Ok(kept)
 }
@@ -122,7 +124,7 @@ pub fn remove(
 pub fn promote(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageLabels>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     name: &LabelName,
 ) -> Result<Label> {
     let home = grant.home();
@@ -141,7 +143,7 @@ pub fn promote(
 /// Moves a label up; those of the same name in the group's other projects become the same label.
 fn lift(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     label: &Label,
     group: NamespaceId,
     by: UserId,
@@ -181,7 +183,7 @@ pub fn set_subscription(tx: &mut Tx<'_>, user: UserId, label: &Label, wanted: bo
 pub fn read(
     tx: &mut Tx<'_>,
     grant: &impl Reads<Labels>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     name: &LabelName,
 ) -> Result<Label> {
     let usable = usable(tx, places, grant.home())?;
@@ -202,7 +204,7 @@ pub struct ListedLabels {
 pub fn list(
     tx: &mut Tx<'_>,
     grant: &impl Reads<Labels>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     listed: ListedLabels,
     page: PageRequest,
 ) -> Result<Page<Label>> {

@@ -34,7 +34,7 @@ pub trait LabelStore {
     fn labels_named(&mut self, within: &LabelFilter, names: &[String]) -> Result<Vec<Label>>;
     fn labels_by_id(&mut self, ids: &[LabelId]) -> Result<Vec<Label>>;
     fn insert_label(&mut self, home: Home, details: &LabelDetails) -> Result<Label>;
-    fn keep_label(&mut self, id: LabelId, details: &LabelDetails) -> Result<Label>;
+    fn save_label(&mut self, id: LabelId, details: &LabelDetails) -> Result<Label>;
     /// Makes a project's label one of a group.
     fn lift_label(&mut self, id: LabelId, to: Home) -> Result<Label>;
     fn delete_label(&mut self, id: LabelId) -> Result<()>;
@@ -43,7 +43,7 @@ pub trait LabelStore {
         project: ProjectId,
         ids: &[LabelId],
     ) -> Result<HashMap<LabelId, i64>>;
-    fn keep_label_priority(
+    fn save_label_priority(
         &mut self,
         project: ProjectId,
         id: LabelId,
@@ -155,7 +155,7 @@ impl LabelStore for Tx<'_> {
             .map_err(error("Label")))
     }
 
-    fn keep_label(&mut self, id: LabelId, details: &LabelDetails) -> Result<Label> {
+    fn save_label(&mut self, id: LabelId, details: &LabelDetails) -> Result<Label> {
         let row = (
             labels::name.eq(&details.name),
             labels::color.eq(&details.color),
@@ -201,7 +201,7 @@ impl LabelStore for Tx<'_> {
         Ok(rows.into_iter().collect())
     }
 
-    fn keep_label_priority(
+    fn save_label_priority(
         &mut self,
         project: ProjectId,
         id: LabelId,

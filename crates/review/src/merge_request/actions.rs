@@ -8,16 +8,16 @@ use kernel::{
 };
 
 use super::{
-    Columns, Ends, Event, Heads, Kinship, MergeRequest, MergeRequestStore as _, NewRow,
+    BranchPair, Columns, Event, ForkRelation, Heads, MergeRequest, MergeRequestStore as _, NewRow,
     change::{self, Metadata},
     draft::is_draft,
     rules::{self, Target},
     version,
 };
 use crate::{
-    item::{beside::Beside, labels::LabelChange, removal, tasks_in},
+    item::{details::ItemDetails, labels::LabelChange, removal, tasks_in},
     policy::{CreateMergeRequests, DeleteMergeRequests, ManageMergeRequests, ProposeMergeRequests},
-    ports::{Branches, People, Places},
+    ports::{Branches, GroupHierarchy, People},
 };
 
 /// A merge request as it is asked for.
@@ -39,8 +39,8 @@ pub struct NewMergeRequest {
 /// From where to where it leads, and what git says of these.
 #[derive(Clone, Debug)]
 pub struct Proposal {
-    pub ends: Ends,
-    pub kinship: Kinship,
+    pub ends: BranchPair,
+    pub kinship: ForkRelation,
     pub heads: Heads,
 }
 
@@ -52,7 +52,7 @@ pub fn create(
     tx: &mut Tx<'_>,
     source: &Grant<ProposeMergeRequests>,
     target: &Grant<CreateMergeRequests>,
-    around: &(impl Places + People + Branches),
+    around: &(impl GroupHierarchy + People + Branches),
     proposal: &Proposal,
     new: NewMergeRequest,
 ) -> Result<MergeRequest> {
@@ -92,7 +92,7 @@ pub fn create(
             milestone: new.milestone.map(Some),
             discussion_locked: None,
         };
-        change::keep_metadata(tx, author, around, &made, &given)?;
+        change::save_metadata(tx, author, around, &made, &given)?;
     }
     version::add(tx, &made, &proposal.heads, Some(author))?;
     tx.emit(Event::Opened { merge_request: made.id, project: made.project_id, user: author })?;
@@ -119,7 +119,7 @@ pub fn find_with<A: Ability<Scope = Project>>(
     tx: &mut Tx<'_>,
     grant: &Grant<A>,
     iid: i64,
-) -> Result<(MergeRequest, Beside)> {
+) -> Result<(MergeRequest, ItemDetails)> {
     tx.find_merge_request_with(grant.project(), iid, grant.actor())?.ok_or(Error::missing())
 }
 

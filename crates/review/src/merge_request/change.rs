@@ -8,30 +8,30 @@ use kernel::{
 };
 
 use super::{
-    Columns, Ends, Event, Heads, MergeRequest, MergeRequestState, MergeRequestStore as _,
-    ReviewerStore as _, actions,
+    BranchPair, Columns, Event, Heads, MergeRequest, MergeRequestState, MergeRequestStore as _,
+    ReviewerStore as _, actions, change_notes,
     draft::is_draft,
     lending::may_lend,
     merge::{
         LookStore as _,
         auto::{self, Reason},
     },
-    mergeability::Look,
+    mergeability::CheckStep,
     rules,
     state::Step,
-    told, version,
+    version,
 };
 use crate::{
     Home, activity,
     event::Change,
     item::{
         ItemStore as _, assignees, hold,
-        labels::{self, LabelChange, Unknown},
+        labels::{self, LabelChange, UnknownLabels},
         milestones, tasks_in,
     },
     label::Label,
     policy::TakePartInMergeRequests,
-    ports::{Branches, People, Places},
+    ports::{Branches, GroupHierarchy, People},
     sequence,
     todo::{TodoAction, TodoStore as _},
 };
@@ -70,8 +70,8 @@ impl MergeRequestChange {
 
 /// What git said of branches.
 #[derive(Clone, Debug)]
-pub struct Looked {
-    pub at: Ends,
+pub struct HeadsSnapshot {
+    pub at: BranchPair,
     pub heads: Heads,
 }
 
@@ -83,9 +83,9 @@ pub struct Looked {
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &Grant<TakePartInMergeRequests>,
-    around: &(impl Places + People + Branches),
+    around: &(impl GroupHierarchy + People + Branches),
     iid: i64,
-    looked: Option<&Looked>,
+    looked: Option<&HeadsSnapshot>,
     mut asked: MergeRequestChange,
 ) -> Result<MergeRequest> {
     let found = actions::find(tx, grant, iid)?;
@@ -116,9 +116,9 @@ pub fn ensure_may_update(tx: &mut Tx<'_>, who: &Standing, found: &MergeRequest) 
 pub fn change(
     tx: &mut Tx<'_>,
     by: UserId,
-    around: &(impl Places + People + Branches),
+    around: &(impl GroupHierarchy + People + Branches),
     old: &MergeRequest,
-    looked: Option<&Looked>,
+    looked: Option<&HeadsSnapshot>,
     asked: &MergeRequestChange,
 ) -> Result<MergeRequest> {
     let old = &match hold(tx, old.id.into())? {
@@ -140,15 +140,15 @@ pub fn change(
         }
         rules::ensure_fit(around, &ends, &new.title, new.description.as_deref())?;
     }
-    let mut changes = told::fields(old, &new);
+    let mut changes = change_notes::fields(old, &new);
     if !changes.is_empty() {
         tx.change_merge_request(old.id, &columns(&new))?;
-        told::tell(tx, by, old, &new)?;
+        change_notes::tell(tx, by, old, &new)?;
     }
     if new.target_branch != old.target_branch {
         retarget(tx, by, &new, looked)?;
     }
-    changes.extend(keep_metadata(tx, by, around, &new, &asked.metadata)?);
+    changes.extend(save_metadata(tx, by, around, &new, &asked.metadata)?);
     if !changes.is_empty() {
         let now = Columns { updated_at: Some(tx.now), ..Columns::default() };
         tx.change_merge_request(old.id, &now)?;
@@ -213,7 +213,7 @@ fn retarget(
     tx: &mut Tx<'_>,
     by: UserId,
     row: &MergeRequest,
-    looked: Option<&Looked>,
+    looked: Option<&HeadsSnapshot>,
 ) -> Result<()> {
     tx.forget_look(row)?;
     auto::end(tx, row, by, Reason::Retargeted)?;
@@ -221,7 +221,7 @@ fn retarget(
     Ok(())
 }
 
-fn heads_of<'a>(row: &MergeRequest, looked: Option<&'a Looked>) -> Result<&'a Heads> {
+fn heads_of<'a>(row: &MergeRequest, looked: Option<&'a HeadsSnapshot>) -> Result<&'a Heads> {
     match looked {
         Some(looked) if row.ends().as_ref() == Some(&looked.at) => Ok(&looked.heads),
         _ => Err(Error::conflict().whole("409 Conflict: Resource lock")),
@@ -229,10 +229,10 @@ fn heads_of<'a>(row: &MergeRequest, looked: Option<&'a Looked>) -> Result<&'a He
 }
 
 /// Gives a merge request labels, people and a milestone. The answer tells what changed.
-pub(super) fn keep_metadata(
+pub(super) fn save_metadata(
     tx: &mut Tx<'_>,
     by: UserId,
-    around: &(impl Places + People),
+    around: &(impl GroupHierarchy + People),
     row: &MergeRequest,
     asked: &Metadata,
 ) -> Result<Vec<Change>> {
@@ -241,7 +241,7 @@ pub(super) fn keep_metadata(
         new.milestone_id = milestones::usable(tx, around, row.project_id, id)?;
     }
     new.discussion_locked = asked.discussion_locked.or(row.discussion_locked);
-    let mut changes = told::fields(row, &new);
+    let mut changes = change_notes::fields(row, &new);
     if !changes.is_empty() {
         let columns = Columns {
             milestone_id: Some(new.milestone_id),
@@ -249,7 +249,7 @@ pub(super) fn keep_metadata(
             ..Columns::default()
         };
         tx.change_merge_request(row.id, &columns)?;
-        told::place(tx, by, row, &new)?;
+        change_notes::place(tx, by, row, &new)?;
     }
     if new.milestone_id != row.milestone_id {
         let (before, after) = (row.milestone_id, new.milestone_id);
@@ -264,7 +264,7 @@ pub(super) fn keep_metadata(
 fn relabel(
     tx: &mut Tx<'_>,
     by: UserId,
-    around: &impl Places,
+    around: &impl GroupHierarchy,
     row: &MergeRequest,
     asked: &LabelChange,
 ) -> Result<Option<Change>> {
@@ -274,12 +274,12 @@ fn relabel(
     let item = row.item();
     let old = tx.labels_of(item.id.kind, &[item.id.id])?.remove(&item.id.id).unwrap_or_default();
     let home = Home::Project(row.project_id);
-    let new = labels::chosen(tx, around, home, &old, asked, Unknown::Make(by))?;
+    let new = labels::chosen(tx, around, home, &old, asked, UnknownLabels::Make(by))?;
     let moved = labels::keep(tx, item.id, &old, &new)?;
     let named = |labels: &[Label]| labels.iter().map(|label| label.id).collect::<Vec<_>>();
     activity::labels_changed(tx, &item, by, &named(&moved.added), &named(&moved.removed))?;
     let ids = |labels: &[Label]| labels.iter().map(|label| label.id.0).collect::<Vec<_>>();
-    let change = told::listed("labels", ids(&old), ids(&new));
+    let change = change_notes::listed("labels", ids(&old), ids(&new));
     Ok((!moved.is_empty()).then_some(change))
 }
 
@@ -301,7 +301,7 @@ fn reassign(
     for person in &moved.added {
         tx.raise_todo(&item, *person, by, TodoAction::Assigned, None)?;
     }
-    Ok(Some(told::listed("assignees", numbers(&old), numbers(&new))))
+    Ok(Some(change_notes::listed("assignees", numbers(&old), numbers(&new))))
 }
 
 fn ask_reviewers(
@@ -315,16 +315,16 @@ fn ask_reviewers(
     let Some(new) = assignees::chosen(tx, people, &item, asked)? else { return Ok(None) };
     let old = tx.reviewers_of(&[row.id])?.remove(&row.id).unwrap_or_default();
     let old: Vec<UserId> = old.into_iter().map(|reviewer| reviewer.user_id).collect();
-    let moved = assignees::PeopleMoved::between(&old, &new);
+    let moved = assignees::AssigneeDiff::between(&old, &new);
     if moved.is_empty() {
         return Ok(None);
     }
-    tx.keep_reviewers(row.id, &new)?;
-    told::reviewers(tx, people, by, row, &moved)?;
+    tx.save_reviewers(row.id, &new)?;
+    change_notes::reviewers(tx, people, by, row, &moved)?;
     for person in &moved.added {
         tx.raise_todo(&item, *person, by, TodoAction::ReviewRequested, None)?;
     }
-    Ok(Some(told::listed("reviewers", numbers(&old), numbers(&new))))
+    Ok(Some(change_notes::listed("reviewers", numbers(&old), numbers(&new))))
 }
 
 fn numbers(people: &[UserId]) -> Vec<i64> {
@@ -342,7 +342,7 @@ pub fn close(tx: &mut Tx<'_>, row: MergeRequest, by: UserId) -> Result<MergeRequ
     auto::end(tx, &row, by, Reason::Closed)?;
     let closed = tx.step_merge_request(&row, to, &columns)?;
     tx.finish_todos(row.id.into(), by)?;
-    told::step(tx, &closed, Some(by), Step::Close)?;
+    change_notes::step(tx, &closed, Some(by), Step::Close)?;
     Ok(closed)
 }
 
@@ -354,7 +354,7 @@ pub fn reopen(
     tx: &mut Tx<'_>,
     row: MergeRequest,
     by: UserId,
-    looked: Option<&Looked>,
+    looked: Option<&HeadsSnapshot>,
 ) -> Result<MergeRequest> {
     let Some(to) = row.state.after(Step::Reopen) else { return Ok(row) };
     let Some(ends) = row.ends() else { return Ok(row) };
@@ -367,13 +367,13 @@ pub fn reopen(
     let columns = Columns {
         closed_by_id: Some(None),
         closed_at: Some(None),
-        merge_status: Some(row.merge_status.after(Look::Changed)),
+        merge_status: Some(row.merge_status.after(CheckStep::Changed)),
         ..Columns::default()
     };
     let opened = tx.step_merge_request(&row, to, &columns)?;
     // What git is asked about it in this moment was true before it was closed.
     tx.forget_look(&opened)?;
     version::add(tx, &opened, heads, None)?;
-    told::step(tx, &opened, Some(by), Step::Reopen)?;
+    change_notes::step(tx, &opened, Some(by), Step::Reopen)?;
     tx.merge_request(row.id)
 }

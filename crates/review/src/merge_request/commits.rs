@@ -24,7 +24,7 @@ const HELD_AT_ONCE: i64 = 10_000;
 
 pub trait MergeRequestCommitStore {
     /// Makes these the commits that a merge request holds.
-    fn keep_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()>;
+    fn save_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()>;
     /// Which of these merge requests hold one of these commits. Asked by commits where those are few, and else by what
     /// the merge requests hold: a push of a whole history asks no more than that.
     fn holding_any(
@@ -50,7 +50,7 @@ pub trait MergeRequestCommitStore {
 }
 
 impl MergeRequestCommitStore for Tx<'_> {
-    fn keep_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()> {
+    fn save_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()> {
         let mine = commits::table.filter(commits::merge_request_id.eq(of));
         let old: Vec<String> = each_backend!(self, |conn| mine
             .select(commits::sha)

@@ -17,7 +17,7 @@ use crate::{
             page_of,
         },
     },
-    ports::{Deployed, Deployments, Projects},
+    ports::{DeploymentCondition, Deployments, Projects},
 };
 
 /// Which merge requests are wanted. Filters act only when they are set.
@@ -37,7 +37,7 @@ pub struct MergeRequestFilter {
     pub approved_by: Option<Choice<Vec<UserId>>>,
     /// Who is to approve.
     pub approvers: Option<Choice<Vec<UserId>>>,
-    pub deployed: Option<Deployed>,
+    pub deployed: Option<DeploymentCondition>,
     pub not: NotFilter,
 }
 
@@ -51,7 +51,7 @@ pub struct NotFilter {
 
 /// Where a list looks.
 #[derive(Clone, Debug)]
-pub enum Among<'a> {
+pub enum MergeRequestSet<'a> {
     Project(ProjectId),
     /// In a group and those inside it, by its full path.
     Group(&'a str),
@@ -60,9 +60,9 @@ pub enum Among<'a> {
 
 /// What a list is asked.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct MergeRequestQuery<'a> {
     pub actor: Actor,
-    pub among: Among<'a>,
+    pub among: MergeRequestSet<'a>,
     /// Also in archived projects; a project is always looked into that was named itself.
     pub archived: bool,
     pub filter: &'a MergeRequestFilter,
@@ -72,7 +72,7 @@ pub struct Asked<'a> {
 pub fn list(
     tx: &mut Tx<'_>,
     around: &(impl Projects + Deployments),
-    asked: &Asked<'_>,
+    asked: &MergeRequestQuery<'_>,
     sorting: Sorting,
     page: PageRequest,
 ) -> Result<Page<MergeRequest>> {
@@ -85,7 +85,7 @@ pub fn list(
 pub fn count_all_of(
     tx: &mut Tx<'_>,
     around: &(impl Projects + Deployments),
-    asked: &Asked<'_>,
+    asked: &MergeRequestQuery<'_>,
 ) -> Result<i64> {
     let query = query(tx, around, asked)?;
     count_all(tx, &query)
@@ -94,16 +94,16 @@ pub fn count_all_of(
 fn query(
     tx: &mut Tx<'_>,
     around: &(impl Projects + Deployments),
-    asked: &Asked<'_>,
+    asked: &MergeRequestQuery<'_>,
 ) -> Result<Query> {
     let kind = ItemKind::MergeRequest;
     let group = match asked.among {
-        Among::Group(path) => Some(path),
-        Among::Project(_) | Among::Everywhere => None,
+        MergeRequestSet::Group(path) => Some(path),
+        MergeRequestSet::Project(_) | MergeRequestSet::Everywhere => None,
     };
     let scope = match asked.among {
-        Among::Project(project) => ListScope::Project(project),
-        Among::Group(_) | Among::Everywhere => {
+        MergeRequestSet::Project(project) => ListScope::Project(project),
+        MergeRequestSet::Group(_) | MergeRequestSet::Everywhere => {
             ListScope::Projects(around.readable(tx, asked.actor, kind, group, asked.archived)?)
         }
     };

@@ -4,7 +4,7 @@ use super::{MergeRequestState, MergeStatus};
 
 kernel::text_enum! {
     /// What may come between git's last answer and the next one.
-    pub enum Look {
+    pub enum CheckStep {
         /// The source or the target moved, or another target was chosen.
         Changed = "changed",
         Begun = "begun",
@@ -17,18 +17,18 @@ kernel::text_enum! {
 impl MergeStatus {
     /// What is known after a look, or when something changed since the last one.
     #[must_use]
-    pub fn after(self, look: Look) -> Self {
+    pub fn after(self, look: CheckStep) -> Self {
         use MergeStatus::{
             CanBeMerged, CannotBeMerged, CannotBeMergedRecheck, Checking, Unchecked,
         };
         match (self, look) {
-            (_, Look::Fits) => CanBeMerged,
-            (_, Look::Clashes) => CannotBeMerged,
-            (Unchecked | Checking | CanBeMerged, Look::Changed) => Unchecked,
-            (CannotBeMerged | CannotBeMergedRecheck, Look::Changed) => CannotBeMergedRecheck,
-            (Unchecked | Checking | CannotBeMergedRecheck, Look::Begun) => Checking,
+            (_, CheckStep::Fits) => CanBeMerged,
+            (_, CheckStep::Clashes) => CannotBeMerged,
+            (Unchecked | Checking | CanBeMerged, CheckStep::Changed) => Unchecked,
+            (CannotBeMerged | CannotBeMergedRecheck, CheckStep::Changed) => CannotBeMergedRecheck,
+            (Unchecked | Checking | CannotBeMergedRecheck, CheckStep::Begun) => Checking,
             // Nothing changed since: there is nothing to look at.
-            (known @ (CanBeMerged | CannotBeMerged), Look::Begun) => known,
+            (known @ (CanBeMerged | CannotBeMerged), CheckStep::Begun) => known,
         }
     }
 
@@ -68,14 +68,14 @@ kernel::text_enum! {
 
 /// What the project wants to be true before a merge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Demands {
+pub struct MergeRequirements {
     pub resolved_threads: bool,
     pub successful_pipeline: bool,
     /// A pipeline that was skipped is as good.
     pub skipped_is_success: bool,
 }
 
-impl Demands {
+impl MergeRequirements {
     fn pass(self, pipeline: HeadPipeline) -> bool {
         match pipeline {
             _ if !self.successful_pipeline => true,
@@ -95,7 +95,7 @@ pub struct Facts {
     pub approved: bool,
     pub has_open_threads: bool,
     pub pipeline: HeadPipeline,
-    pub demands: Demands,
+    pub demands: MergeRequirements,
 }
 
 impl Facts {
@@ -132,7 +132,7 @@ impl Facts {
 
     /// Whether nothing but the pipeline is missing.
     pub fn is_mergeable_but_for_pipeline(&self) -> bool {
-        let demands = Demands { successful_pipeline: false, ..self.demands };
+        let demands = MergeRequirements { successful_pipeline: false, ..self.demands };
         Self { demands, ..*self }.is_mergeable()
     }
 }
@@ -143,14 +143,14 @@ mod tests {
 
     use kernel::TextEnum as _;
 
-    use super::{Demands, DetailedMergeStatus, Facts, HeadPipeline, Look};
+    use super::{CheckStep, DetailedMergeStatus, Facts, HeadPipeline, MergeRequirements};
     use crate::merge_request::{MergeRequestState, MergeStatus};
 
     #[test]
     fn what_git_said_follows_this_table() {
         let mut table = String::new();
         for status in MergeStatus::ALL {
-            for look in Look::ALL {
+            for look in CheckStep::ALL {
                 let _ = writeln!(table, "{status:<24} {look:<8} -> {}", status.after(*look));
             }
         }
@@ -165,7 +165,7 @@ mod tests {
             approved: true,
             has_open_threads: false,
             pipeline: HeadPipeline::Missing,
-            demands: Demands::default(),
+            demands: MergeRequirements::default(),
         }
     }
 
@@ -225,10 +225,10 @@ mod tests {
         let mut table = String::new();
         for pipeline in HeadPipeline::ALL {
             for (wanted, skipped) in [(false, false), (true, false), (true, true)] {
-                let demands = Demands {
+                let demands = MergeRequirements {
                     successful_pipeline: wanted,
                     skipped_is_success: skipped,
-                    ..Demands::default()
+                    ..MergeRequirements::default()
                 };
                 let facts = Facts { pipeline: *pipeline, demands, ..fine() };
                 let told = facts.detailed_merge_status();

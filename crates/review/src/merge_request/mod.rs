@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod change;
+pub(crate) mod change_notes;
 pub mod closing;
 mod commits;
 pub mod context;
@@ -19,7 +20,6 @@ mod rules;
 pub mod state;
 mod store;
 pub mod template;
-pub(crate) mod told;
 pub mod version;
 
 pub use commits::MergeRequestCommitStore;
@@ -27,6 +27,6 @@ pub use event::Event;
 pub use merged::MergedStore;
 pub use model::{MergeRequest, MergeRequestState, MergeStatus};
 pub use reviewers::{ReviewState, Reviewer, ReviewerStore};
-pub use rules::Kinship;
-pub use store::{Columns, Ends, MergeRequestStore, NewRow};
+pub use rules::ForkRelation;
+pub use store::{BranchPair, Columns, MergeRequestStore, NewRow};
 pub use version::{Heads, Version, VersionStore};

@@ -6,7 +6,7 @@ use kernel::{
     ids::{MergeRequestId, MilestoneId, ProjectId, UserId},
 };
 
-use super::Ends;
+use super::BranchPair;
 use crate::{Home, item::Item};
 
 kernel::text_enum! {
@@ -118,8 +118,8 @@ impl MergeRequest {
     }
 
     /// From where to where it leads; `None` once the fork it came from is gone.
-    pub fn ends(&self) -> Option<Ends> {
-        Some(Ends {
+    pub fn ends(&self) -> Option<BranchPair> {
+        Some(BranchPair {
             source: self.source_project_id?,
             source_branch: self.source_branch.clone(),
             target: self.project_id,

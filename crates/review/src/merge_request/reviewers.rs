@@ -29,9 +29,9 @@ pub trait ReviewerStore {
         ids: &[MergeRequestId],
     ) -> Result<HashMap<MergeRequestId, Vec<Reviewer>>>;
     /// Asks exactly these people; those who are asked already keep what they said.
-    fn keep_reviewers(&mut self, of: MergeRequestId, people: &[UserId]) -> Result<()>;
+    fn save_reviewers(&mut self, of: MergeRequestId, people: &[UserId]) -> Result<()>;
     /// Somebody looked at it, or is asked to look again. Nothing for those who are not asked.
-    fn keep_review_state(
+    fn save_review_state(
         &mut self,
         of: MergeRequestId,
         user: UserId,
@@ -57,7 +57,7 @@ impl ReviewerStore for Tx<'_> {
         Ok(all)
     }
 
-    fn keep_reviewers(&mut self, of: MergeRequestId, people: &[UserId]) -> Result<()> {
+    fn save_reviewers(&mut self, of: MergeRequestId, people: &[UserId]) -> Result<()> {
         let old = reviewers::table
             .filter(reviewers::merge_request_id.eq(of))
             .filter(reviewers::user_id.ne_all(people));
@@ -78,7 +78,7 @@ impl ReviewerStore for Tx<'_> {
         Ok(())
     }
 
-    fn keep_review_state(
+    fn save_review_state(
         &mut self,
         of: MergeRequestId,
         user: UserId,

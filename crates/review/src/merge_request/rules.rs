@@ -3,7 +3,7 @@
 use db::Tx;
 use kernel::{Error, Faults, Result, ids::MergeRequestId};
 
-use super::{Ends, MergeRequestStore as _};
+use super::{BranchPair, MergeRequestStore as _};
 use crate::ports::Branches;
 
 const LONGEST_TITLE: usize = 255;
@@ -14,7 +14,7 @@ const SWITCHED_OFF: &str = "Target project has disabled merge requests";
 
 /// How the two projects are to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kinship {
+pub enum ForkRelation {
     Same,
     /// One is a fork of the other, or both of a third.
     Related,
@@ -32,15 +32,15 @@ pub(super) enum Target {
 /// `Unprocessable` for branches between which there can be none; `Conflict` where one is open.
 pub(super) fn ensure_possible(
     tx: &mut Tx<'_>,
-    ends: &Ends,
-    kinship: Kinship,
+    ends: &BranchPair,
+    kinship: ForkRelation,
     target: Target,
 ) -> Result<()> {
     ensure_distinct(ends)?;
     if target == Target::SwitchedOff {
         return Err(Error::unprocessable().sentences(vec![SWITCHED_OFF.to_owned()]));
     }
-    if kinship == Kinship::Strangers {
+    if kinship == ForkRelation::Strangers {
         return Err(Error::unprocessable().sentences(vec![UNRELATED.to_owned()]));
     }
     ensure_only(tx, ends, None)
@@ -48,7 +48,7 @@ pub(super) fn ensure_possible(
 
 /// # Errors
 /// `Unprocessable` where source and target are one.
-pub(super) fn ensure_distinct(ends: &Ends) -> Result<()> {
+pub(super) fn ensure_distinct(ends: &BranchPair) -> Result<()> {
     if ends.source == ends.target && ends.source_branch == ends.target_branch {
         return Err(Error::unprocessable().sentences(vec![SAME_BRANCH.to_owned()]));
     }
@@ -59,7 +59,7 @@ pub(super) fn ensure_distinct(ends: &Ends) -> Result<()> {
 /// `Conflict` where another merge request between the same branches is open.
 pub(super) fn ensure_only(
     tx: &mut Tx<'_>,
-    ends: &Ends,
+    ends: &BranchPair,
     except: Option<MergeRequestId>,
 ) -> Result<()> {
     match tx.find_open_between(ends, except)? {
@@ -74,7 +74,7 @@ pub(super) fn ensure_only(
 /// `BadRequest` with every fault of the texts.
 pub(super) fn ensure_fit(
     branches: &impl Branches,
-    ends: &Ends,
+    ends: &BranchPair,
     title: &str,
     description: Option<&str>,
 ) -> Result<()> {

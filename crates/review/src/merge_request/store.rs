@@ -15,7 +15,7 @@ use kernel::{
 use super::{MergeRequest, MergeRequestState, MergeStatus};
 use crate::{
     Home,
-    item::beside::{self, Beside},
+    item::details::{self, ItemDetails},
     sequence,
 };
 
@@ -24,7 +24,7 @@ const AT_ONCE: usize = 500;
 
 /// From where to where a merge request leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ends {
+pub struct BranchPair {
     pub source: ProjectId,
     pub source_branch: String,
     pub target: ProjectId,
@@ -34,7 +34,7 @@ pub struct Ends {
 /// What a new merge request is made of; the rest of its columns follows.
 #[derive(Clone, Debug)]
 pub struct NewRow<'a> {
-    pub ends: &'a Ends,
+    pub ends: &'a BranchPair,
     pub author: UserId,
     pub title: &'a str,
     pub draft: bool,
@@ -87,7 +87,7 @@ pub trait MergeRequestStore {
         project: ProjectId,
         iid: i64,
         reader: Actor,
-    ) -> Result<Option<(MergeRequest, Beside)>>;
+    ) -> Result<Option<(MergeRequest, ItemDetails)>>;
     fn merge_request(&mut self, id: MergeRequestId) -> Result<MergeRequest>;
     fn newest_merge_request(&mut self, project: ProjectId) -> Result<Option<MergeRequest>>;
     /// Rows in the order of their ids here; what is gone is left out.
@@ -95,7 +95,7 @@ pub trait MergeRequestStore {
     /// The number of a merge request between these branches that is not over, other than `except`.
     fn find_open_between(
         &mut self,
-        ends: &Ends,
+        ends: &BranchPair,
         except: Option<MergeRequestId>,
     ) -> Result<Option<i64>>;
     /// Every merge request of a source branch that is open, also while git merges it.
@@ -170,17 +170,17 @@ impl MergeRequestStore for Tx<'_> {
         project: ProjectId,
         iid: i64,
         reader: Actor,
-    ) -> Result<Option<(MergeRequest, Beside)>> {
+    ) -> Result<Option<(MergeRequest, ItemDetails)>> {
         let of_it = merge_requests::project_id.eq(project).and(merge_requests::iid.eq(iid));
-        let found: Option<(MergeRequest, beside::Row)> =
+        let found: Option<(MergeRequest, details::Row)> =
             each_backend!(self, |conn| merge_requests::table
                 .filter(of_it)
-                .select((MergeRequest::as_select(), beside::of_merge_requests::columns(reader)))
+                .select((MergeRequest::as_select(), details::of_merge_requests::columns(reader)))
                 .first(conn)
                 .optional()
                 .map_err(error("Merge request")))?;
         Ok(found.map(|(row, kept)| {
-            let beside = Beside::new(kept, row.author_id, reader);
+            let beside = ItemDetails::new(kept, row.author_id, reader);
             (row, beside)
         }))
     }
@@ -219,7 +219,7 @@ impl MergeRequestStore for Tx<'_> {
 
     fn find_open_between(
         &mut self,
-        ends: &Ends,
+        ends: &BranchPair,
         except: Option<MergeRequestId>,
     ) -> Result<Option<i64>> {
         let query = merge_requests::table

@@ -9,12 +9,12 @@ const LONGEST_BODY: usize = 100 << 10;
 
 /// Somebody, as commits name people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct CommitIdentity {
     pub name: String,
     pub email: String,
 }
 
-impl Named {
+impl CommitIdentity {
     fn line(&self) -> String {
         format!("{} <{}>", self.name, self.email)
     }
@@ -24,7 +24,7 @@ impl Named {
 #[derive(Clone, Debug, Default)]
 pub struct SourceCommit {
     pub message: String,
-    pub author: Named,
+    pub author: CommitIdentity,
     pub is_merge: bool,
 }
 
@@ -45,10 +45,10 @@ pub struct Words {
     pub url: String,
     /// The oldest first.
     pub commits: Vec<SourceCommit>,
-    pub approved_by: Vec<Named>,
-    pub reviewed_by: Vec<Named>,
-    pub merged_by: Named,
-    pub author: Named,
+    pub approved_by: Vec<CommitIdentity>,
+    pub reviewed_by: Vec<CommitIdentity>,
+    pub merged_by: CommitIdentity,
+    pub author: CommitIdentity,
     /// Who is named as the author of the commit itself, and not once more beside it.
     pub own_email: String,
 }
@@ -160,7 +160,7 @@ impl Words {
     }
 
     fn co_authors(&self) -> String {
-        let mut people: Vec<Named> = Vec::new();
+        let mut people: Vec<CommitIdentity> = Vec::new();
         for one in &self.commits {
             let known = people.iter().any(|person| person.email == one.author.email);
             if !known && one.author.email != self.own_email {
@@ -192,17 +192,20 @@ fn body(message: &str) -> &str {
     message.split_once('\n').map(|(_, body)| body.trim()).unwrap_or_default()
 }
 
-fn trailers(word: &str, people: &[Named]) -> String {
+fn trailers(word: &str, people: &[CommitIdentity]) -> String {
     let lines: Vec<String> = people.iter().map(|one| format!("{word}: {}", one.line())).collect();
     lines.join("\n")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MERGE_TEMPLATE, Named, SQUASH_TEMPLATE, SourceCommit, Words};
+    use super::{CommitIdentity, MERGE_TEMPLATE, SQUASH_TEMPLATE, SourceCommit, Words};
 
-    fn named(name: &str) -> Named {
-        Named { name: name.to_owned(), email: format!("{}@example.com", name.to_lowercase()) }
+    fn named(name: &str) -> CommitIdentity {
+        CommitIdentity {
+            name: name.to_owned(),
+            email: format!("{}@example.com", name.to_lowercase()),
+        }
     }
 
     fn words() -> Words {

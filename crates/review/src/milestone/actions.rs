@@ -16,7 +16,7 @@ use crate::{
     Home, Manages, Milestones, Reads,
     activity::{Action, record_milestone},
     policy::ManageMilestones,
-    ports::Places,
+    ports::GroupHierarchy,
 };
 
 const LONGEST_TITLE: usize = 255;
@@ -37,7 +37,7 @@ pub struct MilestoneChange {
 pub fn list(
     tx: &mut Tx<'_>,
     grant: &impl Reads<Milestones>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     filter: MilestoneFilter,
     of_ancestors: bool,
     page: PageRequest,
@@ -62,7 +62,7 @@ pub fn read(tx: &mut Tx<'_>, grant: &impl Reads<Milestones>, id: MilestoneId) ->
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &impl Manages<Milestones>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     change: MilestoneChange,
 ) -> Result<Milestone> {
     let empty = MilestoneDetails {
@@ -86,7 +86,7 @@ pub fn create(
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &impl Manages<Milestones>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     id: MilestoneId,
     change: MilestoneChange,
 ) -> Result<Milestone> {
@@ -102,7 +102,7 @@ pub fn update(
     };
     let details = changed(details, change);
     faults(tx, places, home, &details, Some(&title))?.refuse("update")?;
-    let kept = tx.keep_milestone(id, &details)?;
+    let kept = tx.save_milestone(id, &details)?;
     let user = grant.user()?;
     let fact = Fact::new(&kept, user);
     let (event, action) = match (before, kept.state) {
@@ -144,7 +144,7 @@ pub fn remove(
 pub fn promote(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageMilestones>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     id: MilestoneId,
 ) -> Result<Milestone> {
     let home = Home::Project(grant.project());
@@ -184,9 +184,9 @@ fn changed(details: MilestoneDetails, change: MilestoneChange) -> MilestoneDetai
 }
 
 /// What is wrong, to be told in one text.
-struct Found(Faults);
+struct MilestoneFaults(Faults);
 
-impl Found {
+impl MilestoneFaults {
     fn refuse(self, doing: &str) -> Result<()> {
         if self.0.is_empty() {
             return Ok(());
@@ -204,11 +204,11 @@ impl Found {
 
 fn faults(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    places: &impl GroupHierarchy,
     home: Home,
     details: &MilestoneDetails,
     old_title: Option<&str>,
-) -> Result<Found> {
+) -> Result<MilestoneFaults> {
     let mut faults = Faults::default();
     if details.title.is_empty() {
         faults.add("title", "can't be blank");
@@ -231,5 +231,5 @@ fn faults(
     {
         faults.add("due_date", "must be greater than start date");
     }
-    Ok(Found(faults))
+    Ok(MilestoneFaults(faults))
 }

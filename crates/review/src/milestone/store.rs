@@ -35,7 +35,7 @@ pub trait MilestoneStore {
     /// Whether one of these places has a milestone of this title.
     fn is_title_taken(&mut self, within: &MilestoneFilter, title: &str) -> Result<bool>;
     fn insert_milestone(&mut self, home: Home, details: &MilestoneDetails) -> Result<Milestone>;
-    fn keep_milestone(&mut self, id: MilestoneId, details: &MilestoneDetails) -> Result<Milestone>;
+    fn save_milestone(&mut self, id: MilestoneId, details: &MilestoneDetails) -> Result<Milestone>;
     /// Makes a project's milestone one of a group, with a number of that group.
     fn lift_milestone(&mut self, id: MilestoneId, to: Home) -> Result<Milestone>;
     fn delete_milestone(&mut self, id: MilestoneId) -> Result<()>;
@@ -159,7 +159,7 @@ impl MilestoneStore for Tx<'_> {
             .map_err(error("Milestone")))
     }
 
-    fn keep_milestone(&mut self, id: MilestoneId, details: &MilestoneDetails) -> Result<Milestone> {
+    fn save_milestone(&mut self, id: MilestoneId, details: &MilestoneDetails) -> Result<Milestone> {
         let row = (
             milestones::title.eq(&details.title),
             milestones::description.eq(&details.description),

@@ -31,12 +31,12 @@ pub struct NewNote {
     pub internal: bool,
     /// When it was said, for those who may tell otherwise than now.
     pub created_at: Option<Ts>,
-    pub place: Place,
+    pub place: NoteTarget,
 }
 
 /// Where something is said.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum NoteTarget {
     /// A plain comment.
     Alone,
     /// The beginning of a thread; of merge requests about a place in the diff, as JSON, or a commit.
@@ -47,7 +47,7 @@ pub enum Place {
 
 /// What came of something that was said: a note, unless there were only quick actions.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct NoteResult {
     pub item: Item,
     pub note: Option<Note>,
     pub done: Done,
@@ -65,7 +65,7 @@ pub fn create<G: TakesPart, F: Forge + Branches>(
     forge: &F,
     iid: i64,
     new: &NewNote,
-) -> Result<Said> {
+) -> Result<NoteResult> {
     let item = items::read(tx, grant, iid)?;
     ensure_unlocked(&item, grant.who())?;
     ensure_sayable(&new.body)?;
@@ -79,7 +79,7 @@ pub fn create<G: TakesPart, F: Forge + Branches>(
     };
     let done = run(tx, grant, forge, &item, &parted.commands)?;
     ensure_effect(note.as_ref(), &done)?;
-    Ok(Said { item, note, done, replaced: None })
+    Ok(NoteResult { item, note, done, replaced: None })
 }
 
 /// # Errors
@@ -100,15 +100,16 @@ fn say<G: TakesPart>(
     body: &str,
 ) -> Result<Note> {
     let author = grant.user()?;
-    let (mut thread, mut position, mut commit_id) = (discussion::Entered::alone(), None, None);
+    let (mut thread, mut position, mut commit_id) =
+        (discussion::DiscussionContext::alone(), None, None);
     match &new.place {
-        Place::Alone => {}
-        Place::Thread { position: at, commit_id: of } => {
+        NoteTarget::Alone => {}
+        NoteTarget::Thread { position: at, commit_id: of } => {
             let kind = if at.is_some() { NoteType::Diff } else { NoteType::Discussion };
             thread.note_type = Some(kind);
             (position, commit_id) = (at.clone(), of.clone());
         }
-        Place::Reply(id) => {
+        NoteTarget::Reply(id) => {
             let found = reading::discussion(tx, grant, forge, item, id)?;
             thread = discussion::enter(tx, item, &found)?;
             (position, commit_id) = (thread.position.take(), thread.commit_id.take());
@@ -136,7 +137,7 @@ fn say<G: TakesPart>(
 fn after_saying(tx: &mut Tx<'_>, forge: &impl Forge, item: &Item, note: &Note) -> Result<()> {
     tx.finish_todos(item.id, note.author_id)?;
     if !note.internal {
-        tx.note_participant(item, note.author_id)?;
+        tx.record_participant(item, note.author_id)?;
     }
     reference::note_changed(tx, forge, item, note, None)?;
     activity::record_note(tx, item, note)?;
@@ -157,7 +158,7 @@ pub fn update<G: TakesPart, F: Forge + Branches>(
     iid: i64,
     id: NoteId,
     body: &str,
-) -> Result<Said> {
+) -> Result<NoteResult> {
     let item = items::read(tx, grant, iid)?;
     let old = reading::note(tx, grant, forge, &item, id)?;
     ensure_changeable(&item, &old, grant)?;
@@ -166,7 +167,7 @@ pub fn update<G: TakesPart, F: Forge + Branches>(
     let note = match parted.text.is_empty() {
         true => None,
         false => {
-            let note = tx.keep_note_body(id, &parted.text)?;
+            let note = tx.save_note_body(id, &parted.text)?;
             reference::note_changed(tx, forge, &item, &note, Some(&old.body))?;
             tx.emit(Event::NoteUpdated(Fact::new(&note, grant.user()?)))?;
             Some(note)
@@ -180,7 +181,7 @@ pub fn update<G: TakesPart, F: Forge + Branches>(
     {
         forget(tx, &item, &old, grant.user()?)?;
     }
-    Ok(Said { item, note, done, replaced })
+    Ok(NoteResult { item, note, done, replaced })
 }
 
 /// Quick actions that were said instead of a note had an effect: the note goes, if it is still there.

@@ -16,7 +16,7 @@ pub(crate) fn fresh() -> String {
 }
 
 /// What a note takes over from the discussion that it enters.
-pub(super) struct Entered {
+pub(super) struct DiscussionContext {
     pub(super) id: String,
     pub(super) note_type: Option<NoteType>,
     pub(super) position: Option<String>,
@@ -25,7 +25,7 @@ pub(super) struct Entered {
     pub(super) is_resolved: bool,
 }
 
-impl Entered {
+impl DiscussionContext {
     /// A discussion of the note's own.
     pub(super) fn alone() -> Self {
         Self {
@@ -40,16 +40,20 @@ impl Entered {
 }
 
 /// Makes a discussion ready for one more note: a plain comment becomes the first of a thread.
-pub(super) fn enter(tx: &mut Tx<'_>, item: &Item, thread: &Discussion) -> Result<Entered> {
+pub(super) fn enter(
+    tx: &mut Tx<'_>,
+    item: &Item,
+    thread: &Discussion,
+) -> Result<DiscussionContext> {
     let refused = || Error::bad_request().because("Discussion can not be replied to.");
     let first = thread.notes.first().ok_or(Error::not_found("Discussion"))?;
     if first.is_system || !has_threads(item.id.kind) {
         return Err(refused());
     }
     if first.note_type.is_none() {
-        tx.keep_note_type(first.id, NoteType::Discussion)?;
+        tx.save_note_type(first.id, NoteType::Discussion)?;
     }
-    Ok(Entered {
+    Ok(DiscussionContext {
         id: thread.id.clone(),
         note_type: Some(first.note_type.unwrap_or(NoteType::Discussion)),
         position: first.position.clone(),

@@ -19,7 +19,7 @@ pub struct LineThread {
 
 /// What became of a thread's line.
 #[derive(Clone, Debug)]
-pub enum Traced {
+pub enum LineOutcome {
     Moved(Box<Position>),
     /// It was changed, or is not in the diff any more.
     Outdated,
@@ -48,14 +48,14 @@ pub fn behind(tx: &mut Tx<'_>, row: &MergeRequest, refs: &Refs) -> Result<Vec<Li
 pub fn keep(
     tx: &mut Tx<'_>,
     row: &MergeRequest,
-    traced: &[(LineThread, Traced)],
+    traced: &[(LineThread, LineOutcome)],
     resolve_outdated: bool,
 ) -> Result<()> {
     let item = row.item();
     for (thread, traced) in traced {
         match traced {
-            Traced::Moved(position) => move_to(tx, &item, thread, position)?,
-            Traced::Outdated => outdate(tx, &item, thread, resolve_outdated)?,
+            LineOutcome::Moved(position) => move_to(tx, &item, thread, position)?,
+            LineOutcome::Outdated => outdate(tx, &item, thread, resolve_outdated)?,
         }
     }
     tx.count_unresolved_threads(item.id)?;
@@ -97,7 +97,7 @@ fn outdate(tx: &mut Tx<'_>, item: &Item, thread: &LineThread, resolve: bool) -> 
     if resolve {
         let open = said.iter().filter(|note| note.is_resolvable() && !note.is_resolved());
         let open: Vec<NoteId> = open.map(|note| note.id).collect();
-        tx.keep_resolved(&open, Some(item.author))?;
+        tx.save_resolved(&open, Some(item.author))?;
     }
     Ok(())
 }

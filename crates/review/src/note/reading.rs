@@ -34,7 +34,7 @@ kernel::text_enum! {
 
 /// Which notes of an item are asked for, in which order.
 #[derive(Clone, Copy, Debug)]
-pub struct Listed {
+pub struct NoteQuery {
     pub activity: Activity,
     pub order_by: OrderBy,
     pub newest_first: bool,
@@ -46,7 +46,7 @@ pub fn list<G: ReadsItems>(
     grant: &G,
     forge: &impl Forge,
     iid: i64,
-    listed: Listed,
+    listed: NoteQuery,
     page: PageRequest,
 ) -> Result<(Item, Page<Note>)> {
     let item = reading::read(tx, grant, iid)?;

@@ -74,7 +74,7 @@ pub(crate) fn set(
     if ids.is_empty() {
         return Ok(());
     }
-    tx.keep_resolved(ids, resolved.then_some(user))?;
+    tx.save_resolved(ids, resolved.then_some(user))?;
     let open = tx.count_unresolved_threads(item.id)?;
     match open == 0 && resolved {
         true => write_system_note(tx, item, user, "resolved all threads"),

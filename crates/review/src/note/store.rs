@@ -57,10 +57,10 @@ pub trait NoteStore {
     /// The notes of a discussion, oldest first.
     fn notes_of_discussion(&mut self, item: ItemId, discussion: &str) -> Result<Vec<Note>>;
     fn insert_note(&mut self, item: &Item, row: &NewRow<'_>) -> Result<Note>;
-    fn keep_note_body(&mut self, id: NoteId, body: &str) -> Result<Note>;
-    fn keep_note_type(&mut self, id: NoteId, of: NoteType) -> Result<()>;
+    fn save_note_body(&mut self, id: NoteId, body: &str) -> Result<Note>;
+    fn save_note_type(&mut self, id: NoteId, of: NoteType) -> Result<()>;
     /// Settles the threads of these notes, or opens them again.
-    fn keep_resolved(&mut self, ids: &[NoteId], by: Option<UserId>) -> Result<()>;
+    fn save_resolved(&mut self, ids: &[NoteId], by: Option<UserId>) -> Result<()>;
     fn delete_note(&mut self, id: NoteId) -> Result<()>;
     /// Adds to the number of comments on an item that everybody may see, and notes that it changed.
     fn add_to_notes_count(&mut self, item: ItemId, by: i64) -> Result<()>;
@@ -168,7 +168,7 @@ impl NoteStore for Tx<'_> {
             .map_err(error("Note")))
     }
 
-    fn keep_note_body(&mut self, id: NoteId, body: &str) -> Result<Note> {
+    fn save_note_body(&mut self, id: NoteId, body: &str) -> Result<Note> {
         let changed = (notes::body.eq(body), notes::updated_at.eq(self.now));
         each_backend!(self, |conn| diesel::update(notes::table.find(id))
             .set(changed)
@@ -177,13 +177,13 @@ impl NoteStore for Tx<'_> {
             .map_err(error("Note")))
     }
 
-    fn keep_note_type(&mut self, id: NoteId, of: NoteType) -> Result<()> {
+    fn save_note_type(&mut self, id: NoteId, of: NoteType) -> Result<()> {
         let row = diesel::update(notes::table.find(id)).set(notes::note_type.eq(of));
         each_backend!(self, |conn| row.execute(conn).map_err(error("Note")))?;
         Ok(())
     }
 
-    fn keep_resolved(&mut self, ids: &[NoteId], by: Option<UserId>) -> Result<()> {
+    fn save_resolved(&mut self, ids: &[NoteId], by: Option<UserId>) -> Result<()> {
         let changed = (
             notes::resolved_by_id.eq(by),
             notes::resolved_at.eq(by.map(|_| self.now)),

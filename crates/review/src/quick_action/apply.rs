@@ -8,8 +8,8 @@ use kernel::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    beyond::{leave, promote},
-    later::Later,
+    cross_item::{leave, promote},
+    deferred::DeferredAction,
     parse::Command,
     table::{Effect, Needs},
 };
@@ -37,7 +37,7 @@ pub struct Done {
     pub changes: Map<String, Value>,
     pub summary: Vec<String>,
     /// What is still to be done.
-    pub later: Vec<Later>,
+    pub later: Vec<DeferredAction>,
 }
 
 impl Done {
@@ -53,7 +53,7 @@ impl Done {
 
 /// What is to become of an item; what is `None` stays.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct ItemChanges {
     pub(super) closed: Option<bool>,
     pub(super) title: Option<String>,
     pub(super) labels: LabelChange,
@@ -100,8 +100,8 @@ pub fn run<G: TakesPart, F: Forge + Branches>(
     }
     let Some(row) = find(tx, item)? else { return Ok(Done::default()) };
     let user = grant.user()?;
-    let (wanted, done) = (Wanted::default(), Done::default());
-    let mut doing = Doing { forge, item, row, user, who: *grant.who(), wanted, done };
+    let (wanted, done) = (ItemChanges::default(), Done::default());
+    let mut doing = ActionContext { forge, item, row, user, who: *grant.who(), wanted, done };
     let may_update = match &doing.row {
         Row::Issue(issue) => issue::actions::may_update(tx, grant.who(), issue)?,
         Row::MergeRequest(row) => change::may_update(tx, grant.who(), row)?,
@@ -136,17 +136,17 @@ pub(super) fn find(tx: &mut Tx<'_>, item: &Item) -> Result<Option<Row>> {
     })
 }
 
-pub(super) struct Doing<'d, F> {
+pub(super) struct ActionContext<'d, F> {
     pub(super) forge: &'d F,
     pub(super) item: &'d Item,
     pub(super) row: Row,
     pub(super) user: UserId,
     pub(super) who: Standing,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: ItemChanges,
     pub(super) done: Done,
 }
 
-impl<F: Forge + Branches> Doing<'_, F> {
+impl<F: Forge + Branches> ActionContext<'_, F> {
     /// Notes what one command wants; what has no effect is passed over.
     fn take(&mut self, tx: &mut Tx<'_>, command: &Command<'_>) -> Result<()> {
         let argument = command.argument;
@@ -195,7 +195,7 @@ impl<F: Forge + Branches> Doing<'_, F> {
             Effect::SubmitReview => self.submit_review(tx)?,
             Effect::Shrug | Effect::Tableflip => {}
             effect if self.plan(tx.now, effect, argument) => {}
-            effect => self.done.later.extend(Later::of(effect, argument)),
+            effect => self.done.later.extend(DeferredAction::of(effect, argument)),
         }
         Ok(())
     }
@@ -224,7 +224,7 @@ impl<F: Forge + Branches> Doing<'_, F> {
             return;
         }
         if self.item.id.kind == ItemKind::MergeRequest && !closed {
-            self.done.later.push(Later::Reopen);
+            self.done.later.push(DeferredAction::Reopen);
             return;
         }
         self.wanted.closed = Some(closed);
@@ -331,7 +331,7 @@ impl<F: Forge + Branches> Doing<'_, F> {
     }
 }
 
-fn of_issue(wanted: Wanted) -> IssueChange {
+fn of_issue(wanted: ItemChanges) -> IssueChange {
     let step = |closed| if closed { IssueStep::Close } else { IssueStep::Reopen };
     IssueChange {
         title: wanted.title,
@@ -351,7 +351,7 @@ fn of_issue(wanted: Wanted) -> IssueChange {
     }
 }
 
-fn of_merge_request(wanted: Wanted) -> MergeRequestChange {
+fn of_merge_request(wanted: ItemChanges) -> MergeRequestChange {
     MergeRequestChange {
         title: wanted.title,
         step: wanted.closed.filter(|closed| *closed).map(|_| Step::Close),

@@ -1,15 +1,15 @@
 //! Quick actions: lines of a text that change the item it is about.
 
 mod apply;
-mod beyond;
+mod cross_item;
 mod day;
-pub mod described;
-mod later;
-mod named;
+mod deferred;
+pub mod in_description;
 mod parse;
-mod planned;
+mod planning;
 mod table;
+mod with_arguments;
 
 pub use apply::{Done, run};
-pub use later::Later;
-pub use parse::{Command, Parted, part};
+pub use deferred::DeferredAction;
+pub use parse::{Command, ParsedText, part};

@@ -11,7 +11,7 @@ pub struct Command<'t> {
 }
 
 /// A text without its quick actions, and these.
-pub struct Parted<'t> {
+pub struct ParsedText<'t> {
     pub(crate) text: String,
     pub(crate) commands: Vec<Command<'t>>,
 }
@@ -20,7 +20,7 @@ const SHRUG: &str = "¯\\\\_(ツ)_/¯";
 const TABLEFLIP: &str = "(╯°□°)╯︵ ┻━┻";
 
 /// Takes quick actions for items of a kind out of a text.
-pub fn part(text: &str, kind: ItemKind) -> Parted<'_> {
+pub fn part(text: &str, kind: ItemKind) -> ParsedText<'_> {
     let mut blocks = Blocks::new();
     let (mut kept, mut commands) = (String::with_capacity(text.len()), Vec::new());
     for line in text.split_inclusive('\n') {
@@ -39,9 +39,9 @@ pub fn part(text: &str, kind: ItemKind) -> Parted<'_> {
         }
     }
     if commands.is_empty() {
-        return Parted { text: kept, commands };
+        return ParsedText { text: kept, commands };
     }
-    Parted { text: kept.trim().to_owned(), commands }
+    ParsedText { text: kept.trim().to_owned(), commands }
 }
 
 fn picture(effect: Effect) -> Option<&'static str> {

@@ -64,7 +64,7 @@ pub(super) enum Effect {
 
 /// Where a quick action can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum On {
+pub(super) enum ActionScope {
     Both,
     Issues,
     MergeRequests,
@@ -92,7 +92,7 @@ pub(super) enum Argument {
 pub(super) struct Row {
     pub(super) effect: Effect,
     pub(super) names: &'static [&'static str],
-    pub(super) on: On,
+    pub(super) on: ActionScope,
     pub(super) needs: Needs,
     pub(super) argument: Argument,
 }
@@ -101,7 +101,7 @@ macro_rules! rows { ($($effect:ident [$($name:literal)+] $on:ident $needs:ident 
     &[$(Row {
         effect: Effect::$effect,
         names: &[$($name),+],
-        on: On::$on,
+        on: ActionScope::$on,
         needs: Needs::$needs,
         argument: Argument::$argument,
     }),*]
@@ -168,9 +168,9 @@ pub(super) static TABLE: &[Row] = rows! {
 impl Row {
     pub(super) fn is_on(&self, kind: ItemKind) -> bool {
         match self.on {
-            On::Both => kind != ItemKind::Epic,
-            On::Issues => kind == ItemKind::Issue,
-            On::MergeRequests => kind == ItemKind::MergeRequest,
+            ActionScope::Both => kind != ItemKind::Epic,
+            ActionScope::Issues => kind == ItemKind::Issue,
+            ActionScope::MergeRequests => kind == ItemKind::MergeRequest,
         }
     }
 }

@@ -26,7 +26,7 @@ const EVERYBODY: &str = "all";
 const MOST_ASKED: i64 = 1000;
 
 /// Where a text is.
-struct Place<'t> {
+struct TextOrigin<'t> {
     item: &'t Item,
     note: Option<NoteId>,
     /// Not for everybody who may read the item.
@@ -43,7 +43,7 @@ pub fn text_changed(
     old: Option<&str>,
     new: Option<&str>,
 ) -> Result<()> {
-    changed(tx, forge, &Place { item, note: None, internal: false }, author, old, new)
+    changed(tx, forge, &TextOrigin { item, note: None, internal: false }, author, old, new)
 }
 
 /// Whether a text names people or items.
@@ -60,19 +60,19 @@ pub fn note_changed(
     note: &Note,
     old: Option<&str>,
 ) -> Result<()> {
-    let place = Place { item, note: Some(note.id), internal: note.internal };
+    let place = TextOrigin { item, note: Some(note.id), internal: note.internal };
     changed(tx, forge, &place, note.author_id, old, Some(&note.body))
 }
 
 /// A note is gone, with what it named.
 pub fn forget_note(tx: &mut Tx<'_>, item: &Item, id: NoteId) -> Result<()> {
-    tx.keep_mentions(item.id, Some(id), &[])
+    tx.save_mentions(item.id, Some(id), &[])
 }
 
 fn changed(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
-    place: &Place<'_>,
+    place: &TextOrigin<'_>,
     author: UserId,
     old: Option<&str>,
     new: Option<&str>,
@@ -92,7 +92,7 @@ fn changed(
 fn mention(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
-    place: &Place<'_>,
+    place: &TextOrigin<'_>,
     author: UserId,
     named: &[String],
     after: &References,
@@ -115,7 +115,7 @@ fn mention(
             continue;
         }
         if !place.internal {
-            tx.note_participant(place.item, *user)?;
+            tx.record_participant(place.item, *user)?;
         }
         if *user != author {
             let action = match after.addressed.contains(name) {
@@ -165,7 +165,7 @@ fn named_people(
 fn name_items(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
-    place: &Place<'_>,
+    place: &TextOrigin<'_>,
     author: UserId,
     before: &[ItemName],
     after: &[ItemName],
@@ -173,7 +173,7 @@ fn name_items(
     let found = find_items(tx, forge, place.item, author, after)?;
     let targets: Vec<(ItemId, Option<ProjectId>)> =
         found.iter().map(|(_, item)| (item.id, item.project())).collect();
-    tx.keep_mentions(place.item.id, place.note, &targets)?;
+    tx.save_mentions(place.item.id, place.note, &targets)?;
     // Nobody outside is to hear that something internal was said.
     if place.internal {
         return Ok(());

@@ -34,7 +34,7 @@ pub(crate) fn rewritten(
     if to == Home::Project(from) {
         return Ok(texts);
     }
-    let found: Vec<Found> =
+    let found: Vec<ReferenceSpans> =
         texts.iter().map(|text| find(&without_code(text), forge.address())).collect();
     let names: HashSet<&ItemName> = found
         .iter()
@@ -49,9 +49,9 @@ pub(crate) fn rewritten(
 }
 
 /// What a text names, each with its bytes there.
-type Found = Vec<(Range<usize>, Reference)>;
+type ReferenceSpans = Vec<(Range<usize>, Reference)>;
 
-fn renamed(text: &str, found: &Found, names: &HashMap<ItemName, String>) -> String {
+fn renamed(text: &str, found: &ReferenceSpans, names: &HashMap<ItemName, String>) -> String {
     let (mut new, mut at) = (String::with_capacity(text.len()), 0);
     for (place, reference) in found {
         let Reference::Item(name) = reference else { continue };

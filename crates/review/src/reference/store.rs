@@ -16,7 +16,7 @@ use crate::item::{Item, ItemId, ItemKind};
 
 pub trait ParticipantStore {
     /// Somebody commented on an item, or is mentioned there.
-    fn note_participant(&mut self, item: &Item, user: UserId) -> Result<()>;
+    fn record_participant(&mut self, item: &Item, user: UserId) -> Result<()>;
     /// Who commented on items or was mentioned there; authors and assignees are kept elsewhere.
     fn participants_of(&mut self, kind: ItemKind, ids: &[i64])
     -> Result<HashMap<i64, Vec<UserId>>>;
@@ -26,7 +26,7 @@ pub trait MentionStore {
     /// The items of a kind whose texts name an item, and those that its own texts name.
     fn items_named_with(&mut self, item: ItemId, kind: ItemKind) -> Result<Vec<i64>>;
     /// Which items a text names: that of an item itself, or of one of its notes.
-    fn keep_mentions(
+    fn save_mentions(
         &mut self,
         source: ItemId,
         note: Option<NoteId>,
@@ -35,7 +35,7 @@ pub trait MentionStore {
 }
 
 impl ParticipantStore for Tx<'_> {
-    fn note_participant(&mut self, item: &Item, user: UserId) -> Result<()> {
+    fn record_participant(&mut self, item: &Item, user: UserId) -> Result<()> {
         let row = (
             participants::item_kind.eq(item.id.kind),
             participants::item_id.eq(item.id.id),
@@ -85,7 +85,7 @@ impl MentionStore for Tx<'_> {
         Ok(all)
     }
 
-    fn keep_mentions(
+    fn save_mentions(
         &mut self,
         source: ItemId,
         note: Option<NoteId>,

@@ -17,12 +17,12 @@ use crate::{
         MergeRequestState,
         list::{self as merge_requests, MergeRequestFilter},
     },
-    ports::{Deployments, Forge, Places, Projects},
+    ports::{Deployments, Forge, GroupHierarchy, Projects},
 };
 
 /// Open things that are given to somebody, and what they are asked.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Waiting {
+pub struct AssignmentCounts {
     pub issues: i64,
     pub merge_requests: i64,
     pub reviews: i64,
@@ -32,17 +32,17 @@ pub struct Waiting {
 pub fn waiting(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
-    places: &(impl Projects + Places + Deployments),
+    places: &(impl Projects + GroupHierarchy + Deployments),
     actor: Actor,
-) -> Result<Waiting> {
+) -> Result<AssignmentCounts> {
     let given = vec![Choice::These(vec![actor.user()?])];
     let of_issues = IssueFilter {
         common: Common { assignees: given.clone(), ..Common::default() },
         state: Some(IssueState::Opened),
         ..IssueFilter::default()
     };
-    let among = issues::Among::Everywhere;
-    let asked = issues::Asked { actor, among, archived: false, filter: &of_issues };
+    let among = issues::IssueSet::Everywhere;
+    let asked = issues::IssueQuery { actor, among, archived: false, filter: &of_issues };
     let issues = issues::count_all_of(tx, places, &asked)?;
     let open = || MergeRequestFilter {
         state: Some(MergeRequestState::Opened),
@@ -54,8 +54,8 @@ pub fn waiting(
     };
     let asked_for = MergeRequestFilter { reviewers: given, ..open() };
     let mut count = |filter: &MergeRequestFilter| {
-        let among = merge_requests::Among::Everywhere;
-        let asked = merge_requests::Asked { actor, among, archived: false, filter };
+        let among = merge_requests::MergeRequestSet::Everywhere;
+        let asked = merge_requests::MergeRequestQuery { actor, among, archived: false, filter };
         merge_requests::count_all_of(tx, places, &asked)
     };
     let (merge_requests, reviews) = (count(&assigned)?, count(&asked_for)?);
@@ -64,5 +64,5 @@ pub fn waiting(
         Total::Counted(total) => total,
         Total::Uncounted { .. } => 0,
     };
-    Ok(Waiting { issues, merge_requests, reviews, todos })
+    Ok(AssignmentCounts { issues, merge_requests, reviews, todos })
 }

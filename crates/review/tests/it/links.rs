@@ -6,7 +6,7 @@ use forgeway_review::issue::{
     actions::close,
     link::{
         LinkType,
-        actions::{Linked, create, list, remove},
+        actions::{LinkWithIssues, create, list, remove},
     },
 };
 use kernel::{Result, error::Kind, ids::UserId};
@@ -24,7 +24,7 @@ fn link(
     by: UserId,
     (one, other): (&Issue, &Issue),
     link_type: LinkType,
-) -> Result<Linked> {
+) -> Result<LinkWithIssues> {
     let target = (other.project_id, other.iid);
     create(tx, &world.around, &world.standing(by), one, target, link_type)
 }

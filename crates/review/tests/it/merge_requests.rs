@@ -3,9 +3,9 @@
 use db::Tx;
 use forgeway_review::{
     merge_request::{
-        Ends, Heads, Kinship, MergeRequest, MergeRequestState,
+        BranchPair, ForkRelation, Heads, MergeRequest, MergeRequestState,
         actions::{NewMergeRequest, Proposal, create, find, remove},
-        change::{Looked, MergeRequestChange, update},
+        change::{HeadsSnapshot, MergeRequestChange, update},
         state::Step,
     },
     policy::{
@@ -17,8 +17,8 @@ use kernel::{Result, error::Kind, ids::UserId};
 
 use crate::world::{World, test};
 
-fn ends(world: &World, source: &str, target: &str) -> Ends {
-    Ends {
+fn ends(world: &World, source: &str, target: &str) -> BranchPair {
+    BranchPair {
         source: world.project,
         source_branch: source.to_owned(),
         target: world.project,
@@ -38,7 +38,7 @@ fn heads() -> Heads {
 fn propose(
     tx: &mut Tx<'_>,
     world: &World,
-    (ends, kinship): (Ends, Kinship),
+    (ends, kinship): (BranchPair, ForkRelation),
     title: &str,
 ) -> Result<MergeRequest> {
     let source = world.may::<ProposeMergeRequests>(world.owner)?;
@@ -49,7 +49,7 @@ fn propose(
 }
 
 fn proposed(tx: &mut Tx<'_>, world: &World, branch: &str) -> Result<MergeRequest> {
-    propose(tx, world, (ends(world, branch, "main"), Kinship::Same), "Tea")
+    propose(tx, world, (ends(world, branch, "main"), ForkRelation::Same), "Tea")
 }
 
 fn change(
@@ -59,7 +59,7 @@ fn change(
     asked: MergeRequestChange,
 ) -> Result<MergeRequest> {
     let grant = world.may::<TakePartInMergeRequests>(by)?;
-    let looked = Looked { at: ends(world, "tea", "main"), heads: heads() };
+    let looked = HeadsSnapshot { at: ends(world, "tea", "main"), heads: heads() };
     update(tx, &grant, &world.around, 1, Some(&looked), asked)
 }
 
@@ -83,7 +83,7 @@ fn a_branch_is_not_proposed_to_itself() {
 #[test]
 fn projects_outside_of_a_fork_network_propose_nothing_to_each_other() {
     test(|tx, world| {
-        let strangers = (ends(world, "tea", "main"), Kinship::Strangers);
+        let strangers = (ends(world, "tea", "main"), ForkRelation::Strangers);
         let refused = propose(tx, world, strangers, "Tea").unwrap_err();
         assert_eq!(refused.to_string(), "Source project is not a fork of the target project");
         Ok(())
@@ -120,7 +120,7 @@ fn a_merge_request_is_not_opened_again_beside_another() {
 #[test]
 fn titles_and_branches_have_to_be_some() {
     test(|tx, world| {
-        let at = |branch: &str| (ends(world, branch, "main"), Kinship::Same);
+        let at = |branch: &str| (ends(world, branch, "main"), ForkRelation::Same);
         for (branch, title) in [("tea", " "), ("", "Tea"), ("green tea", "Tea")] {
             let refused = propose(tx, world, at(branch), title).unwrap_err();
             assert_eq!(refused.kind, Kind::BadRequest, "{branch:?} {title:?}");

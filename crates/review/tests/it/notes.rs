@@ -3,7 +3,7 @@
 use forgeway_review::{
     issue::{IssueState, IssueStore as _, actions::NewIssue},
     note::{
-        actions::{NewNote, Place, remove, update},
+        actions::{NewNote, NoteTarget, remove, update},
         reading::{Activity, discussions},
     },
     policy::{CreateIssues, ReadIssueNotes},
@@ -118,7 +118,7 @@ fn an_answer_makes_a_thread_of_a_note() {
     test(|tx, world| {
         world.issue(tx, world.owner, titled("Tea"))?;
         let first = world.say(tx, world.guest, 1, &comment("Milk?"))?.unwrap();
-        let reply = Place::Reply(first.discussion.clone());
+        let reply = NoteTarget::Reply(first.discussion.clone());
         let answer = world.say(tx, world.owner, 1, &NewNote { place: reply, ..comment("Yes") })?;
         assert_eq!(answer.unwrap().discussion, first.discussion);
         let grant = world.may::<ReadIssueNotes>(world.guest)?;

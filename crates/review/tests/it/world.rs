@@ -13,8 +13,8 @@ use forgeway_review::{
     item::reading::ReadsItems,
     note::{
         Note,
-        actions::{NewNote, Place, create as say},
-        reading::{Activity, Listed, OrderBy, list},
+        actions::{NewNote, NoteTarget, create as say},
+        reading::{Activity, NoteQuery, OrderBy, list},
     },
     policy::{CreateIssues, ReadIssueNotes},
 };
@@ -25,7 +25,7 @@ use kernel::{
     page::PageRequest,
 };
 
-pub(crate) use around::Around;
+pub(crate) use around::FakeDirectory;
 
 pub(crate) struct World {
     pub(crate) owner: UserId,
@@ -37,7 +37,7 @@ pub(crate) struct World {
     /// Both are in the group.
     pub(crate) project: ProjectId,
     pub(crate) other: ProjectId,
-    pub(crate) around: Around,
+    pub(crate) around: FakeDirectory,
 }
 
 /// Runs a test in one transaction of a database of its own.
@@ -63,13 +63,13 @@ impl World {
             (guest, "guest", AccessLevel::Guest),
             (stranger, "stranger", AccessLevel::NoAccess),
         ];
-        let around = Around { people, groups: vec![group], projects: vec![project, other] };
+        let around = FakeDirectory { people, groups: vec![group], projects: vec![project, other] };
         Ok(Self { owner, reporter, guest, stranger, group, project, other, around })
     }
 
     /// The same, with both projects outside of any group.
-    pub(crate) fn without_group(&self) -> Around {
-        Around { groups: Vec::new(), ..self.around.clone() }
+    pub(crate) fn without_group(&self) -> FakeDirectory {
+        FakeDirectory { groups: Vec::new(), ..self.around.clone() }
     }
 
     /// How somebody stands in the projects and the group.
@@ -146,7 +146,7 @@ impl World {
         iid: i64,
         activity: Activity,
     ) -> Result<Vec<String>> {
-        let listed = Listed { activity, order_by: OrderBy::CreatedAt, newest_first: false };
+        let listed = NoteQuery { activity, order_by: OrderBy::CreatedAt, newest_first: false };
         let (_, page) = list(tx, grant, &self.around, iid, listed, PageRequest::default())?;
         Ok(page.items.into_iter().map(|note| note.body).collect())
     }
@@ -159,5 +159,5 @@ pub(crate) fn titled(title: &str) -> NewIssue {
 
 /// A plain comment.
 pub(crate) fn comment(body: &str) -> NewNote {
-    NewNote { body: body.to_owned(), internal: false, created_at: None, place: Place::Alone }
+    NewNote { body: body.to_owned(), internal: false, created_at: None, place: NoteTarget::Alone }
 }

@@ -1,7 +1,7 @@
-//! Runners that ask for a job while there is none: each has a cursor, a word that changes whenever a job becomes pending
-//! that it could take. Who shows the present one is asked to wait, in memory alone.
+//! Long polling for jobs, in memory alone. Each runner has a cursor that changes whenever a job becomes pending that it
+//! could take; a request with the current cursor waits.
 
-mod errand;
+mod assignment;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,15 +12,15 @@ use std::{
 use kernel::ids::{JobId, RunnerId};
 use tokio::time::{Instant, timeout};
 
-pub use errand::Errand;
+pub use assignment::Assignment;
 
-use self::errand::Seat;
+use self::assignment::Seat;
 use crate::matching::{Home, Taker};
 
 /// A cursor counts no longer than this: what else may let a runner take a job that it could not take before (a project
 /// that switches runners on, a tag of the group) is found at the latest then.
 const LIFETIME: Duration = Duration::from_secs(600);
-/// Who has not asked for so long is forgotten.
+/// Runners that have not polled for so long are forgotten.
 const FORGET: Duration = Duration::from_secs(3600);
 /// A runner that has not asked for so long does not keep others of its process from waiting.
 const ASKS_AGAIN: Duration = Duration::from_secs(120);
@@ -41,7 +41,7 @@ pub struct Arrival {
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownRunner {
     taker: Arc<Taker>,
     cursor: String,
     since: Instant,
@@ -52,8 +52,8 @@ struct Known {
     processes: HashMap<Process, Instant>,
 }
 
-impl Known {
-    fn note_call(&mut self, process: &Process, now: Instant) {
+impl KnownRunner {
+    fn record_call(&mut self, process: &Process, now: Instant) {
         self.asked = now;
         if self.processes.len() >= MANY {
             self.processes.clear();
@@ -63,7 +63,7 @@ impl Known {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct IdleRunner {
     runner: RunnerId,
     process: Process,
     /// Since when it has nothing to do.
@@ -73,8 +73,8 @@ struct Waiting {
 
 #[derive(Debug, Default)]
 struct State {
-    known: HashMap<RunnerId, Known>,
-    waiting: Vec<Waiting>,
+    known: HashMap<RunnerId, KnownRunner>,
+    waiting: Vec<IdleRunner>,
     /// Whether the server stops, so that nobody is to wait any more.
     closed: bool,
 }
@@ -100,7 +100,7 @@ impl Mailbox {
         if state.known.len() >= MANY {
             state.known.retain(|_, known| known.asked + FORGET > now);
         }
-        let known = state.known.entry(taker.runner).or_insert_with(|| Known {
+        let known = state.known.entry(taker.runner).or_insert_with(|| KnownRunner {
             taker: Arc::new(taker.clone()),
             cursor: fresh(),
             since: now,
@@ -112,7 +112,7 @@ impl Mailbox {
             (known.cursor, known.since) = (fresh(), now);
             known.taker = Arc::new(taker.clone());
         }
-        known.note_call(process, now);
+        known.record_call(process, now);
         known.cursor.clone()
     }
 
@@ -131,7 +131,7 @@ impl Mailbox {
         if !holds || known.taker.token_digest != token_digest {
             return None;
         }
-        known.note_call(process, now);
+        known.record_call(process, now);
         Some(*runner)
     }
 
@@ -160,8 +160,8 @@ impl Mailbox {
         process: &Process,
         cursor: &str,
         hold: Duration,
-    ) -> Option<Errand<'_>> {
-        let errand = Errand::new(self);
+    ) -> Option<Assignment<'_>> {
+        let errand = Assignment::new(self);
         {
             let mut state = self.state();
             let known = state.known.get(&runner).filter(|known| known.cursor == cursor);
@@ -174,7 +174,7 @@ impl Mailbox {
             }
             let idle = known.processes.get(process).copied().unwrap_or(known.asked);
             let seat = Arc::clone(errand.seat());
-            state.waiting.push(Waiting { runner, process: process.clone(), idle, seat });
+            state.waiting.push(IdleRunner { runner, process: process.clone(), idle, seat });
         }
         // Who hangs up does not stay in the list, and hands on what it was woken for.
         drop(timeout(hold, errand.woken()).await);

@@ -19,7 +19,7 @@ pub trait ManagerStore {
     /// A page, newest first.
     fn managers(&mut self, runner: RunnerId, page: PageRequest) -> Result<Page<Manager>>;
     /// Writes down that a runner called now, and what it told of itself. What it does not tell stays as it was.
-    fn note_contact(&mut self, runner: RunnerId, contact: &Contact) -> Result<()>;
+    fn record_contact(&mut self, runner: RunnerId, contact: &Contact) -> Result<()>;
     /// Takes one away; false where there is none of that name.
     fn delete_manager(&mut self, runner: RunnerId, system_id: &str) -> Result<bool>;
 }
@@ -41,7 +41,7 @@ impl ManagerStore for Tx<'_> {
         })
     }
 
-    fn note_contact(&mut self, runner: RunnerId, contact: &Contact) -> Result<()> {
+    fn record_contact(&mut self, runner: RunnerId, contact: &Contact) -> Result<()> {
         let told = (
             contact.version.as_ref().map(|told| managers::version.eq(told)),
             contact.revision.as_ref().map(|told| managers::revision.eq(told)),

@@ -10,7 +10,7 @@ use kernel::{
 };
 
 use super::{
-    Attributes, Runner, RunnerFilter, RunnerListStore as _, RunnerPlaces, RunnerStore as _,
+    Attributes, Runner, RunnerFilter, RunnerListStore as _, RunnerScope, RunnerStore as _,
     RunnerToken, RunnerType, register,
 };
 use crate::{
@@ -30,7 +30,7 @@ fn find(tx: &mut Tx<'_>, id: RunnerId) -> Result<Runner> {
     tx.find_runner(id)?.ok_or(Error::not_found("Runner"))
 }
 
-/// A page of the runners that the caller looks after.
+/// A page of the runners that the caller may manage.
 pub fn list_own(
     tx: &mut Tx<'_>,
     grant: &Grant<UseRunners>,
@@ -39,7 +39,7 @@ pub fn list_own(
     page: PageRequest,
 ) -> Result<Page<Runner>> {
     let actor = grant.actor();
-    let places = RunnerPlaces {
+    let places = RunnerScope {
         projects: roles.projects(tx, actor, Maintainer)?,
         groups: roles.groups(tx, actor, Owner)?,
         instance: false,
@@ -57,8 +57,8 @@ pub fn list_all(
     tx.runners(None, filter, page)
 }
 
-/// A page of the runners that may do a project's jobs; `places` are those of its groups that it lets in, and whether it
-/// takes those of the installation.
+/// A page of the runners available to a project; `places` names its groups with group runners, and whether it takes instance
+/// runners.
 pub fn list_of_project(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadProjectRunners>,
@@ -67,7 +67,7 @@ pub fn list_of_project(
     filter: &RunnerFilter,
     page: PageRequest,
 ) -> Result<Page<Runner>> {
-    let places = RunnerPlaces { projects: vec![grant.project()], groups, instance };
+    let places = RunnerScope { projects: vec![grant.project()], groups, instance };
     tx.runners(Some(&places), filter, page)
 }
 
@@ -80,11 +80,11 @@ pub fn list_of_group(
     page: PageRequest,
 ) -> Result<Page<Runner>> {
     let groups = std::iter::once(grant.group()).chain(above).collect();
-    let places = RunnerPlaces { projects: Vec::new(), groups, instance: true };
+    let places = RunnerScope { projects: Vec::new(), groups, instance: true };
     tx.runners(Some(&places), filter, page)
 }
 
-/// Whether somebody sees all of a runner.
+/// Whether a user may see all fields of a runner.
 fn may_read(tx: &mut Tx<'_>, actor: Actor, roles: &impl Roles, runner: &Runner) -> Result<bool> {
     if actor.admin || runner.is_shared() {
         return Ok(true);
@@ -96,7 +96,7 @@ fn may_read(tx: &mut Tx<'_>, actor: Actor, roles: &impl Roles, runner: &Runner) 
     Ok(roles.highest_in_projects(tx, actor, &projects)? >= Maintainer)
 }
 
-/// Whether somebody may change a runner: who looks after the project or group to which it belongs.
+/// Whether a user may change a runner: maintainers of its projects and owners of its group.
 pub fn may_update(
     tx: &mut Tx<'_>,
     actor: Actor,
@@ -151,7 +151,7 @@ pub fn read(
     find_where(tx, id, |tx, runner| may_read(tx, grant.actor(), roles, runner))
 }
 
-/// A runner whose jobs the caller may list: those of the whole installation are for administrators.
+/// A runner whose jobs the caller may list. Instance runners are for administrators.
 pub fn read_with_jobs(
     tx: &mut Tx<'_>,
     grant: &Grant<UseRunners>,
@@ -191,7 +191,7 @@ pub fn update(
     Ok(after)
 }
 
-/// Takes a runner away. Who is no administrator leaves those alone that do jobs of several projects.
+/// Removes a runner. Only administrators may remove one that several projects use.
 pub fn remove(
     tx: &mut Tx<'_>,
     grant: &Grant<UseRunners>,
@@ -220,7 +220,7 @@ pub fn reset_token(
     Ok(token)
 }
 
-/// Lets a runner of another project do the jobs of this one, too.
+/// Assigns a runner of another project to this one.
 pub fn assign(
     tx: &mut Tx<'_>,
     grant: &Grant<AdminProjectRunners>,
@@ -246,7 +246,7 @@ pub fn assign(
     Ok(runner)
 }
 
-/// Ends that a runner does the jobs of this project.
+/// Unassigns a runner from this project.
 pub fn unassign(
     tx: &mut Tx<'_>,
     grant: &Grant<AdminProjectRunners>,

@@ -16,7 +16,7 @@ use super::{
 };
 
 kernel::text_enum! {
-    /// How runners are wanted. These overlap: who is stale may be offline, too.
+    /// Runner status to filter by. They overlap: a stale runner is also offline.
     pub enum StatusFilter {
         Active = "active",
         Paused = "paused",
@@ -37,15 +37,15 @@ pub struct RunnerFilter {
     pub tags: Vec<String>,
 }
 
-/// Whose runners are wanted: of any of these.
+/// Whose runners to list: of any of these.
 #[derive(Clone, Debug, Default)]
-pub struct RunnerPlaces {
+pub struct RunnerScope {
     pub projects: Vec<ProjectId>,
     pub groups: Vec<NamespaceId>,
     pub instance: bool,
 }
 
-impl RunnerPlaces {
+impl RunnerScope {
     fn condition(&self) -> String {
         let projects: Vec<i64> = self.projects.iter().map(|id| id.0).collect();
         let groups: Vec<i64> = self.groups.iter().map(|id| id.0).collect();
@@ -100,7 +100,7 @@ pub trait RunnerListStore {
     /// A page, newest first; `None` for those of everybody.
     fn runners(
         &mut self,
-        places: Option<&RunnerPlaces>,
+        places: Option<&RunnerScope>,
         filter: &RunnerFilter,
         page: PageRequest,
     ) -> Result<Page<Runner>>;
@@ -109,7 +109,7 @@ pub trait RunnerListStore {
 impl RunnerListStore for Tx<'_> {
     fn runners(
         &mut self,
-        places: Option<&RunnerPlaces>,
+        places: Option<&RunnerScope>,
         filter: &RunnerFilter,
         page: PageRequest,
     ) -> Result<Page<Runner>> {

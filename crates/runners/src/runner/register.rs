@@ -1,4 +1,4 @@
-//! Runners come and go: by their own word, with a token, or by a person's.
+//! Registration and removal of runners.
 
 use db::Tx;
 use kernel::{
@@ -9,7 +9,7 @@ use kernel::{
 use super::{Attributes, Runner, RunnerAccess, RunnerStore as _, RunnerToken, RunnerType};
 use crate::Event;
 
-/// Whose runner it becomes. Whoever names one has shown that they may: by its registration token, or by their role.
+/// The owner of a new runner. The caller has checked the registration token or role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     Instance,
@@ -68,7 +68,7 @@ pub fn create(
     Ok(made)
 }
 
-/// The runner that shows its token.
+/// The runner with this token.
 ///
 /// # Errors
 /// `Forbidden` where it is nobody's.
@@ -80,13 +80,13 @@ pub fn authenticate(tx: &mut Tx<'_>, token: &RunnerToken) -> Result<Runner> {
     found.ok_or(Error::forbidden())
 }
 
-/// Gives a runner another token; the old one is worth nothing from now on.
+/// Replaces the token of a runner; the old one stops working.
 pub fn renew_token(tx: &mut Tx<'_>, runner: &Runner, token: &RunnerToken) -> Result<()> {
     tx.set_runner_token(runner.id, &token.digest(), &token.short())?;
     tx.emit(Event::RunnerChanged { runner: runner.id })
 }
 
-/// A runner goes.
+/// Removes a runner.
 pub fn remove(tx: &mut Tx<'_>, runner: &Runner, unmodified_since: Option<Ts>) -> Result<()> {
     runner.updated_at.ensure_unchanged_since(unmodified_since)?;
     tx.delete_runner(runner.id)?;

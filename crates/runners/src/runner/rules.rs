@@ -1,4 +1,4 @@
-//! What runners may be set to, and what time makes of them.
+//! Rules for the attributes of runners, and their status by time of contact.
 
 use kernel::{Faults, Result, Ts};
 use time::Duration;
@@ -26,7 +26,7 @@ kernel::text_enum! {
     }
 }
 
-/// How something is that was made and last heard of at these moments.
+/// The status of a runner or manager, from when it was created and last contacted.
 pub(crate) fn status_at(created_at: Ts, contacted_at: Option<Ts>, now: Ts) -> RunnerStatus {
     let old = |at: Ts| at.plus(STALE) <= now;
     match contacted_at {

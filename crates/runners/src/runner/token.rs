@@ -1,15 +1,15 @@
-//! What a runner shows to be known again.
+//! Authentication tokens of runners.
 
 use secrets::Secret;
 use sha2::{Digest as _, Sha256};
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-/// So many signs of a token are shown where runners are told apart.
+/// Characters of a token that are shown to tell runners apart.
 const SHOWN: usize = 9;
 /// No token is longer.
 const LONGEST: usize = 1024;
 
-/// A runner's own token. Of the database's copy only the digest is known.
+/// The authentication token of a runner. The database stores only its digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunnerToken(Secret);
 
@@ -27,7 +27,7 @@ impl RunnerToken {
         Self::given(format!("{}{}", Self::PREFIX, random()))
     }
 
-    /// One that somebody shows.
+    /// One given by a client.
     pub fn given(text: impl Into<String>) -> Self {
         Self(Secret::new(text))
     }
@@ -41,7 +41,7 @@ impl RunnerToken {
         self.0.reveal()
     }
 
-    /// Its beginning, by which people tell runners apart.
+    /// The first characters, by which people tell runners apart.
     pub fn short(&self) -> String {
         let own = self.reveal();
         own.strip_prefix(Self::PREFIX).unwrap_or(own).chars().take(SHOWN).collect()

@@ -1,4 +1,4 @@
-//! Reading alerts, and saying how far people are with them.
+//! Reading alerts and changing their status.
 
 use db::Tx;
 use kernel::{
@@ -44,7 +44,7 @@ pub fn notes(
     tx.alert_notes(alert.id, page)
 }
 
-/// Says how far people are with an alert; one that is so already stays.
+/// Changes the status of an alert; the same status changes nothing.
 ///
 /// # Errors
 /// `BadRequest` for a resolved alert that is open again under another number.
@@ -100,6 +100,6 @@ pub fn change_settings(
         send_email: change.send_email.unwrap_or(before.send_email),
         auto_close_incident: change.auto_close_incident.unwrap_or(before.auto_close_incident),
     };
-    tx.keep_alert_settings(grant.project(), &after)?;
+    tx.save_alert_settings(grant.project(), &after)?;
     Ok(after)
 }

@@ -1,4 +1,4 @@
-//! Alerts of any monitor, by the names of fields that the documentation gives, or by where an integration says they lie.
+//! Alerts in the generic JSON form: fields by their documented names, or by the mapping of the integration.
 
 use kernel::TextEnum as _;
 use serde_json::{Map, Value};
@@ -65,7 +65,7 @@ fn at<'p>(payload: &'p Map<String, Value>, path: &[String]) -> Option<&'p Value>
     })
 }
 
-/// Whatever is unknown is as bad as can be.
+/// An unknown severity counts as critical.
 fn severity(word: Option<String>) -> AlertSeverity {
     let word = word.map(|word| word.trim().to_lowercase());
     word.and_then(|word| AlertSeverity::find(&word)).unwrap_or(AlertSeverity::Critical)

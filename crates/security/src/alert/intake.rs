@@ -1,4 +1,4 @@
-//! What monitors send, from the key to the row.
+//! Receiving alerts: from the authorization key to the row.
 
 use db::Tx;
 use kernel::{
@@ -20,7 +20,7 @@ use crate::{
 
 /// So many alerts of one call are read.
 pub const ALERTS_AT_ONCE: usize = 100;
-/// So deep lists and maps may lie in one another.
+/// Maximum nesting depth of a payload.
 const DEEPEST: usize = 100;
 
 /// What was sent.
@@ -65,7 +65,7 @@ fn is_keepable(value: &Value, deep: usize) -> bool {
     }
 }
 
-/// Why nothing is taken.
+/// Why a payload is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denial {
     /// No active integration has this address.
@@ -73,7 +73,7 @@ pub enum Denial {
     WrongKey,
 }
 
-/// The integration of an address, for whoever shows its key.
+/// The integration of an endpoint, if the key is right.
 pub fn authorize(
     tx: &mut Tx<'_>,
     project: ProjectId,
@@ -99,11 +99,11 @@ pub struct Notice {
 
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Received {
+pub enum IntakeResult {
     Stored(Vec<Notice>),
     /// A call of Prometheus, however many of its alerts were good.
     Taken,
-    /// It says that something is over which is not known.
+    /// It ends an alert that is not known.
     NotStored,
 }
 
@@ -125,24 +125,24 @@ fn told(integration: &AlertIntegration, payload: &Payload) -> Result<Vec<NewAler
     })
 }
 
-/// Takes what an integration sent.
+/// Stores the alerts of a payload.
 pub fn receive(
     tx: &mut Tx<'_>,
     around: &(impl Incidents + Environments),
     integration: &AlertIntegration,
     payload: &Payload,
-) -> Result<Received> {
+) -> Result<IntakeResult> {
     let mut touched = Vec::new();
     for new in told(integration, payload)? {
         touched.extend(take(tx, around, integration, &new)?);
     }
     if payload.is_prometheus {
-        return Ok(Received::Taken);
+        return Ok(IntakeResult::Taken);
     }
     let notice = |alert: Alert| Notice { iid: alert.iid, title: alert.title };
     Ok(match touched.is_empty() {
-        true => Received::NotStored,
-        false => Received::Stored(touched.into_iter().map(notice).collect()),
+        true => IntakeResult::NotStored,
+        false => IntakeResult::Stored(touched.into_iter().map(notice).collect()),
     })
 }
 

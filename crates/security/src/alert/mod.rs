@@ -1,4 +1,4 @@
-//! An alert: something that a monitor saw in what a project runs.
+//! Alerts: reports of monitoring tools about a project.
 
 pub mod actions;
 mod generic;
@@ -12,7 +12,9 @@ mod settings;
 mod state;
 mod store;
 
-pub use intake::{ALERTS_AT_ONCE, Denial, Notice, Payload, Received, authorize, is_news, receive};
+pub use intake::{
+    ALERTS_AT_ONCE, Denial, IntakeResult, Notice, Payload, authorize, is_news, receive,
+};
 pub use model::{Alert, AlertSeverity, NewAlert};
 pub use note::{AlertNote, NoteKind, NoteStore};
 pub use settings::{AlertSettings, SettingsStore};

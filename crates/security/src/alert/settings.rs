@@ -1,4 +1,4 @@
-//! What becomes of the alerts of a project.
+//! Alert settings of a project.
 
 use db::{Tx, each_backend, error, schema::alert_settings as settings};
 use diesel::prelude::*;
@@ -32,7 +32,7 @@ impl Default for AlertSettings {
 
 pub trait SettingsStore {
     fn alert_settings(&mut self, project: ProjectId) -> Result<AlertSettings>;
-    fn keep_alert_settings(&mut self, project: ProjectId, new: &AlertSettings) -> Result<()>;
+    fn save_alert_settings(&mut self, project: ProjectId, new: &AlertSettings) -> Result<()>;
 }
 
 impl SettingsStore for Tx<'_> {
@@ -46,7 +46,7 @@ impl SettingsStore for Tx<'_> {
         Ok(row.unwrap_or_default())
     }
 
-    fn keep_alert_settings(&mut self, project: ProjectId, new: &AlertSettings) -> Result<()> {
+    fn save_alert_settings(&mut self, project: ProjectId, new: &AlertSettings) -> Result<()> {
         let values = (
             settings::create_issue.eq(new.create_issue),
             settings::send_email.eq(new.send_email),

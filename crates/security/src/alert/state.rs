@@ -1,4 +1,4 @@
-//! How far people are with an alert.
+//! Status of an alert.
 
 kernel::text_enum! {
     pub enum AlertStatus {
@@ -30,7 +30,7 @@ impl AlertStatus {
         (to != self).then_some(to)
     }
 
-    /// By which step one comes here.
+    /// The step that leads to this status.
     pub fn step(self) -> AlertStep {
         match self {
             Self::Triggered => AlertStep::Trigger,

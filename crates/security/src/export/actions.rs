@@ -1,4 +1,4 @@
-//! Asking for exports, and what becomes of them.
+//! Requesting, writing and reading exports.
 
 use db::Tx;
 use kernel::{
@@ -26,11 +26,11 @@ pub struct NewExport {
     pub send_email: bool,
 }
 
-/// What became of the wish.
+/// The result of requesting an export.
 #[derive(Clone, Debug)]
 pub enum Creation {
     Created(Export),
-    /// The same author waits for one of the same.
+    /// The author already has an unfinished export of the same projects.
     Underway,
 }
 
@@ -132,7 +132,7 @@ fn may_create(
     Ok(who.is_some_and(|who| who.is(Developer)))
 }
 
-/// Begins to write an export, once more where somebody was stopped in it; `None` where there is nothing to write.
+/// Starts an export, or restarts an interrupted one; `None` if there is nothing to write.
 pub fn begin(tx: &mut Tx<'_>, id: VulnerabilityExportId) -> Result<Option<Export>> {
     let Some(mut export) = tx.find_export(id)? else { return Ok(None) };
     if export.status.is_final() {
@@ -143,7 +143,7 @@ pub fn begin(tx: &mut Tx<'_>, id: VulnerabilityExportId) -> Result<Option<Export
     }
     let status = export.status.after(Step::Start)?;
     let export = Export { status, started_at: Some(tx.now), ..export };
-    tx.keep_export(&export)?;
+    tx.save_export(&export)?;
     Ok(Some(export))
 }
 
@@ -157,7 +157,7 @@ pub fn end(tx: &mut Tx<'_>, id: VulnerabilityExportId, step: Step) -> Result<Opt
         expires_at: now.plus(LIFETIME),
         ..export
     };
-    tx.keep_export(&ended)?;
+    tx.save_export(&ended)?;
     Ok(Some(ended))
 }
 
@@ -177,7 +177,7 @@ pub fn projects(
     directory.developed(tx, actor, &asked)
 }
 
-/// So many lines of a project behind a vulnerability, and the last one among them.
+/// A batch of CSV lines of a project after a vulnerability, and the last vulnerability of the batch.
 pub fn lines(
     tx: &mut Tx<'_>,
     directory: &impl Directory,

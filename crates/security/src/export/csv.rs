@@ -1,4 +1,4 @@
-//! The lines of a file. Values that a spreadsheet would take for a formula are disarmed.
+//! CSV lines. Values that a spreadsheet would take for a formula are escaped.
 
 use std::collections::HashMap;
 

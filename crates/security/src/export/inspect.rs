@@ -1,4 +1,4 @@
-//! Maps in the notation of the language of those who first read such files: `{"file"=>"a.rb", "start_line"=>5}`.
+//! Maps in Ruby's notation, which consumers of these files expect: `{"file"=>"a.rb", "start_line"=>5}`.
 
 use std::fmt::Write as _;
 

@@ -64,7 +64,7 @@ impl Job for WriteExport {
     }
 }
 
-/// The work of taking exports away whose hour is over.
+/// Removes expired exports.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct RemoveExports {}
 

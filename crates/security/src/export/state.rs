@@ -16,7 +16,7 @@ kernel::text_enum! {
         Start = "start",
         Finish = "finish",
         Fail = "fail",
-        /// Whoever wrote it was stopped.
+        /// The writer was interrupted.
         Retry = "retry",
     }
 }
@@ -34,7 +34,7 @@ impl Status {
         })
     }
 
-    /// Whether nothing more becomes of it.
+    /// Whether the state is final.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Finished | Self::Failed)
     }

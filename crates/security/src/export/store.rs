@@ -1,4 +1,4 @@
-//! Exports in the database. One whose hour is over is not found any more.
+//! Exports in the database. Expired ones are not found.
 
 use db::{Tx, each_backend, error, schema::vulnerability_exports as exports};
 use diesel::prelude::*;
@@ -17,8 +17,8 @@ pub trait ExportStore {
     fn has_export_underway(&mut self, author: UserId, scope: ExportScope) -> Result<bool>;
     fn insert_export(&mut self, export: &Export) -> Result<Export>;
     /// Keeps how far an export is.
-    fn keep_export(&mut self, export: &Export) -> Result<()>;
-    /// Takes away up to so many exports whose hour is over; the answer is which.
+    fn save_export(&mut self, export: &Export) -> Result<()>;
+    /// Deletes up to `most` expired exports and returns their IDs.
     fn delete_expired_exports(&mut self, most: i64) -> Result<Vec<VulnerabilityExportId>>;
 }
 
@@ -65,7 +65,7 @@ impl ExportStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn keep_export(&mut self, export: &Export) -> Result<()> {
+    fn save_export(&mut self, export: &Export) -> Result<()> {
         let values = (
             exports::status.eq(export.status),
             exports::started_at.eq(export.started_at),

@@ -1,4 +1,4 @@
-//! Reading, making, changing and taking away integrations.
+//! Reading, creating, changing and removing alert integrations.
 
 use db::Tx;
 use kernel::{
@@ -106,11 +106,11 @@ pub fn update(
     let mappings = json(&mappings)?;
     let updated_at = tx.now;
     let after = AlertIntegration { name, active, mappings, payload_example, updated_at, ..before };
-    tx.keep_alert_integration(&after)?;
+    tx.save_alert_integration(&after)?;
     Ok(after)
 }
 
-/// Gives an integration another key; the old one opens nothing any more.
+/// Replaces the key of an integration; the old one stops working.
 pub fn reset_key(
     tx: &mut Tx<'_>,
     grant: &Grant<AdminAlerts>,
@@ -125,7 +125,7 @@ pub fn reset_key(
         updated_at: tx.now,
         ..before
     };
-    tx.keep_alert_integration(&after)?;
+    tx.save_alert_integration(&after)?;
     Ok(after)
 }
 

@@ -3,7 +3,7 @@
 use secrets::Secret;
 use sha2::{Digest as _, Sha256};
 
-/// What a monitor shows to be heard.
+/// The authorization key of a monitoring tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntegrationKey(Secret);
 
@@ -13,7 +13,7 @@ impl IntegrationKey {
         Self(Secret::new(hex::encode(rand::random::<[u8; 16]>())))
     }
 
-    /// One that somebody shows.
+    /// One given by a client.
     pub fn given(text: impl Into<String>) -> Self {
         Self(Secret::new(text))
     }
@@ -34,7 +34,7 @@ impl IntegrationKey {
         hex::encode(Sha256::digest(self.reveal()))
     }
 
-    /// Whether it has this digest. It takes as long wherever the first difference is.
+    /// Whether it has this digest, compared in constant time.
     pub(super) fn has_digest(&self, digest: &str) -> bool {
         let own = self.digest();
         let differences = own.bytes().zip(digest.bytes()).fold(0, |all, (a, b)| all | (a ^ b));

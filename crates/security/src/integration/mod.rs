@@ -1,4 +1,4 @@
-//! An integration: somebody outside who may send alerts to a project, with a key.
+//! Alert integrations: endpoints with a key that accept alerts of a project.
 
 pub mod actions;
 mod key;

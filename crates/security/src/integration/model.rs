@@ -34,7 +34,7 @@ kernel::text_enum! {
     }
 }
 
-/// Where fields lie in what is sent: names, or numbers of elements, from the outside in.
+/// Paths of alert fields in a payload: keys and list indexes, outermost first.
 pub type Mappings = BTreeMap<AlertField, Vec<String>>;
 
 #[derive(Clone, Debug, Queryable, Selectable)]

@@ -39,7 +39,7 @@ pub trait IntegrationStore {
         endpoint: &Endpoint,
     ) -> Result<Option<AlertIntegration>>;
     fn insert_alert_integration(&mut self, row: &AlertIntegration) -> Result<AlertIntegration>;
-    fn keep_alert_integration(&mut self, row: &AlertIntegration) -> Result<()>;
+    fn save_alert_integration(&mut self, row: &AlertIntegration) -> Result<()>;
     fn delete_alert_integration(&mut self, id: AlertIntegrationId) -> Result<()>;
 }
 
@@ -117,7 +117,7 @@ impl IntegrationStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn keep_alert_integration(&mut self, row: &AlertIntegration) -> Result<()> {
+    fn save_alert_integration(&mut self, row: &AlertIntegration) -> Result<()> {
         let values = (
             integrations::name.eq(&row.name),
             integrations::active.eq(row.active),

@@ -9,23 +9,23 @@ use serde_json::{Map, Number, Value};
 const VALUE_LIMIT: usize = 20_000;
 
 /// Reads one value, as far as that goes.
-pub(super) struct Bounded<'l> {
+pub(super) struct BoundedValue<'l> {
     left: &'l mut usize,
 }
 
 /// Reads one value of a map or list.
-pub(super) fn with<T>(read: impl FnOnce(Bounded<'_>) -> T) -> T {
+pub(super) fn with<T>(read: impl FnOnce(BoundedValue<'_>) -> T) -> T {
     let mut left = VALUE_LIMIT;
-    read(Bounded { left: &mut left })
+    read(BoundedValue { left: &mut left })
 }
 
-impl Bounded<'_> {
-    fn inner(&mut self) -> Bounded<'_> {
-        Bounded { left: self.left }
+impl BoundedValue<'_> {
+    fn inner(&mut self) -> BoundedValue<'_> {
+        BoundedValue { left: self.left }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Bounded<'_> {
+impl<'de> DeserializeSeed<'de> for BoundedValue<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
@@ -34,7 +34,7 @@ impl<'de> DeserializeSeed<'de> for Bounded<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Bounded<'_> {
+impl<'de> Visitor<'de> for BoundedValue<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! What stays of a finding while its file changes around it.
+//! Fingerprints of findings that survive changes to the file around them.
 
 use serde_json::Value;
 use sha1::{Digest as _, Sha1};

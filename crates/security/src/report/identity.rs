@@ -1,11 +1,11 @@
-//! What tells a vulnerability from all others: the same in every report that tells of it.
+//! The UUID of a vulnerability, which is the same in every report that contains it.
 
 use kernel::ids::ProjectId;
 use sha1::{Digest as _, Sha1};
 
 use crate::vulnerability::ReportType;
 
-/// The name space of these names, as the widely used product draws them.
+/// Namespace of these version 5 UUIDs.
 const NAMESPACE: u128 = 0x58dc_0f06_936c_43b3_93bb_7169_3f1b_6570;
 
 /// A UUID of version 5.

@@ -11,18 +11,18 @@ use kernel::{
 use super::{NewScan, ScanStatus, ScanStore as _};
 use crate::vulnerability::{Finding, ReportType, VulnerabilityStore as _};
 
-/// Keeps some findings of a pipeline of the default branch. Doing it again does no harm.
+/// Stores findings of a pipeline of the default branch. Idempotent.
 pub fn keep_findings(
     tx: &mut Tx<'_>,
     project: ProjectId,
     pipeline: PipelineId,
     some: &[Finding],
 ) -> Result<()> {
-    some.iter().try_for_each(|finding| tx.keep_finding(project, pipeline, finding))
+    some.iter().try_for_each(|finding| tx.save_finding(project, pipeline, finding))
 }
 
-/// Ends the import of a pipeline: what its scanners do not report any more is resolved on the default branch. Of a kind of
-/// which one report failed nobody knows that.
+/// Finishes the import of a pipeline: marks what its scanners no longer report as resolved on the default branch. Report
+/// types with a failed report are left out.
 pub fn finish(
     tx: &mut Tx<'_>,
     project: ProjectId,
@@ -30,7 +30,7 @@ pub fn finish(
     scans: &[NewScan],
 ) -> Result<()> {
     for scan in scans {
-        tx.keep_scan(project, pipeline, scan)?;
+        tx.save_scan(project, pipeline, scan)?;
     }
     let failed: BTreeSet<ReportType> = scans
         .iter()

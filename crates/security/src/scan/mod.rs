@@ -1,4 +1,4 @@
-//! A scan: one report of one job, and what became of it.
+//! Scans: one report of one job, and the result of its import.
 
 mod import;
 mod model;

@@ -70,7 +70,7 @@ impl Scan {
     }
 }
 
-/// The work of keeping what the reports of a pipeline tell.
+/// Imports the reports of a pipeline.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct ImportReports {
     pub project: ProjectId,

@@ -28,7 +28,7 @@ pub trait ScanStore {
         than: PipelineId,
     ) -> Result<bool>;
     /// Keeps what became of a report, in the place of what was known before.
-    fn keep_scan(&mut self, project: ProjectId, pipeline: PipelineId, scan: &NewScan)
+    fn save_scan(&mut self, project: ProjectId, pipeline: PipelineId, scan: &NewScan)
     -> Result<()>;
 }
 
@@ -59,7 +59,7 @@ impl ScanStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn keep_scan(
+    fn save_scan(
         &mut self,
         project: ProjectId,
         pipeline: PipelineId,

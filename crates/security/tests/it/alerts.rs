@@ -5,7 +5,7 @@ use kernel::{Result, error::Kind, page::PageRequest};
 use security::{
     alert::{
         ALERTS_AT_ONCE, Alert, AlertFilter, AlertSeverity, AlertStatus, AlertStore as _,
-        NoteStore as _, Notice, Received, actions::set_status,
+        IntakeResult, NoteStore as _, Notice, actions::set_status,
     },
     integration::{Endpoint, IntegrationKind, IntegrationStore as _},
     policy::ChangeAlerts,
@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::world::{Desk, World, alerts, notes, send, test};
 
-fn stored(iid: i64, title: &str) -> Received {
-    Received::Stored(vec![Notice { iid, title: title.to_owned() }])
+fn stored(iid: i64, title: &str) -> IntakeResult {
+    IntakeResult::Stored(vec![Notice { iid, title: title.to_owned() }])
 }
 
 fn over(title: &str) -> Value {
@@ -101,10 +101,10 @@ fn a_recovery_ends_the_alert_at_its_time() {
 fn a_recovery_of_what_is_not_open_keeps_nothing() {
     test(|tx, world| {
         let to = world.integration(tx)?;
-        assert_eq!(send(tx, &Desk::default(), &to, &over("a"))?, Received::NotStored);
+        assert_eq!(send(tx, &Desk::default(), &to, &over("a"))?, IntakeResult::NotStored);
         send(tx, &Desk::default(), &to, &json!({ "title": "a" }))?;
         send(tx, &Desk::default(), &to, &over("a"))?;
-        assert_eq!(send(tx, &Desk::default(), &to, &over("a"))?, Received::NotStored);
+        assert_eq!(send(tx, &Desk::default(), &to, &over("a"))?, IntakeResult::NotStored);
         let [known] = &alerts(tx, world.project)?[..] else { panic!("one alert") };
         assert_eq!(notes(tx, known)?.len(), 3);
         Ok(())
@@ -136,7 +136,7 @@ fn of_one_call_of_prometheus_a_hundred_alerts_are_read() {
             "commonLabels": {}, "commonAnnotations": {}, "externalURL": "u", "alerts": all,
         });
 
-        assert_eq!(send(tx, &Desk::default(), &to, &call)?, Received::Taken);
+        assert_eq!(send(tx, &Desk::default(), &to, &call)?, IntakeResult::Taken);
 
         let page = PageRequest { page: 2, per_page: 100 };
         assert!(tx.alerts(world.project, &AlertFilter::default(), page)?.items.is_empty());

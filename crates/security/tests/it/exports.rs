@@ -137,7 +137,7 @@ fn an_export_lists_what_its_author_may_see_when_it_is_written() {
 fn lines_come_in_pieces_with_what_people_said() {
     test(|tx, world| {
         for title in ["a", "=b", "c"] {
-            tx.keep_finding(world.project, PipelineId(1), &finding(title))?;
+            tx.save_finding(world.project, PipelineId(1), &finding(title))?;
         }
         let (first, last) = lines(tx, &world.around, world.project, VulnerabilityId(0), 2)?;
         assert_eq!(first.len(), 2);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::world::{Desk, World, alerts, notes, send, test};
 
 fn follow(tx: &mut Tx<'_>, world: &World, settings: AlertSettings) -> Result<()> {
-    tx.keep_alert_settings(world.project, &settings)
+    tx.save_alert_settings(world.project, &settings)
 }
 
 fn told() -> Value {

@@ -41,7 +41,7 @@ fn all(tx: &mut Tx<'_>, world: &World) -> Result<Vec<Vulnerability>> {
 }
 
 fn one(tx: &mut Tx<'_>, world: &World) -> Result<Vulnerability> {
-    tx.keep_finding(world.project, PipelineId(1), &finding("a"))?;
+    tx.save_finding(world.project, PipelineId(1), &finding("a"))?;
     Ok(all(tx, world)?.remove(0))
 }
 
@@ -56,7 +56,7 @@ fn what_is_reported_again_keeps_its_state() {
         let grant = world.may_anywhere::<UseVulnerabilities>(world.developer)?;
         judge(tx, &grant, &world.around, before.id, &judgement(Step::Confirm))?;
         let worse = Finding { severity: Severity::Critical, ..finding("a") };
-        tx.keep_finding(world.project, PipelineId(2), &worse)?;
+        tx.save_finding(world.project, PipelineId(2), &worse)?;
         let [after] = &all(tx, world)?[..] else { panic!("one vulnerability") };
         assert_eq!((after.id, after.state), (before.id, State::Confirmed));
         assert_eq!((after.severity, after.pipeline_id), (Severity::Critical, PipelineId(2)));
@@ -68,7 +68,7 @@ fn what_is_reported_again_keeps_its_state() {
 fn the_same_weakness_of_two_projects_is_two_vulnerabilities() {
     test(|tx, world| {
         for project in [world.project, world.other] {
-            tx.keep_finding(project, PipelineId(1), &finding("a"))?;
+            tx.save_finding(project, PipelineId(1), &finding("a"))?;
         }
         assert_eq!(all(tx, world)?.len(), 1);
         Ok(())
@@ -90,9 +90,9 @@ fn what_its_scanner_does_not_report_is_resolved_on_the_default_branch() {
             of("other kind", "semgrep", ReportType::Dast),
         ];
         for finding in &first {
-            tx.keep_finding(world.project, PipelineId(1), finding)?;
+            tx.save_finding(world.project, PipelineId(1), finding)?;
         }
-        tx.keep_finding(world.project, PipelineId(2), &first[1])?;
+        tx.save_finding(world.project, PipelineId(2), &first[1])?;
         let mut resolve = |pipeline| {
             let (project, kind) = (world.project, ReportType::Sast);
             tx.resolve_unreported(project, PipelineId(pipeline), kind, "semgrep")
@@ -105,7 +105,7 @@ fn what_its_scanner_does_not_report_is_resolved_on_the_default_branch() {
         let listed = tx.vulnerabilities(world.project, &resolved, PageRequest::default())?.items;
         let titles: Vec<_> = listed.iter().map(|one| (one.title.as_str(), one.state)).collect();
         assert_eq!(titles, [("gone", State::Detected)]);
-        tx.keep_finding(world.project, PipelineId(3), &first[0])?;
+        tx.save_finding(world.project, PipelineId(3), &first[0])?;
         let listed = tx.vulnerabilities(world.project, &resolved, PageRequest::default())?.items;
         assert!(listed.is_empty(), "it was reported again");
         Ok(())

@@ -16,7 +16,7 @@ use kernel::{
 };
 use secrets::Vault;
 use security::{
-    alert::{Alert, AlertFilter, AlertStore as _, NoteStore as _, Payload, Received, receive},
+    alert::{Alert, AlertFilter, AlertStore as _, IntakeResult, NoteStore as _, Payload, receive},
     integration::{
         AlertIntegration, IntegrationKind, Mappings,
         actions::{NewIntegration, create},
@@ -154,7 +154,7 @@ pub(crate) fn send(
     desk: &Desk,
     to: &AlertIntegration,
     payload: &Value,
-) -> Result<Received> {
+) -> Result<IntakeResult> {
     let payload = Payload::read(payload.to_string().as_bytes()).unwrap();
     receive(tx, desk, to, &payload)
 }

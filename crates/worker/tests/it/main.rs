@@ -160,7 +160,7 @@ async fn work_that_somebody_waits_for_is_done_at_once_with_what_goes_on_under_it
         set.ask(name).await;
     }
 
-    set.worker.hurry(vec!["greet:1".to_owned(), "greet:nobody".to_owned()]).await.unwrap();
+    set.worker.run_now(vec!["greet:1".to_owned(), "greet:nobody".to_owned()]).await.unwrap();
 
     assert_eq!(*set.log.lock().unwrap(), ["1:again", "1"]);
     assert_eq!(set.depth().await, Depth { waiting: 2, given_up: 0 });
@@ -171,7 +171,7 @@ async fn hurried_work_that_fails_waits_for_its_next_try() {
     let set = Setting::new();
     set.ask("nobody").await;
 
-    set.worker.hurry(vec!["greet:nobody".to_owned()]).await.unwrap();
+    set.worker.run_now(vec!["greet:nobody".to_owned()]).await.unwrap();
 
     assert_eq!(set.depth().await, Depth { waiting: 1, given_up: 0 });
     assert_eq!(set.worker.run_due().await.unwrap(), 0);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use db::testing::TestDatabase;
-use forgeway_worker::{Job, Queue as _, Underway, Worker};
+use forgeway_worker::{Job, Queue as _, RunningWork, Worker};
 use kernel::Result;
 use serde::{Deserialize, Serialize};
 use tokio::{sync::Notify, time::Duration};
@@ -42,7 +42,7 @@ async fn wait(gate: Gate, _: Wait) -> Result<()> {
 struct Setting {
     test: TestDatabase,
     gate: Gate,
-    underway: Underway,
+    underway: RunningWork,
 }
 
 impl Setting {
@@ -51,7 +51,7 @@ impl Setting {
         let set = Self {
             test: TestDatabase::new(),
             gate: Gate::default(),
-            underway: Underway::default(),
+            underway: RunningWork::default(),
         };
         set.test.db.write(|tx| tx.enqueue(&Wait {})).await.unwrap();
         let worker = set.worker();
@@ -77,7 +77,7 @@ async fn what_a_worker_has_taken_is_waited_for() {
     let set = Setting::begun().await;
     let (worker, gate) = (set.worker(), set.gate.clone());
     let hurrying = tokio::spawn(async move {
-        worker.hurry_and_wait(vec!["wait:1".to_owned()]).await.unwrap();
+        worker.run_now_and_wait(vec!["wait:1".to_owned()]).await.unwrap();
         gate.note("answered");
     });
 
@@ -92,10 +92,10 @@ async fn what_a_worker_has_taken_is_waited_for() {
 async fn nobody_waits_for_ever_or_for_what_they_do_not_want() {
     let set = Setting::begun().await;
 
-    set.worker().hurry_and_wait(vec!["wait:2".to_owned(), "wait:10".to_owned()]).await.unwrap();
-    set.worker().hurry(vec!["wait:1".to_owned()]).await.unwrap();
+    set.worker().run_now_and_wait(vec!["wait:2".to_owned(), "wait:10".to_owned()]).await.unwrap();
+    set.worker().run_now(vec!["wait:1".to_owned()]).await.unwrap();
     let worker = set.worker().waiting_at_most(Duration::ZERO);
-    worker.hurry_and_wait(vec!["wait:1".to_owned()]).await.unwrap();
+    worker.run_now_and_wait(vec!["wait:1".to_owned()]).await.unwrap();
 
     assert!(set.gate.log.lock().unwrap().is_empty(), "it goes on");
     set.gate.end.notify_one();
@@ -103,8 +103,11 @@ async fn nobody_waits_for_ever_or_for_what_they_do_not_want() {
 
 #[tokio::test]
 async fn a_worker_that_stops_ends_what_it_began_and_begins_nothing_else() {
-    let set =
-        Setting { test: TestDatabase::new(), gate: Gate::default(), underway: Underway::default() };
+    let set = Setting {
+        test: TestDatabase::new(),
+        gate: Gate::default(),
+        underway: RunningWork::default(),
+    };
     let (stop, stopped) = tokio::sync::watch::channel(false);
     set.test.db.write(|tx| tx.enqueue(&Wait {})).await.unwrap();
     let working = tokio::spawn(set.worker().run(stopped));

@@ -111,7 +111,7 @@ impl ExampleEntity {
     }
 }
 
-/// That something was done.
+/// Confirmation of an action.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DoneEntity {
     pub message: &'static str,

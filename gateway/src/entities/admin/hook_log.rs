@@ -19,7 +19,7 @@ pub struct HookLogEntity {
     #[schema(value_type = Object)]
     pub response_headers: Value,
     pub response_body: String,
-    /// Seconds.
+    /// Duration in seconds.
     pub execution_duration: f64,
     /// Status code, or `internal error`.
     pub response_status: String,

@@ -23,7 +23,7 @@ use crate::entities::{
     org::user::SingleUser, repo::commit::CommitEntity, runners::runner::RunnerEntity,
 };
 
-/// What jobs and bridges have in common.
+/// Fields that jobs and trigger jobs share.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct JobBasicEntity {
     pub id: i64,
@@ -44,43 +44,43 @@ pub struct JobBasicEntity {
     pub finished_at: Option<Ts>,
     #[schema(value_type = Option<String>)]
     pub erased_at: Option<Ts>,
-    /// Seconds, up to now for what runs.
+    /// Duration in seconds; for running jobs, up to now.
     pub duration: Option<f64>,
     pub queued_duration: Option<f64>,
-    /// Null when the account is gone.
+    /// Null if the user has been deleted.
     pub user: Option<SingleUser>,
     pub commit: Option<CommitEntity>,
     pub pipeline: Option<PipelineEntity>,
-    /// Only of what failed.
+    /// Present for failed jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
     pub web_url: String,
     pub project: JobProjectEntity,
 }
 
-/// What jobs tell of their project.
+/// Project settings included in jobs.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct JobProjectEntity {
     pub ci_job_token_scope_enabled: bool,
 }
 
-/// A job that a runner does.
+/// A job assigned to a runner.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct JobEntity {
     #[serde(flatten)]
     pub basic: JobBasicEntity,
-    /// Only where there is an archive.
+    /// Absent without an artifacts archive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifacts_file: Option<ArtifactFileEntity>,
     pub artifacts: Vec<ArtifactEntity>,
-    /// Null until one has it.
+    /// Null until it is assigned.
     pub runner: Option<RunnerEntity>,
     #[schema(value_type = Option<String>)]
     pub artifacts_expire_at: Option<Ts>,
     pub tag_list: Vec<String>,
 }
 
-/// A file that a job left behind.
+/// A file produced by a job.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ArtifactEntity {
     pub file_type: String,
@@ -117,18 +117,18 @@ impl ArtifactEntity {
     }
 }
 
-/// A job that makes another pipeline.
+/// A job that triggers a downstream pipeline.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct BridgeEntity {
     #[serde(flatten)]
     pub basic: JobBasicEntity,
-    /// Null until it is made.
+    /// Null until it is created.
     pub downstream_pipeline: Option<PipelineEntity>,
 }
 
 /// All that records of jobs tell beside the jobs themselves, loaded once for all of them.
 #[derive(Debug, Default)]
-pub struct Surroundings {
+pub struct JobContext {
     pub pipelines: HashMap<PipelineId, Pipeline>,
     pub people: HashMap<UserId, SingleUser>,
     pub commits: HashMap<String, CommitEntity>,
@@ -144,7 +144,7 @@ pub struct Surroundings {
 }
 
 impl JobBasicEntity {
-    pub fn new(urls: &Urls, project: &ProjectFacts, job: &Job, around: &Surroundings) -> Self {
+    pub fn new(urls: &Urls, project: &ProjectFacts, job: &Job, around: &JobContext) -> Self {
         let url = urls.at(&project.full_path);
         let pipeline = around.pipelines.get(&job.pipeline_id);
         Self {
@@ -173,7 +173,7 @@ impl JobBasicEntity {
 }
 
 impl JobEntity {
-    pub fn new(urls: &Urls, project: &ProjectFacts, job: &Job, around: &Surroundings) -> Self {
+    pub fn new(urls: &Urls, project: &ProjectFacts, job: &Job, around: &JobContext) -> Self {
         let own = around.artifacts.get(&job.id).map(Vec::as_slice).unwrap_or_default();
         let archive = own.iter().find(|one| one.file_type == ArtifactKind::Archive);
         let log = around.logs.get(&job.id).and_then(ArtifactEntity::of_log);
@@ -192,7 +192,7 @@ impl JobEntity {
 }
 
 impl BridgeEntity {
-    pub fn new(urls: &Urls, project: &ProjectFacts, job: &Job, around: &Surroundings) -> Self {
+    pub fn new(urls: &Urls, project: &ProjectFacts, job: &Job, around: &JobContext) -> Self {
         let downstream = around.downstream.get(&job.id);
         Self {
             basic: JobBasicEntity::new(urls, project, job, around),

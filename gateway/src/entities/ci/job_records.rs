@@ -30,7 +30,7 @@ use runners::runner::RunnerStore as _;
 use crate::{
     app::App,
     entities::{
-        ci::job::Surroundings,
+        ci::job::JobContext,
         org::user::{Reader, SingleUser},
         repo::commit::CommitEntity,
         runners::runner::RunnerEntity,
@@ -38,7 +38,7 @@ use crate::{
 };
 
 /// How a record is made of a job.
-pub type Form<T> = fn(&Urls, &ProjectFacts, &Job, &Surroundings) -> T;
+pub type Form<T> = fn(&Urls, &ProjectFacts, &Job, &JobContext) -> T;
 
 /// Records of all jobs of a page, by a fixed number of statements.
 pub async fn present<T>(
@@ -50,7 +50,7 @@ pub async fn present<T>(
 ) -> Result<Page<T>> {
     let (urls, own, of) = (app.urls.clone(), jobs.items.clone(), Arc::clone(facts));
     let around = app.db.read(move |tx| around(tx, &urls, Some(&of), reader, &own)).await?;
-    let around = Surroundings { commits: commits(app, facts, &jobs.items).await?, ..around };
+    let around = JobContext { commits: commits(app, facts, &jobs.items).await?, ..around };
     Ok(jobs.map(|job| form(&app.urls, facts, &job, &around)))
 }
 
@@ -105,16 +105,16 @@ fn around(
     facts: Option<&ProjectFacts>,
     reader: Actor,
     jobs: &[Job],
-) -> Result<Surroundings> {
+) -> Result<JobContext> {
     if jobs.is_empty() {
-        return Ok(Surroundings { now: tx.now, ..Surroundings::default() });
+        return Ok(JobContext { now: tx.now, ..JobContext::default() });
     }
     let pipelines: BTreeSet<_> = jobs.iter().map(|job| job.pipeline_id).collect();
     let specs: BTreeSet<_> = jobs.iter().filter_map(|job| job.spec_id).collect();
     let bridges: Vec<JobId> =
         jobs.iter().filter(|job| job.kind == JobKind::Bridge).map(|job| job.id).collect();
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
-    Ok(Surroundings {
+    Ok(JobContext {
         artifacts: artifacts(tx, &ids)?,
         logs: tx.logs_of(&ids)?.into_iter().map(|log| (log.job_id, log)).collect(),
         runners: runners(tx, jobs)?,

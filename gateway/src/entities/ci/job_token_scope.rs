@@ -5,23 +5,23 @@ use org::namespace::Namespace;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Whether the lists count.
+/// Job token settings of a project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct JobTokenScopeEntity {
-    /// Whether jobs of other projects reach this one only where it lists them.
+    /// Whether job tokens of other projects are limited to an allowlist.
     pub inbound_enabled: bool,
-    /// Whether jobs of this project reach no other one.
+    /// Whether job tokens of this project are limited to the project.
     pub outbound_enabled: bool,
 }
 
-/// A project that was listed.
+/// A project in a list.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct JobTokenProjectEntity {
     pub source_project_id: i64,
     pub target_project_id: i64,
 }
 
-/// A group that was listed.
+/// A group in a list.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct JobTokenGroupEntity {
     pub source_project_id: i64,

@@ -156,7 +156,7 @@ fn words(
     }
 }
 
-/// What was set for a pipeline by whoever asked for it.
+/// A variable given when the pipeline was created.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PipelineVariableEntity {
     #[schema(value_type = String)]

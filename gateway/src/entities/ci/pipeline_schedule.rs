@@ -34,7 +34,7 @@ pub struct PipelineScheduleEntity {
     pub created_at: Ts,
     #[schema(value_type = String)]
     pub updated_at: Ts,
-    /// Null when the account was deleted; the schedule then creates no pipelines.
+    /// Null if the user has been deleted; the schedule then creates no pipelines.
     pub owner: Option<BriefUser>,
 }
 

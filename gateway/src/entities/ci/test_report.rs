@@ -1,6 +1,6 @@
 //! What the tests of a pipeline came to.
 
-use ci::report::{Figures, ReportedSuite, TestSuite};
+use ci::report::{ReportedSuite, TestCounts, TestSuite};
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 /// All tests of a pipeline, one by one.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TestReportEntity {
-    /// Seconds of all tests.
+    /// Total duration of all tests in seconds.
     pub total_time: f64,
     pub total_count: i64,
     pub success_count: i64,
@@ -19,7 +19,7 @@ pub struct TestReportEntity {
     pub test_suites: Vec<TestSuiteEntity>,
 }
 
-/// The tests of the jobs of one name.
+/// Tests of the jobs with one name.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TestSuiteEntity {
     /// Name of the job; copies of a job by number share a suite.
@@ -30,7 +30,7 @@ pub struct TestSuiteEntity {
     pub failed_count: i64,
     pub skipped_count: i64,
     pub error_count: i64,
-    /// Why no tests are shown.
+    /// Error that prevented reading the tests.
     pub suite_error: Option<String>,
     /// Errors first, then failures, successes and what was skipped; the slowest first in each. Each with `status`, `name`,
     /// `classname`, `file`, `execution_time`, `system_output`, `stack_trace` and `recent_failures`.
@@ -40,7 +40,7 @@ pub struct TestSuiteEntity {
 
 impl From<Vec<ReportedSuite>> for TestReportEntity {
     fn from(suites: Vec<ReportedSuite>) -> Self {
-        let all = suites.iter().fold(Figures::default(), |all, suite| all.plus(suite.figures));
+        let all = suites.iter().fold(TestCounts::default(), |all, suite| all.plus(suite.figures));
         Self {
             total_time: all.time,
             total_count: all.count(),
@@ -77,21 +77,21 @@ pub struct TestSummaryEntity {
     pub test_suites: Vec<TestSuiteSummaryEntity>,
 }
 
-/// The tests of all suites.
+/// Test totals over all suites.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TestFiguresEntity {
-    /// Seconds of all tests.
+    /// Total duration of all tests in seconds.
     pub time: f64,
     pub count: i64,
     pub success: i64,
     pub failed: i64,
     pub skipped: i64,
     pub error: i64,
-    /// Why the first of the suites that show no tests shows none.
+    /// Error of the first suite whose tests could not be read.
     pub suite_error: Option<String>,
 }
 
-/// The tests of the jobs of one name, counted.
+/// Test totals of the jobs with one name.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TestSuiteSummaryEntity {
     pub name: String,
@@ -101,14 +101,14 @@ pub struct TestSuiteSummaryEntity {
     pub failed_count: i64,
     pub skipped_count: i64,
     pub error_count: i64,
-    /// The jobs whose tests these are.
+    /// IDs of the jobs that reported the tests.
     pub build_ids: Vec<i64>,
     pub suite_error: Option<String>,
 }
 
 impl TestSuiteSummaryEntity {
     fn new(name: &str, jobs: &[&TestSuite]) -> Self {
-        let all = jobs.iter().fold(Figures::default(), |all, suite| all.plus(suite.figures()));
+        let all = jobs.iter().fold(TestCounts::default(), |all, suite| all.plus(suite.figures()));
         Self {
             name: name.to_owned(),
             total_time: all.time,
@@ -125,7 +125,7 @@ impl TestSuiteSummaryEntity {
 
 impl From<Vec<TestSuite>> for TestSummaryEntity {
     fn from(suites: Vec<TestSuite>) -> Self {
-        let all = suites.iter().fold(Figures::default(), |all, suite| all.plus(suite.figures()));
+        let all = suites.iter().fold(TestCounts::default(), |all, suite| all.plus(suite.figures()));
         let mut by_name: IndexMap<&str, Vec<&TestSuite>> = IndexMap::new();
         for suite in &suites {
             by_name.entry(&suite.name).or_default().push(suite);

@@ -14,7 +14,7 @@ use crate::entities::org::brief_user::BriefUser;
 #[derive(Serialize, ToSchema)]
 pub struct TriggerEntity {
     pub id: i64,
-    /// The whole token for its owner and for administrators, else its first four characters.
+    /// Full token for its owner and administrators, otherwise its first four characters.
     pub token: String,
     pub description: String,
     #[schema(value_type = String)]

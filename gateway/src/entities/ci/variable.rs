@@ -12,7 +12,7 @@ pub struct VariableEntity {
     #[schema(value_type = String)]
     pub variable_type: VariableType,
     pub key: String,
-    /// Null for a hidden variable.
+    /// Null if the variable is hidden.
     pub value: Option<String>,
     pub hidden: bool,
     pub protected: bool,

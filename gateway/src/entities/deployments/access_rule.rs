@@ -23,7 +23,7 @@ pub struct DeployAccessEntity {
     pub access_level_description: String,
     pub user_id: Option<i64>,
     pub group_id: Option<i64>,
-    /// 1 where members of the groups above count, too; else 0.
+    /// `1` if inherited group members count, otherwise `0`.
     pub group_inheritance_type: i64,
 }
 
@@ -36,7 +36,7 @@ pub struct ApprovalRuleEntity {
     pub access_level: Option<i32>,
     pub access_level_description: String,
     pub required_approvals: i64,
-    /// 1 where members of the groups above count, too; else 0.
+    /// `1` if inherited group members count, otherwise `0`.
     pub group_inheritance_type: i64,
 }
 

@@ -19,9 +19,9 @@ pub struct DeploymentEntity {
     pub created_at: Ts,
     #[schema(value_type = String)]
     pub updated_at: Ts,
-    /// Null when the account is gone.
+    /// Null if the user has been deleted.
     pub user: Option<BriefUser>,
-    /// Absent where the environment itself is shown.
+    /// Absent when a single environment is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<EnvironmentBasicEntity>,
     /// The job that deploys; null when the deployment was reported through the API.

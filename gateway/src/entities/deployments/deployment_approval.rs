@@ -18,7 +18,7 @@ use crate::entities::org::brief_user::BriefUser;
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct DeploymentApprovalEntity {
-    /// Null when the account is gone.
+    /// Null if the user has been deleted.
     pub user: Option<BriefUser>,
     #[schema(value_type = String)]
     pub status: ApprovalStatus,
@@ -27,7 +27,7 @@ pub struct DeploymentApprovalEntity {
     pub comment: Option<String>,
 }
 
-/// A rule, and what was said by it.
+/// A rule with the approvals given under it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ApprovalRuleStateEntity {
     #[serde(flatten)]
@@ -40,7 +40,7 @@ pub struct ApprovalSummaryEntity {
     pub rules: Vec<ApprovalRuleStateEntity>,
 }
 
-/// What a deployment tells of its approvals.
+/// Approvals of a deployment.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct DeploymentApprovalsEntity {
     /// How many approvals are missing.

@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// What records of deployments tell beside them.
-struct Around {
+struct DeploymentContext {
     environments: HashMap<EnvironmentId, Environment>,
     people: HashMap<UserId, User>,
     jobs: Vec<Job>,
@@ -90,13 +90,13 @@ pub async fn present_detail(
     Ok(DeploymentDetailEntity { basic, approval })
 }
 
-fn around(tx: &mut Tx<'_>, deployments: &[Deployment]) -> Result<Around> {
+fn around(tx: &mut Tx<'_>, deployments: &[Deployment]) -> Result<DeploymentContext> {
     let environments: BTreeSet<EnvironmentId> =
         deployments.iter().map(|one| one.environment_id).collect();
     let people: BTreeSet<UserId> = deployments.iter().filter_map(|one| one.user_id).collect();
     let jobs: Vec<i64> = deployments.iter().filter_map(|one| Some(one.job_id?.0)).collect();
     let environments = tx.environments_by_id(&Vec::from_iter(environments))?;
-    Ok(Around {
+    Ok(DeploymentContext {
         environments: environments.into_iter().map(|one| (one.id, one)).collect(),
         people: tx.users_by_id(&Vec::from_iter(people))?,
         jobs: tx.jobs_by_id(&jobs)?,

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::deployment::DeploymentEntity;
 use crate::entities::org::project::BasicProject;
 
-/// Environment as other records name it.
+/// Short form of an environment.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct EnvironmentBasicEntity {
     pub id: i64,
@@ -72,19 +72,19 @@ impl EnvironmentEntity {
     }
 }
 
-/// What becomes of stopped environments of branches.
+/// Review apps scheduled for removal.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReviewAppRemovalEntity {
     /// Environments that will be removed.
     pub scheduled_entries: Vec<EnvironmentBasicEntity>,
     /// Environments that cannot be removed.
     pub unprocessable_entries: Vec<EnvironmentBasicEntity>,
-    /// What went wrong.
+    /// Error message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<&'static str>,
 }
 
-/// What will be done.
+/// Result of the request.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct PromiseEntity {
     pub message: &'static str,

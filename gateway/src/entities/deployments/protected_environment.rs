@@ -10,10 +10,10 @@ use super::access_rule::{ApprovalRuleEntity, DeployAccessEntity, HolderNames};
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ProtectedEnvironmentEntity {
-    /// Name of the environment; tier where a group protects it.
+    /// Name of the environment, or deployment tier if a group protects it.
     pub name: String,
     pub deploy_access_levels: Vec<DeployAccessEntity>,
-    /// How many approve where there are no rules.
+    /// Number of approvals required if there are no approval rules.
     pub required_approval_count: i64,
     pub approval_rules: Vec<ApprovalRuleEntity>,
 }

@@ -2,7 +2,7 @@
 
 use forge::urls::Urls;
 use kernel::Ts;
-use org::member::requests::Asked;
+use org::member::requests::RequestWithUser;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -17,7 +17,7 @@ pub struct AccessRequestEntity {
 }
 
 impl AccessRequestEntity {
-    pub fn new(urls: &Urls, (request, user): &Asked) -> Self {
+    pub fn new(urls: &Urls, (request, user): &RequestWithUser) -> Self {
         Self { user: BriefUser::new(urls, user), requested_at: request.created_at }
     }
 }

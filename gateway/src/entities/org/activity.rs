@@ -49,7 +49,7 @@ pub struct ActivityEntity {
 }
 
 /// What events tell of, looked up once for a page.
-struct Told {
+struct ActivityContext {
     people: HashMap<UserId, User>,
     issues: HashMap<i64, Item>,
     merge_requests: HashMap<i64, Item>,
@@ -59,11 +59,11 @@ struct Told {
 
 impl ActivityEntity {
     pub fn all(tx: &mut Tx<'_>, urls: &Urls, events: Vec<Activity>) -> Result<Vec<Self>> {
-        let mut told = Told::load(tx, urls, &events)?;
+        let mut told = ActivityContext::load(tx, urls, &events)?;
         Ok(events.into_iter().map(|event| Self::new(urls, event, &mut told)).collect())
     }
 
-    fn new(urls: &Urls, event: Activity, told: &mut Told) -> Self {
+    fn new(urls: &Urls, event: Activity, told: &mut ActivityContext) -> Self {
         let author = told.people.get(&event.author_id);
         let details: Option<Value> =
             event.details.as_deref().and_then(|text| serde_json::from_str(text).ok());
@@ -121,7 +121,7 @@ fn name(event: &Activity, push: Option<&Value>) -> &'static str {
     }
 }
 
-impl Told {
+impl ActivityContext {
     fn load(tx: &mut Tx<'_>, urls: &Urls, events: &[Activity]) -> Result<Self> {
         let mut authors: Vec<UserId> = events.iter().map(|event| event.author_id).collect();
         authors.sort_unstable();

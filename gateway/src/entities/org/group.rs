@@ -4,7 +4,7 @@ use forge::urls::Urls;
 use kernel::{Ts, Visibility, time::date_text};
 use org::{
     namespace::{GroupSettings, Namespace, detail::Detail, model::WikiAccess, sharing::GroupLink},
-    project::Shown,
+    project::ProjectView,
 };
 use review::issue::open_count::OpenIssues;
 use serde::Serialize;
@@ -155,7 +155,7 @@ impl GroupDetailEntity {
         let settings = group.settings();
         let top = group.parent_id.is_none();
         let kept_inside = settings.prevent_sharing_groups_outside_hierarchy;
-        let listed = |projects: &[Shown]| {
+        let listed = |projects: &[ProjectView]| {
             projects.iter().map(|shown| ProjectForm::new(urls, shown, open)).collect::<Vec<_>>()
         };
         let notes = detail.notes.clone();

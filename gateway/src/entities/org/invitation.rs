@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kernel::{Ts, time::date_text};
-use org::member::invitations::{Outcome, Told};
+use org::member::invitations::{InvitationWithAuthor, Outcome};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -19,8 +19,8 @@ pub struct InvitationEntity {
     created_by_name: Option<String>,
 }
 
-impl From<Told> for InvitationEntity {
-    fn from((invitation, host): Told) -> Self {
+impl From<InvitationWithAuthor> for InvitationEntity {
+    fn from((invitation, host): InvitationWithAuthor) -> Self {
         Self {
             access_level: invitation.access_level.number(),
             created_at: invitation.created_at,
@@ -36,13 +36,13 @@ impl From<Told> for InvitationEntity {
 pub struct InvitedEntity {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<WhyNot>,
+    message: Option<InvitationErrors>,
 }
 
 /// One error for all addresses, or one for each address.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
-pub enum WhyNot {
+pub enum InvitationErrors {
     All(String),
     Each(BTreeMap<String, String>),
 }
@@ -51,8 +51,8 @@ impl From<Outcome> for InvitedEntity {
     fn from(outcome: Outcome) -> Self {
         let message = match outcome {
             Outcome::Done => return Self { status: "success", message: None },
-            Outcome::Refused(why) => WhyNot::All(why),
-            Outcome::Partly(each) => WhyNot::Each(each.into_iter().collect()),
+            Outcome::Refused(why) => InvitationErrors::All(why),
+            Outcome::Partly(each) => InvitationErrors::Each(each.into_iter().collect()),
         };
         Self { status: "error", message: Some(message) }
     }

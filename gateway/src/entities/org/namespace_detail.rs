@@ -2,7 +2,7 @@
 
 use forge::urls::Urls;
 use kernel::Actor;
-use org::namespace::{Kind, Namespace, places::Care};
+use org::namespace::{Kind, Namespace, places::HeadCounts};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -40,7 +40,12 @@ pub struct MinuteLimits {
 
 impl NamespaceDetailEntity {
     /// `care` is there for those who look after the namespace.
-    pub fn new(urls: &Urls, actor: Actor, namespace: &Namespace, care: Option<&Care>) -> Self {
+    pub fn new(
+        urls: &Urls,
+        actor: Actor,
+        namespace: &Namespace,
+        care: Option<&HeadCounts>,
+    ) -> Self {
         let is_group = namespace.kind == Kind::Group;
         let limits = || {
             let settings = namespace.settings();

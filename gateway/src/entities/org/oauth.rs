@@ -62,4 +62,4 @@ impl TokenInfo {
 
 /// An empty object.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Nothing {}
+pub struct EmptyObject {}

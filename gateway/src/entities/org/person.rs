@@ -4,10 +4,10 @@ use kernel::{AccessLevel, Ts};
 use org::{
     preference::Preferences,
     status::{Availability, Status, emoji},
-    survey::{Associations, Belonging, SourceKind},
     user::User,
+    user_activity::{Associations, SourceKind, UserMembership},
 };
-use review::{todo::waiting::Waiting, written::Written};
+use review::{contribution_count::ContributionCount, todo::waiting::AssignmentCounts};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -68,8 +68,8 @@ pub struct CountsEntity {
     todos: i64,
 }
 
-impl From<Waiting> for CountsEntity {
-    fn from(waiting: Waiting) -> Self {
+impl From<AssignmentCounts> for CountsEntity {
+    fn from(waiting: AssignmentCounts) -> Self {
         Self {
             merge_requests: waiting.merge_requests,
             assigned_issues: waiting.issues,
@@ -105,8 +105,8 @@ pub struct BelongingEntity {
     access_level: AccessLevel,
 }
 
-impl From<Belonging> for BelongingEntity {
-    fn from(belonging: Belonging) -> Self {
+impl From<UserMembership> for BelongingEntity {
+    fn from(belonging: UserMembership) -> Self {
         Self {
             source_id: belonging.source_id,
             source_name: belonging.source_name,
@@ -125,8 +125,8 @@ pub struct AssociationsEntity {
     merge_requests_count: i64,
 }
 
-impl From<(Associations, Written)> for AssociationsEntity {
-    fn from((counted, written): (Associations, Written)) -> Self {
+impl From<(Associations, ContributionCount)> for AssociationsEntity {
+    fn from((counted, written): (Associations, ContributionCount)) -> Self {
         Self {
             groups_count: counted.groups,
             projects_count: counted.projects,

@@ -7,9 +7,9 @@ use kernel::{
     access::FeatureAccess,
 };
 use org::project::{
-    STORAGE, Shown,
-    shown::{Full, GroupLink},
+    ProjectView, STORAGE,
     statistics::Statistics,
+    view::{FullView, GroupLink},
 };
 use repo::license::License;
 use review::issue::open_count::OpenIssues;
@@ -213,7 +213,7 @@ pub enum ProjectForm {
 
 impl ProjectForm {
     /// The full form where it was loaded.
-    pub fn new(urls: &Urls, shown: &Shown, open: &OpenIssues) -> Self {
+    pub fn new(urls: &Urls, shown: &ProjectView, open: &OpenIssues) -> Self {
         match &shown.full {
             None => Self::Basic(Box::new(BasicProject::new(urls, shown))),
             Some(full) => Self::Full(Box::new(ProjectEntity::new(urls, shown, full, open))),
@@ -242,12 +242,12 @@ impl From<&org::project::Project> for ProjectIdentity {
     }
 }
 
-pub(super) fn reads_code(shown: &Shown) -> bool {
+pub(super) fn reads_code(shown: &ProjectView) -> bool {
     shown.who.reads(Feature::Repository, Reporter)
 }
 
 impl BasicProject {
-    pub fn new(urls: &Urls, shown: &Shown) -> Self {
+    pub fn new(urls: &Urls, shown: &ProjectView) -> Self {
         let project = &shown.project;
         let code = reads_code(shown);
         let web_url = urls.at(&project.full_path);
@@ -282,7 +282,7 @@ impl BasicProject {
 }
 
 impl ProjectEntity {
-    fn new(urls: &Urls, shown: &Shown, full: &Full, open: &OpenIssues) -> Self {
+    fn new(urls: &Urls, shown: &ProjectView, full: &FullView, open: &OpenIssues) -> Self {
         let (project, who, settings) = (&shown.project, &shown.who, &full.settings);
         let usable = |feature| who.reads(feature, kernel::AccessLevel::Guest);
         let maintains = who.is(Maintainer);
@@ -343,7 +343,7 @@ impl ProjectEntity {
 }
 
 impl ProjectLinks {
-    fn new(urls: &Urls, shown: &Shown) -> Self {
+    fn new(urls: &Urls, shown: &ProjectView) -> Self {
         let base = format!("{}/{}", urls.at("api/v4/projects"), shown.project.id);
         let at = |what: &str| format!("{base}/{what}");
         let usable = |feature| shown.who.reads(feature, kernel::AccessLevel::Guest);
@@ -392,8 +392,8 @@ impl From<Statistics> for StatisticsEntity {
 /// The level of somebody who has chosen none.
 const GLOBAL_NOTIFICATIONS: i32 = 3;
 
-impl From<&Full> for Permissions {
-    fn from(full: &Full) -> Self {
+impl From<&FullView> for Permissions {
+    fn from(full: &FullView) -> Self {
         let membership = |level: kernel::AccessLevel| Membership {
             access_level: level.number(),
             notification_level: GLOBAL_NOTIFICATIONS,

@@ -2,9 +2,9 @@
 
 use kernel::{AccessLevel::Maintainer, access::FeatureAccess};
 use org::project::{
-    Shown,
+    ProjectView,
     settings::{DeployStrategy, ExpirationPolicy, GitStrategy, MergeMethod, SquashOption, Switch},
-    shown::Full,
+    view::FullView,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -103,7 +103,7 @@ pub struct FurtherSettings {
 }
 
 impl FeatureLevels {
-    pub(super) fn new(shown: &Shown, full: &Full) -> Self {
+    pub(super) fn new(shown: &ProjectView, full: &FullView) -> Self {
         let (project, settings) = (&shown.project, &full.settings);
         Self {
             issues_access_level: project.issues_access,
@@ -128,7 +128,7 @@ impl FeatureLevels {
 }
 
 impl CiSettings {
-    pub(super) fn new(shown: &Shown, full: &Full) -> Self {
+    pub(super) fn new(shown: &ProjectView, full: &FullView) -> Self {
         let settings = &full.settings;
         let token = shown.who.is(Maintainer).then(|| settings.runners_token.clone());
         Self {

@@ -4,8 +4,8 @@ use forge::urls::Urls;
 use kernel::{Ts, time::date_text};
 use org::member::{
     Source, State,
-    awaiting::Pending,
-    billable::{Billable, Kind, Seat},
+    awaiting::PendingMember,
+    billable::{BillableMember, Kind, Seat},
     rules::role,
 };
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub struct BillableEntity {
 
 impl BillableEntity {
     /// `open` where the reader sees every address.
-    pub fn new(urls: &Urls, counted: &Billable, open: bool) -> Self {
+    pub fn new(urls: &Urls, counted: &BillableMember, open: bool) -> Self {
         let user = &counted.user;
         let public = || user.public_email.clone().filter(|email| !email.is_empty());
         Self {
@@ -67,7 +67,7 @@ pub struct PendingEntity {
 }
 
 impl PendingEntity {
-    pub fn new(urls: &Urls, pending: Pending) -> Self {
+    pub fn new(urls: &Urls, pending: PendingMember) -> Self {
         let user = pending.user.as_ref().map(|user| BriefUser::new(urls, user));
         let invited = user.is_none();
         let (mut name, mut username, mut web_url, mut avatar_url) = (None, None, None, None);

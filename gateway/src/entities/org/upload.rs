@@ -1,6 +1,6 @@
 //! A file that was added to a project, ready to be put into a text.
 
-use forge::files::attachments::{Kept, is_picture};
+use forge::files::attachments::{StoredFile, is_picture};
 use kernel::ids::ProjectId;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,7 +14,7 @@ pub struct UploadEntity {
 }
 
 impl UploadEntity {
-    pub fn new(project: ProjectId, kept: &Kept) -> Self {
+    pub fn new(project: ProjectId, kept: &StoredFile) -> Self {
         let name = &kept.name;
         let url = format!("/uploads/{}/{name}", kept.secret);
         let picture = is_picture(name);

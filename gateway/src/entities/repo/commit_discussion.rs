@@ -15,7 +15,7 @@ use serde_json::Map;
 
 use crate::entities::{
     org::brief_user::BriefUser,
-    review::note::{DiscussionEntity, NoteEntity, NotePlace},
+    review::note::{DiscussionEntity, NoteEntity, NotePositionFields},
 };
 
 impl NoteEntity {
@@ -36,7 +36,7 @@ impl NoteEntity {
             noteable_id: None,
             noteable_type: "Commit",
             project_id: Some(note.project_id.0),
-            at: position.map(|position| NotePlace { commit_id: None, position }),
+            at: position.map(|position| NotePositionFields { commit_id: None, position }),
             resolvable: false,
             resolution: None,
             confidential: false,

@@ -75,12 +75,12 @@ impl ComparisonEntity {
     /// The record as JSON, in two parts: what comes before the commits, and what comes after them.
     pub fn around_commits(self) -> serde_json::Result<(String, String)> {
         #[derive(Serialize)]
-        struct Before<'a> {
+        struct TreeHead<'a> {
             commit: &'a Option<CommitEntity>,
             commits: [(); 0],
         }
         const END: &str = "]}";
-        let mut before = serde_json::to_string(&Before { commit: &self.commit, commits: [] })?;
+        let mut before = serde_json::to_string(&TreeHead { commit: &self.commit, commits: [] })?;
         let whole = serde_json::to_string(&Self { commits: Vec::new(), ..self })?;
         before.truncate(before.len() - END.len());
         let after = whole[before.len()..].to_owned();

@@ -15,7 +15,7 @@ use review::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::approval_rule::{Around, RuleEntity, RuleGroupEntity, SourceRuleEntity};
+use super::approval_rule::{RuleContext, RuleEntity, RuleGroupEntity, SourceRuleEntity};
 use crate::entities::org::brief_user::BriefUser;
 
 /// Approval settings of a project.
@@ -85,7 +85,7 @@ impl ApprovalStateEntity {
     pub fn new(tx: &mut Tx<'_>, urls: &Urls, actor: Actor, shown: &Approvals) -> Result<Self> {
         let state = &shown.state;
         let rules = state.rules.iter().map(|state| &state.rule);
-        let around = Around::of(tx, urls, actor, rules, state.approved_by.iter().copied())?;
+        let around = RuleContext::of(tx, urls, actor, rules, state.approved_by.iter().copied())?;
         let entity = |one: &RuleState| {
             let mut rule = around.rule(&one.rule);
             rule.eligible_approvers = around.people(one.approvers.iter());
@@ -162,7 +162,7 @@ impl ApprovalsEntity {
     pub fn new(tx: &mut Tx<'_>, urls: &Urls, actor: Actor, shown: &Approvals) -> Result<Self> {
         let (request, state) = (&shown.request, &shown.state);
         let rules = || state.rules.iter().map(|state| &state.rule);
-        let around = Around::of(tx, urls, actor, rules(), state.approved_by.iter().copied())?;
+        let around = RuleContext::of(tx, urls, actor, rules(), state.approved_by.iter().copied())?;
         let named: BTreeSet<UserId> = rules().flat_map(|rule| rule.users.clone()).collect();
         let groups: BTreeSet<NamespaceId> =
             rules().flat_map(|rule| around.shown.groups(rule).collect::<Vec<_>>()).collect();

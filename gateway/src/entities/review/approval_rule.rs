@@ -13,7 +13,7 @@ use org::{
     user::{User, store::UserStore},
 };
 use repo::protection::BranchRuleStore;
-use review::approval::{ReportType, Rule, RuleType, own_rules::OwnRules, rules::Shown};
+use review::approval::{ReportType, Rule, RuleType, own_rules::OwnRules, rules::VisibleApprovers};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -98,7 +98,7 @@ impl ProjectRuleEntity {
         project: ProjectId,
         rules: &[Rule],
     ) -> Result<Vec<Self>> {
-        let around = Around::of(tx, urls, actor, rules.iter(), [])?;
+        let around = RuleContext::of(tx, urls, actor, rules.iter(), [])?;
         let scoped =
             |rule: &Rule| rule.row.applies_to_all_protected_branches || !rule.branches.is_empty();
         let protected =
@@ -160,7 +160,7 @@ pub struct OwnRuleEntity {
 
 impl OwnRuleEntity {
     pub fn all(tx: &mut Tx<'_>, urls: &Urls, actor: Actor, own: &OwnRules) -> Result<Vec<Self>> {
-        let around = Around::of(tx, urls, actor, own.rules.iter(), [])?;
+        let around = RuleContext::of(tx, urls, actor, own.rules.iter(), [])?;
         Ok(own
             .rules
             .iter()
@@ -190,14 +190,14 @@ impl OwnRuleEntity {
 }
 
 /// The people and groups that several rules name.
-pub(super) struct Around<'a> {
+pub(super) struct RuleContext<'a> {
     urls: &'a Urls,
-    pub(super) shown: Shown,
+    pub(super) shown: VisibleApprovers,
     users: HashMap<UserId, User>,
     groups: HashMap<NamespaceId, Namespace>,
 }
 
-impl<'a> Around<'a> {
+impl<'a> RuleContext<'a> {
     pub(super) fn of<'r>(
         tx: &mut Tx<'_>,
         urls: &'a Urls,
@@ -205,14 +205,14 @@ impl<'a> Around<'a> {
         rules: impl Iterator<Item = &'r Rule> + Clone,
         people: impl IntoIterator<Item = UserId>,
     ) -> Result<Self> {
-        let shown = Shown::of(tx, &Approvers, actor, rules.clone())?;
+        let shown = VisibleApprovers::of(tx, &Approvers, actor, rules.clone())?;
         let mut wanted: BTreeSet<UserId> = people.into_iter().collect();
         wanted.extend(rules.clone().flat_map(|rule| shown.approvers(rule)));
         let wanted: Vec<UserId> = wanted.into_iter().collect();
         let users = if wanted.is_empty() { HashMap::new() } else { tx.users_by_id(&wanted)? };
         let groups: BTreeSet<NamespaceId> = rules.flat_map(|rule| rule.groups.clone()).collect();
         let groups: Vec<NamespaceId> = groups.into_iter().collect();
-        let groups = org::places::known_groups(tx, actor, &groups)?;
+        let groups = org::hierarchy::known_groups(tx, actor, &groups)?;
         let groups = groups.into_iter().map(|group| (group.id, group)).collect();
         Ok(Self { urls, shown, users, groups })
     }

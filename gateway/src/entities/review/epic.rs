@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 
 use db::Tx;
-use forge::{ports::review::Places, urls::Urls};
+use forge::{ports::review::OrgHierarchy, urls::Urls};
 use kernel::{
     Actor, Result, Ts,
     ids::{NamespaceId, UserId},
     time::date_text,
 };
 use org::{
-    places,
+    hierarchy,
     user::{User, store::UserStore},
 };
 use review::{
-    epic::{self, Epic, EpicStore, Span},
+    epic::{self, DateRange, Epic, EpicStore},
     issue::{Issue, IssueState},
     item::{ItemKind, ItemStore, subscriptions::is_subscribed},
     label::{Label, text_color},
@@ -24,7 +24,7 @@ use utoipa::ToSchema;
 
 use super::{
     issue::{IssueEntity, IssueView},
-    item::{LabelsShown, References, SeenFrom},
+    item::{LabelNames, References, SeenFrom},
 };
 use crate::entities::org::brief_user::BriefUser;
 
@@ -42,7 +42,7 @@ pub struct BriefEpic {
 impl BriefEpic {
     /// Those of these epics that somebody may read, by their ids.
     pub fn of(tx: &mut Tx<'_>, by: Actor, ids: &[i64]) -> Result<HashMap<i64, Self>> {
-        let epics = epic::readable(tx, &Places, by, ids)?;
+        let epics = epic::readable(tx, &OrgHierarchy, by, ids)?;
         let paths = paths(tx, &epics)?;
         let brief = |epic: Epic| {
             let path = paths.get(&epic.namespace_id).map_or("", String::as_str);
@@ -58,7 +58,7 @@ fn paths(tx: &mut Tx<'_>, epics: &[Epic]) -> Result<HashMap<NamespaceId, String>
     let mut groups: Vec<NamespaceId> = epics.iter().map(|epic| epic.namespace_id).collect();
     groups.sort_unstable();
     groups.dedup();
-    if groups.is_empty() { Ok(HashMap::new()) } else { places::group_paths(tx, &groups) }
+    if groups.is_empty() { Ok(HashMap::new()) } else { hierarchy::group_paths(tx, &groups) }
 }
 
 /// How epics are shown.
@@ -114,7 +114,7 @@ pub struct EpicEntity {
     pub updated_at: Ts,
     #[schema(value_type = Option<String>)]
     pub closed_at: Option<Ts>,
-    pub labels: LabelsShown,
+    pub labels: LabelNames,
     pub upvotes: i64,
     pub downvotes: i64,
     /// Whether the caller is subscribed. Not in lists.
@@ -135,11 +135,11 @@ pub struct EpicLinks {
 }
 
 /// What belongs to a page of epics.
-struct Surroundings {
+struct EpicContext {
     users: HashMap<UserId, User>,
     labels: HashMap<i64, Vec<Label>>,
     paths: HashMap<NamespaceId, String>,
-    spans: HashMap<i64, Span>,
+    spans: HashMap<i64, DateRange>,
     parents: HashMap<i64, Epic>,
 }
 
@@ -155,7 +155,7 @@ impl EpicEntity {
         let mut authors: Vec<UserId> = epics.iter().map(|epic| epic.author_id).collect();
         authors.sort_unstable();
         authors.dedup();
-        let around = Surroundings {
+        let around = EpicContext {
             users: tx.users_by_id(&authors)?,
             labels: tx.labels_of(ItemKind::Epic, &ids)?,
             paths: paths(tx, &epics)?,
@@ -181,7 +181,7 @@ impl EpicEntity {
         Ok(Self { subscribed: Some(subscribed), ..shown })
     }
 
-    fn new(urls: &Urls, epic: Epic, around: &Surroundings, view: &EpicView) -> Self {
+    fn new(urls: &Urls, epic: Epic, around: &EpicContext, view: &EpicView) -> Self {
         let path = around.paths.get(&epic.namespace_id).map_or("", String::as_str);
         let span = around.spans.get(&epic.id).copied().unwrap_or_default();
         let labels: &[Label] = around.labels.get(&epic.id).map_or(&[], Vec::as_slice);
@@ -222,7 +222,7 @@ impl EpicEntity {
             created_at: epic.created_at,
             updated_at: epic.updated_at,
             closed_at: epic.closed_at,
-            labels: LabelsShown::new(labels, view.with_labels_details),
+            labels: LabelNames::new(labels, view.with_labels_details),
             upvotes: epic.upvotes,
             downvotes: epic.downvotes,
             subscribed: None,
@@ -236,7 +236,7 @@ fn parents(tx: &mut Tx<'_>, reader: Actor, epics: &[Epic]) -> Result<HashMap<i64
     let mut ids: Vec<i64> = epics.iter().filter_map(|epic| epic.parent_id).collect();
     ids.sort_unstable();
     ids.dedup();
-    let found = epic::readable(tx, &Places, reader, &ids)?;
+    let found = epic::readable(tx, &OrgHierarchy, reader, &ids)?;
     Ok(found.into_iter().map(|epic| (epic.id, epic)).collect())
 }
 

@@ -17,8 +17,8 @@ use utoipa::ToSchema;
 
 use super::{
     epic::BriefEpic,
-    issue_surroundings::{Known, Surroundings},
-    item::{LabelsShown, References, SeenFrom, TaskCompletion, TimeStatsEntity},
+    issue_context::{IssueContext, ItemHints},
+    item::{LabelNames, References, SeenFrom, TaskCompletion, TimeStatsEntity},
     iteration::IterationEntity,
     milestone::MilestoneEntity,
 };
@@ -61,7 +61,7 @@ pub struct IssueEntity {
     #[schema(value_type = Option<String>)]
     pub closed_at: Option<Ts>,
     pub closed_by: Option<BriefUser>,
-    pub labels: LabelsShown,
+    pub labels: LabelNames,
     pub milestone: Option<MilestoneEntity>,
     pub assignees: Vec<BriefUser>,
     pub author: Option<BriefUser>,
@@ -128,7 +128,7 @@ impl IssueEntity {
         rows: Vec<Issue>,
         view: &IssueView,
     ) -> Result<Vec<Self>> {
-        let around = Surroundings::load(tx, urls, view.reader, &rows)?;
+        let around = IssueContext::load(tx, urls, view.reader, &rows)?;
         Ok(rows.into_iter().map(|row| Self::new(urls, row, &around, view)).collect())
     }
 
@@ -138,7 +138,7 @@ impl IssueEntity {
             Some(user) => is_subscribed(tx, &issue.item(), user)?,
             None => false,
         };
-        let around = Surroundings::load(tx, urls, reader, std::slice::from_ref(&issue))?;
+        let around = IssueContext::load(tx, urls, reader, std::slice::from_ref(&issue))?;
         let shown = Self::new(urls, issue, &around, &IssueView::of(reader));
         Ok(Self { subscribed: Some(subscribed), ..shown })
     }
@@ -149,14 +149,14 @@ impl IssueEntity {
         urls: &Urls,
         issue: Issue,
         reader: Actor,
-        known: &Known<'_>,
+        known: &ItemHints<'_>,
     ) -> Result<Self> {
-        let around = Surroundings::of_one(tx, urls, reader, &issue, known)?;
+        let around = IssueContext::of_one(tx, urls, reader, &issue, known)?;
         let shown = Self::new(urls, issue, &around, &IssueView::of(reader));
         Ok(Self { subscribed: Some(known.beside.subscribed && reader.id.is_some()), ..shown })
     }
 
-    fn new(urls: &Urls, row: Issue, around: &Surroundings, view: &IssueView) -> Self {
+    fn new(urls: &Urls, row: Issue, around: &IssueContext, view: &IssueView) -> Self {
         let user = |id: UserId| around.users.get(&id).map(|user| BriefUser::of(urls, user));
         let assignees: Vec<BriefUser> =
             around.assignees_of(row.id).into_iter().filter_map(user).collect();
@@ -171,7 +171,7 @@ impl IssueEntity {
             links: IssueLinks::new(urls, &row, around),
             references: References::new(format!("#{}", row.iid), path, &view.from),
             web_url: urls.at(&format!("{path}/-/issues/{}", row.iid)),
-            labels: LabelsShown::new(labels, view.with_labels_details),
+            labels: LabelNames::new(labels, view.with_labels_details),
             assignee: assignees.first().cloned(),
             assignees,
             milestone,
@@ -215,7 +215,7 @@ impl IssueEntity {
 }
 
 impl IssueLinks {
-    fn new(urls: &Urls, row: &Issue, around: &Surroundings) -> Self {
+    fn new(urls: &Urls, row: &Issue, around: &IssueContext) -> Self {
         let project = urls.at(&format!("api/v4/projects/{}", row.project_id));
         let this = format!("{project}/issues/{}", row.iid);
         Self {

@@ -5,7 +5,7 @@ use forge::urls::Urls;
 use kernel::{Result, Ts};
 use review::issue::link::{
     LinkType,
-    actions::{Linked, Related},
+    actions::{LinkWithIssues, RelatedIssue},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -30,12 +30,12 @@ impl RelatedIssueEntity {
     pub fn all(
         tx: &mut Tx<'_>,
         urls: &Urls,
-        related: Vec<Related>,
+        related: Vec<RelatedIssue>,
         view: &IssueView,
     ) -> Result<Vec<Self>> {
         let issues = related.iter().map(|related| related.issue.clone()).collect();
         let shown = IssueEntity::all(tx, urls, issues, view)?;
-        let entity = |(issue, related): (IssueEntity, Related)| Self {
+        let entity = |(issue, related): (IssueEntity, RelatedIssue)| Self {
             issue,
             issue_link_id: related.link.id,
             link_type: related.link_type,
@@ -56,8 +56,13 @@ pub struct IssueLinkEntity {
 }
 
 impl IssueLinkEntity {
-    pub fn one(tx: &mut Tx<'_>, urls: &Urls, linked: Linked, view: &IssueView) -> Result<Self> {
-        let Linked { link, source, target } = linked;
+    pub fn one(
+        tx: &mut Tx<'_>,
+        urls: &Urls,
+        linked: LinkWithIssues,
+        view: &IssueView,
+    ) -> Result<Self> {
+        let LinkWithIssues { link, source, target } = linked;
         let ends = IssueEntity::all(tx, urls, vec![source, target], view)?;
         let [source_issue, target_issue] =
             <[IssueEntity; 2]>::try_from(ends).map_err(|_lost| kernel::Error::missing())?;

@@ -82,12 +82,12 @@ pub struct TaskCompletion {
 /// Labels of an item: names, or objects when `with_labels_details` is true.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
-pub enum LabelsShown {
+pub enum LabelNames {
     Names(Vec<String>),
     Details(Vec<LabelDetail>),
 }
 
-impl LabelsShown {
+impl LabelNames {
     /// `labels` come in the order of their names.
     pub fn new(labels: &[Label], with_details: bool) -> Self {
         match with_details {

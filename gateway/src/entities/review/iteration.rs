@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use db::Tx;
-use forge::{ports::review::Places, urls::Urls};
+use forge::{ports::review::OrgHierarchy, urls::Urls};
 use kernel::{Actor, Result, Ts, ids::NamespaceId, time::date_text};
-use org::places;
+use org::hierarchy;
 use review::iteration::{Iteration, IterationState, list::readable};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -37,7 +37,7 @@ impl IterationEntity {
             iterations.iter().map(|iteration| iteration.namespace_id).collect();
         groups.sort_unstable();
         groups.dedup();
-        let paths = places::group_paths(tx, &groups)?;
+        let paths = hierarchy::group_paths(tx, &groups)?;
         let now = tx.now;
         let entity = |iteration: Iteration| {
             let path = paths.get(&iteration.namespace_id).map_or("", String::as_str);
@@ -56,7 +56,7 @@ impl IterationEntity {
         if ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let found = readable(tx, &Places, reader, ids)?;
+        let found = readable(tx, &OrgHierarchy, reader, ids)?;
         Ok(Self::all(tx, urls, found)?.into_iter().map(|shown| (shown.id, shown)).collect())
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::Tx;
-use forge::ports::review::Places;
+use forge::ports::review::OrgHierarchy;
 use kernel::{
     Actor, Result,
     ids::{LabelId, ProjectId, UserId},
@@ -76,7 +76,7 @@ impl LabelEntity {
             None => HashMap::new(),
         };
         let counts = match &view.counted {
-            Some(place) => Some(count(tx, &Places, view.actor, place, &ids)?),
+            Some(place) => Some(count(tx, &OrgHierarchy, view.actor, place, &ids)?),
             None => None,
         };
         let entity = |label: Label| {

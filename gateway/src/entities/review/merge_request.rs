@@ -15,9 +15,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{
-    issue_surroundings::Known,
-    item::{LabelsShown, References, SeenFrom, TaskCompletion, TimeStatsEntity},
-    merge_request_surroundings::Surroundings,
+    issue_context::ItemHints,
+    item::{LabelNames, References, SeenFrom, TaskCompletion, TimeStatsEntity},
+    merge_request_context::MergeRequestContext,
     milestone::MilestoneEntity,
 };
 use crate::entities::org::brief_user::BriefUser;
@@ -80,7 +80,7 @@ pub struct MergeRequestEntity {
     pub reviewers: Vec<BriefUser>,
     pub source_project_id: Option<i64>,
     pub target_project_id: i64,
-    pub labels: LabelsShown,
+    pub labels: LabelNames,
     pub draft: bool,
     pub work_in_progress: bool,
     pub milestone: Option<MilestoneEntity>,
@@ -122,7 +122,7 @@ impl MergeRequestEntity {
         rows: Vec<MergeRequest>,
         view: &MergeRequestView,
     ) -> Result<Vec<Self>> {
-        let around = Surroundings::load(tx, urls, &rows)?;
+        let around = MergeRequestContext::load(tx, urls, &rows)?;
         Ok(rows.into_iter().map(|row| Self::new(urls, row, &around, view)).collect())
     }
 
@@ -132,9 +132,9 @@ impl MergeRequestEntity {
         urls: &Urls,
         row: MergeRequest,
         view: &MergeRequestView,
-        known: &Known<'_>,
+        known: &ItemHints<'_>,
     ) -> Result<Self> {
-        let around = Surroundings::of_one(tx, urls, &row, known)?;
+        let around = MergeRequestContext::of_one(tx, urls, &row, known)?;
         Ok(Self::new(urls, row, &around, view))
     }
 
@@ -142,7 +142,7 @@ impl MergeRequestEntity {
     pub fn new(
         urls: &Urls,
         row: MergeRequest,
-        around: &Surroundings,
+        around: &MergeRequestContext,
         view: &MergeRequestView,
     ) -> Self {
         let user = |id: UserId| around.users.get(&id).map(|user| BriefUser::of(urls, user));
@@ -184,7 +184,7 @@ impl MergeRequestEntity {
             reviewers: users(around.reviewers_of(row.id)),
             source_project_id: row.source_project_id.map(|id| id.0),
             target_project_id: row.project_id.0,
-            labels: LabelsShown::new(labels, view.with_labels_details),
+            labels: LabelNames::new(labels, view.with_labels_details),
             draft: row.draft,
             work_in_progress: row.draft,
             milestone: row.milestone_id.and_then(|id| around.milestones.get(&id.0).cloned()),
@@ -237,7 +237,7 @@ pub struct SimpleMergeRequestEntity {
 impl SimpleMergeRequestEntity {
     pub fn all(tx: &mut Tx<'_>, urls: &Urls, rows: Vec<MergeRequest>) -> Result<Vec<Self>> {
         let projects: Vec<_> = rows.iter().map(|row| row.project_id).collect();
-        let paths = org::places::project_paths(tx, &projects)?;
+        let paths = org::hierarchy::project_paths(tx, &projects)?;
         let entity = |row: MergeRequest| {
             let path = paths.get(&row.project_id).map_or("", String::as_str);
             Self {

@@ -51,7 +51,7 @@ pub struct CallerRights {
 
 /// What was found out beside the row.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known {
+pub struct DetailFacts {
     pub subscribed: Option<bool>,
     pub can_merge: bool,
     pub first_contribution: Option<bool>,
@@ -66,7 +66,7 @@ impl MergeRequestDetail {
         basic: MergeRequestEntity,
         row: &MergeRequest,
         pipeline: Option<FullPipelineEntity>,
-        known: Known,
+        known: DetailFacts,
     ) -> Self {
         Self {
             basic,

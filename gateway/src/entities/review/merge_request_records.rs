@@ -20,7 +20,7 @@ use org::{
 };
 use repo::{commit::read::deadline, git::LogQuery, protection::Protection};
 use review::{
-    item::{beside::Beside, subscriptions::is_subscribed},
+    item::{details::ItemDetails, subscriptions::is_subscribed},
     merge_request::{MergeRequest, MergeRequestState, MergeRequestStore},
 };
 
@@ -29,16 +29,16 @@ use crate::{
     entities::{
         ci::pipeline::FullPipelineEntity,
         review::{
-            issue_surroundings,
+            issue_context,
             merge_request::{MergeRequestEntity, MergeRequestView},
-            merge_request_detail::{Known, MergeRequestDetail},
+            merge_request_detail::{DetailFacts, MergeRequestDetail},
         },
     },
 };
 
 /// What a reader wants beside the usual record.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Extras {
+pub struct DetailOptions {
     pub render_html: bool,
     pub rebase_in_progress: Option<bool>,
     pub diverged_commits: Option<usize>,
@@ -49,10 +49,10 @@ pub fn read<A: Ability<Scope = Project>>(
     tx: &mut Tx<'_>,
     urls: &Urls,
     grant: &Grant<A>,
-    (row, beside): (&MergeRequest, &Beside),
-    extras: Extras,
+    (row, beside): (&MergeRequest, &ItemDetails),
+    extras: DetailOptions,
 ) -> Result<MergeRequestDetail> {
-    let known = Known {
+    let known = DetailFacts {
         subscribed: grant.who().signed_in().then_some(beside.subscribed),
         can_merge: may_merge(tx, grant.who(), row)?,
         first_contribution: Some(is_first_contribution(tx, row)?),
@@ -62,7 +62,7 @@ pub fn read<A: Ability<Scope = Project>>(
     };
     let view = MergeRequestView { render_html: extras.render_html, ..MergeRequestView::default() };
     let pipeline = pipeline(tx, urls, grant, row)?;
-    let around = issue_surroundings::Known { beside, path: &grant.facts().full_path, reader: None };
+    let around = issue_context::ItemHints { beside, path: &grant.facts().full_path, reader: None };
     let basic = MergeRequestEntity::one_with(tx, urls, row.clone(), &view, &around)?;
     Ok(MergeRequestDetail::new(basic, row, pipeline, known))
 }
@@ -98,7 +98,7 @@ pub fn listed(
         let branch = rights.get(&row.project_id).map(|rules| rules.branch(&row.target_branch));
         let can_merge = branch.is_some_and(|branch| branch.may_push() || branch.may_merge());
         let in_production_since = production.get(&row.id).copied();
-        let known = Known { can_merge, in_production_since, ..Known::default() };
+        let known = DetailFacts { can_merge, in_production_since, ..DetailFacts::default() };
         MergeRequestDetail::new(basic, row, pipeline, known)
     });
     Ok(details.collect())
@@ -157,7 +157,7 @@ fn detail(
     row: &MergeRequest,
     view: &MergeRequestView,
     pipeline: Option<FullPipelineEntity>,
-    known: Known,
+    known: DetailFacts,
 ) -> Result<MergeRequestDetail> {
     let basic = MergeRequestEntity::all(tx, urls, vec![row.clone()], view)?.pop();
     let basic = basic.ok_or(kernel::Error::missing())?;
@@ -190,14 +190,14 @@ fn pipeline<A: Ability<Scope = Project>>(
     Ok(Some(FullPipelineEntity::new(urls, &project.0, &found, user.as_ref())))
 }
 
-fn known(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<Known> {
+fn known(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<DetailFacts> {
     let subscribed = match who.actor.id {
         Some(user) => Some(is_subscribed(tx, &row.item(), user)?),
         None => None,
     };
     let in_production_since = first_production(tx, row)?;
     let can_merge = may_merge(tx, who, row)?;
-    Ok(Known { subscribed, can_merge, in_production_since, ..Known::default() })
+    Ok(DetailFacts { subscribed, can_merge, in_production_since, ..DetailFacts::default() })
 }
 
 /// Whether its author is no member of the project and never had anything merged there.

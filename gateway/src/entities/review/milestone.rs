@@ -7,7 +7,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
     time::date_text,
 };
-use org::places;
+use org::hierarchy;
 use review::milestone::{Milestone, MilestoneState};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -46,8 +46,8 @@ impl MilestoneEntity {
             milestones.iter().filter_map(|milestone| milestone.namespace_id).collect();
         groups.sort_unstable();
         groups.dedup();
-        let projects = places::project_paths(tx, &projects)?;
-        let groups = places::group_paths(tx, &groups)?;
+        let projects = hierarchy::project_paths(tx, &projects)?;
+        let groups = hierarchy::group_paths(tx, &groups)?;
         let now = tx.now;
         let entity = |milestone: Milestone| {
             let project = milestone.project_id.and_then(|id| projects.get(&id).cloned());

@@ -8,7 +8,7 @@ use kernel::{Result, TextEnum as _, Ts, ids::UserId};
 use org::user::{User, store::UserStore};
 use review::{
     item::Item,
-    note::{Discussion, Note, NoteType, actions::Said},
+    note::{Discussion, Note, NoteType, actions::NoteResult},
     quick_action::Done,
 };
 use serde::Serialize;
@@ -39,7 +39,7 @@ pub struct NoteEntity {
     pub project_id: Option<i64>,
     /// Present for notes on a line of a diff.
     #[serde(flatten)]
-    pub at: Option<NotePlace>,
+    pub at: Option<NotePositionFields>,
     pub resolvable: bool,
     #[serde(flatten)]
     pub resolution: Option<Resolution>,
@@ -52,7 +52,7 @@ pub struct NoteEntity {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub struct NotePlace {
+pub struct NotePositionFields {
     /// Commit of the merge request that the note is about. Absent for notes on commits.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
@@ -103,7 +103,8 @@ impl NoteEntity {
             noteable_id: Some(item.id.id),
             noteable_type: item.id.kind.as_str(),
             project_id: note.project_id.map(|id| id.0),
-            at: position.map(|position| NotePlace { commit_id: Some(commit_id), position }),
+            at: position
+                .map(|position| NotePositionFields { commit_id: Some(commit_id), position }),
             resolvable,
             resolution: resolvable.then(|| Resolution {
                 resolved: note.resolved_at.is_some(),
@@ -140,7 +141,7 @@ pub enum SaidEntity {
 }
 
 impl SaidEntity {
-    pub fn new(tx: &mut Tx<'_>, urls: &Urls, said: Said) -> Result<Self> {
+    pub fn new(tx: &mut Tx<'_>, urls: &Urls, said: NoteResult) -> Result<Self> {
         let Some(note) = said.note else { return Ok(Self::Commands(said.done.into())) };
         let mut note = NoteEntity::one(tx, urls, &said.item, note)?;
         note.commands_changes = said.done.changes;

@@ -90,7 +90,7 @@ impl ResourceEventEntity {
         ids.dedup();
         let people = tx.users_by_id(&ids)?;
         let iterations: Vec<i64> = events.iter().filter_map(|event| event.iteration_id).collect();
-        let named = Named {
+        let named = EventContext {
             labels: labels(tx, &events)?,
             milestones: milestones(tx, urls, &events)?,
             iterations: IterationEntity::of(tx, urls, reader, &iterations)?,
@@ -120,7 +120,7 @@ type Milestones = HashMap<i64, MilestoneEntity>;
 type Labels = HashMap<LabelId, review::label::Label>;
 
 /// What events speak of.
-struct Named {
+struct EventContext {
     labels: Labels,
     milestones: Milestones,
     iterations: HashMap<i64, IterationEntity>,
@@ -138,7 +138,7 @@ fn milestones(tx: &mut Tx<'_>, urls: &Urls, events: &[ResourceEvent]) -> Result<
     Ok(all.into_iter().map(|milestone| (milestone.id, milestone)).collect())
 }
 
-fn change(kind: ResourceKind, event: &ResourceEvent, named: &Named) -> ResourceChange {
+fn change(kind: ResourceKind, event: &ResourceEvent, named: &EventContext) -> ResourceChange {
     let action = event.action;
     match kind {
         ResourceKind::Label => {

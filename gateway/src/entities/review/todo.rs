@@ -9,8 +9,8 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 use org::{
+    hierarchy,
     namespace::Namespace,
-    places,
     project::{Project, store::ProjectStore},
     user::{User, store::UserStore},
 };
@@ -90,7 +90,7 @@ impl TargetEntity {
 }
 
 /// What to-dos name, looked up once for a page.
-struct Named {
+struct TodoContext {
     people: HashMap<UserId, User>,
     projects: HashMap<ProjectId, Project>,
     groups: HashMap<NamespaceId, Namespace>,
@@ -100,7 +100,7 @@ struct Named {
 
 impl TodoEntity {
     pub fn all(tx: &mut Tx<'_>, urls: &Urls, reader: Actor, todos: Vec<Todo>) -> Result<Vec<Self>> {
-        let named = Named::load(tx, urls, reader, &todos)?;
+        let named = TodoContext::load(tx, urls, reader, &todos)?;
         Ok(todos.into_iter().map(|todo| Self::new(urls, &todo, &named)).collect())
     }
 
@@ -108,7 +108,7 @@ impl TodoEntity {
         Self::all(tx, urls, reader, vec![todo])?.pop().ok_or(kernel::Error::missing())
     }
 
-    fn new(urls: &Urls, todo: &Todo, named: &Named) -> Self {
+    fn new(urls: &Urls, todo: &Todo, named: &TodoContext) -> Self {
         let target = named.targets.get(&(todo.item_kind, todo.item_id));
         let url = target.map(TargetEntity::url).unwrap_or_default();
         let note = todo.note_id.map(|id| id.0);
@@ -137,7 +137,7 @@ impl TodoEntity {
     }
 }
 
-impl Named {
+impl TodoContext {
     fn load(tx: &mut Tx<'_>, urls: &Urls, reader: Actor, todos: &[Todo]) -> Result<Self> {
         let mut authors: Vec<UserId> = todos.iter().map(|todo| todo.author_id).collect();
         authors.sort_unstable();
@@ -158,7 +158,7 @@ impl Named {
                 .into_iter()
                 .map(|project| (project.id, project))
                 .collect(),
-            groups: places::known_groups(tx, reader, &groups)?
+            groups: hierarchy::known_groups(tx, reader, &groups)?
                 .into_iter()
                 .map(|group| (group.id, group))
                 .collect(),

@@ -6,7 +6,7 @@ use org::user::User;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The agents that a job may use: none, since no agents are kept here.
+/// Agents that a job may use. Always empty: agents are not supported.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AllowedAgentsEntity {
     pub allowed_agents: Vec<i64>,
@@ -16,25 +16,25 @@ pub struct AllowedAgentsEntity {
     pub user: AgentUserEntity,
 }
 
-/// Something by its number alone.
+/// An object with its ID only.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct IdEntity {
     pub id: i64,
 }
 
-/// The project of a job, with the groups in which it lies.
+/// Project of a job with its parent groups.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AgentProjectEntity {
     pub id: i64,
     pub groups: Vec<IdEntity>,
 }
 
-/// Whom a job runs for.
+/// User on whose behalf the job runs.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AgentUserEntity {
     pub id: i64,
     pub username: String,
-    /// The role in the project, and all below it.
+    /// Access level in the project and all lower ones.
     pub roles_in_project: Vec<&'static str>,
 }
 

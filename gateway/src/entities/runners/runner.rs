@@ -23,7 +23,7 @@ pub struct RunnerEntity {
     pub active: bool,
     /// The opposite of `active`.
     pub paused: bool,
-    /// Whether it is one of the whole installation.
+    /// Whether it is an instance runner.
     pub is_shared: bool,
     #[schema(value_type = String)]
     pub runner_type: RunnerType,
@@ -50,7 +50,7 @@ impl RunnerEntity {
     }
 }
 
-/// All that is told of a runner.
+/// A runner with all fields.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RunnerDetailEntity {
     #[serde(flatten)]
@@ -58,7 +58,7 @@ pub struct RunnerDetailEntity {
     pub tag_list: Vec<String>,
     pub run_untagged: bool,
     pub locked: bool,
-    /// Seconds.
+    /// Duration in seconds.
     pub maximum_timeout: Option<i64>,
     #[schema(value_type = String)]
     pub access_level: RunnerAccess,
@@ -70,7 +70,7 @@ pub struct RunnerDetailEntity {
     pub contacted_at: Option<Ts>,
     /// Null for callers who may not change the runner.
     pub maintenance_note: Option<String>,
-    /// Projects whose jobs it does, as far as the caller may know of them.
+    /// Projects assigned to the runner that the caller may see.
     pub projects: Vec<RunnerProjectEntity>,
     pub groups: Vec<RunnerGroupEntity>,
 }
@@ -88,7 +88,7 @@ pub struct RunnerProjectEntity {
     pub created_at: Ts,
 }
 
-/// The group of a runner.
+/// Group of a group runner.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RunnerGroupEntity {
     pub id: i64,
@@ -119,7 +119,7 @@ impl RunnerDetailEntity {
         };
         let projects = tx.projects_by_id(&seen)?.into_iter().map(Into::into).collect();
         let groups = match runner.group_id {
-            Some(group) => org::places::known_groups(tx, actor, &[group])?,
+            Some(group) => org::hierarchy::known_groups(tx, actor, &[group])?,
             None => Vec::new(),
         };
         let groups = groups.into_iter().map(|group| RunnerGroupEntity {
@@ -152,7 +152,7 @@ fn seen(tx: &mut Tx<'_>, actor: Actor, ids: &[ProjectId]) -> Result<Vec<ProjectI
     Ok(ids.iter().copied().filter(|id| standings.contains_key(id)).collect())
 }
 
-/// A program that shares a runner's token with others.
+/// A runner manager: one of the processes that use the runner's token.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RunnerManagerEntity {
     pub id: i64,
@@ -187,12 +187,12 @@ impl RunnerManagerEntity {
     }
 }
 
-/// A runner that registered or was made, with its token.
+/// A new runner with its token.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RegisteredRunnerEntity {
     pub id: i64,
     pub token: String,
-    /// Null, since tokens of runners do not expire.
+    /// Always null: runner tokens do not expire.
     #[schema(value_type = Option<String>)]
     pub token_expires_at: Option<Ts>,
 }
@@ -204,7 +204,7 @@ impl RegisteredRunnerEntity {
     }
 }
 
-/// A token in the place of another one.
+/// A token that replaces another one.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ResetTokenEntity {
     pub token: String,

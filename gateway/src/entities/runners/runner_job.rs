@@ -12,11 +12,11 @@ use crate::entities::{
     repo::commit::CommitEntity,
 };
 
-/// A job that a runner took, with its project.
+/// A job picked by a runner, with its project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RunnerJobEntity {
     pub id: i64,
-    /// Address from which the runner was last heard of.
+    /// IP address of the runner's last contact.
     pub ip_address: Option<String>,
     #[schema(value_type = String)]
     pub status: Status,
@@ -35,14 +35,14 @@ pub struct RunnerJobEntity {
     pub finished_at: Option<Ts>,
     #[schema(value_type = Option<String>)]
     pub erased_at: Option<Ts>,
-    /// Seconds, up to now for what runs.
+    /// Duration in seconds; for running jobs, up to now.
     pub duration: Option<f64>,
     pub queued_duration: Option<f64>,
-    /// Null when the account is gone.
+    /// Null if the user has been deleted.
     pub user: Option<SingleUser>,
     pub commit: Option<CommitEntity>,
     pub pipeline: Option<PipelineEntity>,
-    /// Only of what failed.
+    /// Present for failed jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
     pub web_url: String,

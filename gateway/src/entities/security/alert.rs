@@ -32,7 +32,7 @@ pub struct AlertEntity {
     pub event_count: i64,
     /// ID of the incident that was opened for the alert.
     pub issue_id: Option<i64>,
-    /// What the monitor sent.
+    /// Payload sent by the monitoring tool.
     #[schema(value_type = Object)]
     pub details: Value,
     #[schema(value_type = String)]

@@ -17,9 +17,9 @@ pub struct AlertIntegrationEntity {
     pub r#type: IntegrationKind,
     pub name: String,
     pub active: bool,
-    /// Where alerts are sent.
+    /// URL to which alerts are sent.
     pub url: String,
-    /// The key that whoever sends alerts shows.
+    /// Authorization key for sending alerts.
     pub token: String,
     pub payload_attribute_mappings: Vec<MappingEntity>,
     /// JSON as it is sent.
@@ -59,7 +59,7 @@ impl AlertIntegrationEntity {
     }
 }
 
-/// What becomes of the alerts of a project.
+/// Alert settings of a project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AlertSettingsEntity {
     pub create_issue: bool,

@@ -4,7 +4,7 @@ use kernel::Ts;
 use serde_json::json;
 use time::{Date, macros::date};
 
-use super::{Change, Csv, Filled, Flaws, INVALID, Param, Raw};
+use super::{Change, Csv, INVALID, NonEmpty, Param, ParamErrors, Raw};
 use crate::extract::{RawMap, body::pairs};
 
 /// The parameter `p` of a JSON body.
@@ -18,8 +18,8 @@ fn of_form(text: &str) -> Raw {
     pairs(text.as_bytes()).get("p").cloned().expect("the parameter")
 }
 
-fn invalid<T>() -> Result<T, Flaws> {
-    Err(Flaws::one(INVALID))
+fn invalid<T>() -> Result<T, ParamErrors> {
+    Err(ParamErrors::one(INVALID))
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn numbers_and_truth_are_text_where_text_is_wanted() {
     }
     assert_eq!(String::read(&of_json(json!(["a"]))), invalid());
     assert_eq!(String::read(&of_json(json!({ "a": 1 }))), invalid());
-    assert!(Filled::read(&of_json(json!("  "))).is_err());
+    assert!(NonEmpty::read(&of_json(json!("  "))).is_err());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use kernel::{TextEnum as _, ids::HookId};
 use serde_json::{Value, json};
 
 use crate::{
-    extract::{Change, Flaws, Param, Raw, params::NOT_LISTED},
+    extract::{Change, Param, ParamErrors, Raw, params::NOT_LISTED},
     param_enums, params,
 };
 
@@ -189,10 +189,10 @@ const TRIGGERS: [Flag; 15] = [
 ];
 
 impl Param for Trigger {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let Some(text) = String::read(raw)? else { return Ok(None) };
         let found = TRIGGERS.into_iter().find(|flag| flag.as_str() == text);
-        found.map(|flag| Some(Self(flag))).ok_or(Flaws::one(NOT_LISTED))
+        found.map(|flag| Some(Self(flag))).ok_or(ParamErrors::one(NOT_LISTED))
     }
 
     fn schema() -> Value {
@@ -205,7 +205,7 @@ impl Param for Trigger {
 pub struct Status(pub StatusFilter);
 
 impl Param for Status {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let Some(text) = String::read(raw)? else { return Ok(None) };
         let filter = match text.as_str() {
             "successful" => StatusFilter::Successful,
@@ -213,7 +213,7 @@ impl Param for Status {
             "server_failure" => StatusFilter::ServerFailure,
             code => match code.parse() {
                 Ok(code @ 100..=599) => StatusFilter::Code(code),
-                _ => return Err(Flaws::one(NOT_LISTED)),
+                _ => return Err(ParamErrors::one(NOT_LISTED)),
             },
         };
         Ok(Some(Self(filter)))

@@ -19,7 +19,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, RawMap, params::OnlyPage},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -55,7 +55,7 @@ async fn list_as<E: Send + 'static>(
     keeper: impl HookKeeper + Clone + Send + 'static,
     page: PageRequest,
     to_entity: ToEntity<E>,
-) -> ApiResult<Listed<E>> {
+) -> ApiResult<PagedList<E>> {
     let vault = app.vault.clone();
     let listed = app.db.read(move |tx| {
         let now = tx.now;
@@ -64,7 +64,7 @@ async fn list_as<E: Send + 'static>(
             all.iter().map(|row| to_entity(&vault, row, Detail::Short, now)).collect()
         })
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 async fn show_as<E: Send + 'static>(
@@ -120,7 +120,7 @@ fn ensure_given(raw: &RawMap) -> Result<()> {
     }
 }
 
-async fn list<A: Ability>(app: App, call: Call<A, OnlyPage>) -> ApiResult<Listed<HookEntity>>
+async fn list<A: Ability>(app: App, call: Call<A, OnlyPage>) -> ApiResult<PagedList<HookEntity>>
 where
     Grant<A>: HookKeeper,
 {

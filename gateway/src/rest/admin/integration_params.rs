@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     extract::{
-        Flaws, Param, Params, Raw, RawMap,
+        Param, ParamErrors, Params, Raw, RawMap,
         params::{NOT_LISTED, ParamDoc, field},
     },
     params,
@@ -22,10 +22,10 @@ use crate::{
 pub struct Slug(pub &'static Kind);
 
 impl Param for Slug {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let Some(text) = String::read(raw)? else { return Ok(None) };
         let found = Kind::find(&text).map(|kind| Some(Self(kind)));
-        found.ok_or(Flaws::one(NOT_LISTED))
+        found.ok_or(ParamErrors::one(NOT_LISTED))
     }
 
     fn schema() -> Value {
@@ -53,7 +53,7 @@ fn is_event(flag: Flag) -> bool {
     !matches!(flag, Flag::ArchivedTraces)
 }
 
-fn value_of(parameter: &Parameter, raw: &Raw, flaws: &mut Flaws) -> Option<Value> {
+fn value_of(parameter: &Parameter, raw: &Raw, flaws: &mut ParamErrors) -> Option<Value> {
     let read = match parameter.kind {
         ParameterType::Text => String::read(raw).map(|value| json!(value)),
         ParameterType::Bool => bool::read(raw).map(|value| json!(value)),
@@ -68,7 +68,7 @@ fn value_of(parameter: &Parameter, raw: &Raw, flaws: &mut Flaws) -> Option<Value
     }
 }
 
-fn read_change(kind: &Kind, raw: &RawMap, flaws: &mut Flaws) -> IntegrationChange {
+fn read_change(kind: &Kind, raw: &RawMap, flaws: &mut ParamErrors) -> IntegrationChange {
     let mut change = IntegrationChange::default();
     for parameter in kind.parameters {
         let given = raw.get(parameter.name).or(parameter.alias.and_then(|name| raw.get(name)));
@@ -89,9 +89,9 @@ fn read_change(kind: &Kind, raw: &RawMap, flaws: &mut Flaws) -> IntegrationChang
 impl Params for SetIntegration {
     const PAGED: bool = false;
 
-    fn read(raw: &RawMap) -> Result<Self, Flaws> {
+    fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
         let kind = raw.text("slug").and_then(Kind::find);
-        let mut flaws = Flaws::default();
+        let mut flaws = ParamErrors::default();
         let change = kind.map(|kind| read_change(kind, raw, &mut flaws)).unwrap_or_default();
         if flaws.is_empty() { Ok(Self { kind, change }) } else { Err(flaws) }
     }

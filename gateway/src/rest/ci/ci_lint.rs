@@ -1,4 +1,4 @@
-//! What a CI configuration would come to, without running it.
+//! Linting of CI configurations.
 
 use ci::policy::CreatePipelines;
 use forge::pipeline::lint::{self, Question, Text};
@@ -27,7 +27,7 @@ routes! { "CI lint" at "";
 params! {
     pub struct LintText {
         content: RawText,
-        /// Show everything that it includes in one document.
+        /// Whether to return the configuration with all includes merged.
         include_merged_yaml: bool = false,
         include_jobs: bool = false,
     }
@@ -41,7 +41,7 @@ async fn judge_text(app: App, call: Call<SignedIn, LintText>) -> ApiResult<Json<
 }
 
 params! {
-    pub struct LintCommitted {
+    pub struct LintProject {
         /// Simulates pipeline creation for the ref: evaluates rules and reports what would prevent a pipeline.
         dry_run: bool = false,
         /// Branch or tag for the dry run. Default: the default branch.
@@ -54,7 +54,7 @@ params! {
 
 async fn judge_committed(
     app: App,
-    call: Call<ReadCode, LintCommitted>,
+    call: Call<ReadCode, LintProject>,
 ) -> ApiResult<Json<LintEntity>> {
     let (grant, params) = (call.grant, call.params);
     let text = Text::Committed(params.sha.filter(|sha| !sha.is_empty()));

@@ -1,7 +1,7 @@
-//! How far checks of a commit are that run elsewhere.
+//! Commit statuses that external checks report.
 
 use ci::{
-    commit_status::{Reported, actions},
+    commit_status::{ExternalState, actions},
     job::{StatusFilter, StatusOrder},
     policy::{ReadCommitStatuses, ReportCommitStatus},
 };
@@ -18,7 +18,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Sort},
     param_enums, params,
-    present::{Created, Listed},
+    present::{Created, PagedList},
     routes,
 };
 
@@ -27,7 +27,7 @@ routes! { "Commit statuses" at "/projects/{id}";
     POST "/statuses/{sha}"                    => report : ReportCommitStatus,
 }
 
-param_enums! { Reported, StatusOrder }
+param_enums! { ExternalState, StatusOrder }
 
 params! {
     pub struct ListStatuses: paged {
@@ -51,7 +51,7 @@ fn filled(text: Option<String>) -> Option<String> {
 async fn list(
     app: App,
     call: Call<ReadCommitStatuses, ListStatuses>,
-) -> ApiResult<Listed<CommitStatusEntity>> {
+) -> ApiResult<PagedList<CommitStatusEntity>> {
     let (grant, page, params, urls) = (call.grant, call.page, call.params, app.urls.clone());
     let sha = params.sha;
     let commit = app.git_read(grant.project(), move |reader| commit_named(reader, &sha)).await?;
@@ -69,17 +69,17 @@ async fn list(
         let jobs = actions::list(tx, &grant, &Projects, &filter, page)?;
         jobs.try_map_all(|jobs| CommitStatusEntity::all(tx, &urls, jobs))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 params! {
     pub struct ReportStatus {
-        /// The commit, or a branch or tag.
+        /// Commit SHA, branch or tag.
         sha: String,
-        state: Reported,
+        state: ExternalState,
         /// A branch or tag.
         r#ref: Option<String>,
-        /// What is checked; `context` is another word for it.
+        /// Name of the status; same as `context`.
         name: Option<String>,
         context: Option<String>,
         target_url: Option<String>,

@@ -10,7 +10,7 @@ use kernel::{Error, Result, TextEnum as _};
 use serde_json::Value;
 
 use crate::{
-    extract::{Flaws, Param, Raw},
+    extract::{Param, ParamErrors, Raw},
     params,
 };
 
@@ -19,7 +19,7 @@ use crate::{
 pub struct Statuses(pub Vec<Status>);
 
 impl Param for Statuses {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let named = match raw {
             Raw::Null => return Ok(None),
             Raw::List(_) => Vec::<Status>::read(raw)?.unwrap_or_default(),

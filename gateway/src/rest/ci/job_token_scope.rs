@@ -12,8 +12,8 @@ use kernel::{
 };
 use org::{
     access::{IdOrPath, locate_group, locate_project, standings_of_one},
-    places::known_groups,
-    project::{Want, settings::SettingsStore as _, shown, store::ProjectStore as _},
+    hierarchy::known_groups,
+    project::{Detail, settings::SettingsStore as _, store::ProjectStore as _, view},
 };
 
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -53,7 +53,7 @@ async fn show(app: App, call: Call<ReadJobTokenScope>) -> ApiResult<Json<JobToke
 
 params! {
     pub struct ChangeScope {
-        /// Whether jobs of other projects reach this one only where it lists them.
+        /// Whether job tokens of other projects are limited to an allowlist.
         enabled: bool,
     }
 }
@@ -68,7 +68,7 @@ async fn update(app: App, call: Call<ChangeJobTokenScope, ChangeScope>) -> ApiRe
 async fn projects(
     app: App,
     call: Call<ReadJobTokenScope, OnlyPage>,
-) -> ApiResult<Listed<BasicProject>> {
+) -> ApiResult<PagedList<BasicProject>> {
     let (grant, page) = (call.grant, call.page);
     let found = app.db.read(move |tx| {
         let (listed, actor) = (actions::projects(tx, &grant)?, grant.actor());
@@ -76,22 +76,22 @@ async fn projects(
         let page = page.slice(listed.into_iter().filter(|id| seen.contains_key(id)).collect());
         page.try_map_all(|ids| shown_in_order(tx, actor, &ids))
     });
-    Ok(Listed(found.await?.map(|shown| BasicProject::new(&app.urls, &shown))))
+    Ok(PagedList(found.await?.map(|shown| BasicProject::new(&app.urls, &shown))))
 }
 
 fn shown_in_order(
     tx: &mut Tx<'_>,
     actor: Actor,
     ids: &[ProjectId],
-) -> kernel::Result<Vec<shown::Shown>> {
+) -> kernel::Result<Vec<view::ProjectView>> {
     let mut projects = tx.projects_by_id(ids)?;
     projects.sort_unstable_by_key(|project| ids.iter().position(|id| *id == project.id));
-    shown::page(tx, actor, projects, Want::Basic)
+    view::page(tx, actor, projects, Detail::Basic)
 }
 
 params! {
     pub struct AddProject {
-        /// Project whose jobs are let in.
+        /// A project that may access this one with job tokens.
         target_project_id: ProjectId,
     }
 }
@@ -128,19 +128,19 @@ async fn remove_project(
 async fn groups(
     app: App,
     call: Call<ReadJobTokenScope, OnlyPage>,
-) -> ApiResult<Listed<ListedGroupEntity>> {
+) -> ApiResult<PagedList<ListedGroupEntity>> {
     let (grant, page) = (call.grant, call.page);
     let found = app.db.read(move |tx| {
         let listed = actions::groups(tx, &grant)?;
         known_groups(tx, grant.actor(), &listed)
     });
     let page = page.slice(found.await?);
-    Ok(Listed(page.map(|group| ListedGroupEntity::new(&app.urls, &group))))
+    Ok(PagedList(page.map(|group| ListedGroupEntity::new(&app.urls, &group))))
 }
 
 params! {
     pub struct AddGroup {
-        /// Group whose projects' jobs are let in.
+        /// A group whose projects may access this one with job tokens.
         target_group_id: NamespaceId,
     }
 }

@@ -59,7 +59,7 @@ impl Answer for Log {
         let follow = "`text/event-stream` follows the log while it is written. Each event has a piece of it as a JSON \
                       string, and as its id the number of bytes up to the end of that piece. The last event is `end` \
                       with the status of the job.";
-        let resume = "With `text/event-stream`: the bytes of the log that are known already.";
+        let resume = "With `text/event-stream`: number of log bytes already received.";
         AnswerDoc::text(200)
             .also_as(EVENTS)
             .with_parts("text/plain")

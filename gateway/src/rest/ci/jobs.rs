@@ -22,7 +22,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, cursor_of, no_keyset, read_cursor, unreadable_cursor},
     params,
-    present::{Created, Either, Json, Listed, ListedAfter},
+    present::{Created, Either, Json, KeysetList, PagedList},
     routes,
 };
 
@@ -37,7 +37,7 @@ routes! { "Jobs" at "/projects/{id}/jobs";
 
 params! {
     pub struct ListJobs: keyset {
-        /// Any of these statuses.
+        /// Statuses of which any must match.
         scope: Option<Statuses>,
         /// `keyset`: pages are found by `cursor` or `id_before`, whose value the link to the next page has.
         pagination: Option<String>,
@@ -76,7 +76,7 @@ impl ListJobs {
 async fn list(
     app: App,
     call: Call<ReadJobs, ListJobs>,
-) -> ApiResult<Either<Listed<JobEntity>, ListedAfter<JobEntity>>> {
+) -> ApiResult<Either<PagedList<JobEntity>, KeysetList<JobEntity>>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let keyset = params.is_keyset();
     let before = if keyset { params.before()? } else { None };
@@ -91,10 +91,10 @@ async fn list(
     let jobs = app.db.read(move |tx| actions::list(tx, &grant, &Projects, &filter, page)).await?;
     let shown = present(&app, &facts, actor, jobs, JobEntity::new).await?;
     Ok(match keyset {
-        true => Either::Right(ListedAfter::of_page(shown, "cursor", |last| {
+        true => Either::Right(KeysetList::of_page(shown, "cursor", |last| {
             cursor_of([("id", last.basic.id.to_string())])
         })),
-        false => Either::Left(Listed(shown)),
+        false => Either::Left(PagedList(shown)),
     })
 }
 
@@ -131,7 +131,7 @@ async fn retry(
         actions::retry(tx, &grant, &Refs, id)
     });
     let job = job.await?;
-    pipeline::hurry(&app, job.pipeline_id).await;
+    pipeline::run_now(&app, job.pipeline_id).await;
     Ok(match job.kind {
         JobKind::Bridge => {
             Either::Right(Created(present_one(&app, &facts, actor, job, BridgeEntity::new).await?))
@@ -145,7 +145,7 @@ async fn retry(
 params! {
     pub struct PlayJob {
         job_id: JobId,
-        /// Further variables of this job alone.
+        /// Additional variables for this job.
         job_variables_attributes: Option<Vec<JobVariable>>,
     }
 }
@@ -165,7 +165,7 @@ async fn play(
         actions::play(tx, &grant, &Projects, &Refs, id, (&vault, &variables))
     });
     let job = played.await?;
-    pipeline::hurry(&app, job.pipeline_id).await;
+    pipeline::run_now(&app, job.pipeline_id).await;
     Ok(match job.kind {
         JobKind::Bridge => {
             Either::Right(Json(present_one(&app, &facts, actor, job, BridgeEntity::new).await?))
@@ -186,6 +186,6 @@ async fn erase(app: App, call: Call<UpdatePipelines, OneJob>) -> ApiResult<Creat
         actions::erase(tx, &grant, &Refs, id)
     });
     let job = job.await?;
-    removal::hurry(&app, &job).await?;
+    removal::run_now(&app, &job).await?;
     Ok(Created(present_one(&app, &facts, actor, job, JobEntity::new).await?))
 }

@@ -5,7 +5,7 @@ use ci::{
     policy::{CreatePipelines, DeletePipelines, UpdatePipelines},
 };
 use forge::{
-    pipeline::{Request, hurry, make},
+    pipeline::{Request, make, run_now},
     ports::ci::Refs,
 };
 use kernel::{Result, access::ProjectFacts};
@@ -18,7 +18,7 @@ use crate::{
     app::App,
     entities::ci::pipeline::FullPipelineEntity,
     error::ApiResult,
-    extract::{Call, Filled},
+    extract::{Call, NonEmpty},
     params,
     present::{Created, Json, NoContent},
     routes,
@@ -34,7 +34,7 @@ routes! { "Changes of pipelines" at "/projects/{id}";
 params! {
     pub struct CreatePipeline {
         /// A branch or tag.
-        r#ref: Filled,
+        r#ref: NonEmpty,
         variables: Option<Vec<NewPipelineVariable>>,
     }
 }
@@ -58,7 +58,7 @@ async fn create(
         parent: None,
     };
     let pipeline = make(&app, request).await?;
-    hurry(&app, pipeline.id).await;
+    run_now(&app, pipeline.id).await;
     Ok(Created(shown(&app, &facts, pipeline).await?))
 }
 
@@ -74,7 +74,7 @@ async fn retry(
     let (grant, id) = (call.grant, call.params.pipeline_id);
     let facts = grant.facts().clone();
     let pipeline = app.db.write(move |tx| control::retry(tx, &grant, &Refs, id)).await?;
-    hurry(&app, id).await;
+    run_now(&app, id).await;
     Ok(Created(shown(&app, &facts, pipeline).await?))
 }
 

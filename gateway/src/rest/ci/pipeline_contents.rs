@@ -23,7 +23,7 @@ use crate::{
     error::ApiResult,
     extract::Call,
     params,
-    present::{Json, Listed},
+    present::{Json, PagedList},
     routes,
 };
 
@@ -38,9 +38,9 @@ routes! { "Contents of pipelines" at "/projects/{id}/pipelines/{pipeline_id}";
 params! {
     pub struct ListPipelineJobs: paged {
         pipeline_id: PipelineId,
-        /// Any of these statuses.
+        /// Statuses of which any must match.
         scope: Option<Statuses>,
-        /// Those, too, whose place a newer one took.
+        /// Whether to include retried jobs.
         include_retried: bool = false,
     }
 }
@@ -48,7 +48,7 @@ params! {
 async fn jobs(
     app: App,
     call: Call<ReadPipelines, ListPipelineJobs>,
-) -> ApiResult<Listed<JobEntity>> {
+) -> ApiResult<PagedList<JobEntity>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let filter = JobFilter {
         kind: JobKind::Build,
@@ -59,13 +59,13 @@ async fn jobs(
     let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.pipeline_id);
     let jobs =
         app.db.read(move |tx| actions::list_of_pipeline(tx, &grant, &Projects, id, &filter, page));
-    Ok(Listed(present(&app, &facts, actor, jobs.await?, JobEntity::new).await?))
+    Ok(PagedList(present(&app, &facts, actor, jobs.await?, JobEntity::new).await?))
 }
 
 params! {
     pub struct ListBridges: paged {
         pipeline_id: PipelineId,
-        /// Any of these statuses.
+        /// Statuses of which any must match.
         scope: Option<Statuses>,
     }
 }
@@ -73,7 +73,7 @@ params! {
 async fn bridges(
     app: App,
     call: Call<ReadPipelines, ListBridges>,
-) -> ApiResult<Listed<BridgeEntity>> {
+) -> ApiResult<PagedList<BridgeEntity>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let filter = JobFilter {
         kind: JobKind::Bridge,
@@ -84,7 +84,7 @@ async fn bridges(
     let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.pipeline_id);
     let bridges =
         app.db.read(move |tx| actions::list_of_pipeline(tx, &grant, &Projects, id, &filter, page));
-    Ok(Listed(present(&app, &facts, actor, bridges.await?, BridgeEntity::new).await?))
+    Ok(PagedList(present(&app, &facts, actor, bridges.await?, BridgeEntity::new).await?))
 }
 
 params! {
@@ -96,12 +96,12 @@ params! {
 async fn variables(
     app: App,
     call: Call<ReadPipelines, ListPipelineVariables>,
-) -> ApiResult<Listed<PipelineVariableEntity>> {
+) -> ApiResult<PagedList<PipelineVariableEntity>> {
     let (grant, page, id) = (call.grant, call.page, call.params.pipeline_id);
     let vault = app.vault.clone();
     let found =
         app.db.read(move |tx| control::variables(tx, &grant, (&Projects, &Refs), &vault, id));
-    Ok(Listed(page.slice(found.await?).map(PipelineVariableEntity::from)))
+    Ok(PagedList(page.slice(found.await?).map(PipelineVariableEntity::from)))
 }
 
 async fn report(

@@ -1,7 +1,7 @@
 //! A project's pipeline schedules.
 
 use ci::{
-    pipeline::Place,
+    pipeline::PipelineRef,
     policy::{ChangeSchedules, CreatePipelines, ReadSchedules},
     schedule::{
         NewSchedule, Schedule, ScheduleChange, ScheduleScope, ScheduleStore as _,
@@ -26,9 +26,9 @@ use crate::{
         },
     },
     error::ApiResult,
-    extract::{Call, Filled, Sort},
+    extract::{Call, NonEmpty, Sort},
     param_enums, params,
-    present::{Created, CreatedMessage, Json, Listed, NoContent},
+    present::{Created, CreatedMessage, Json, NoContent, PagedList},
     routes,
 };
 
@@ -55,14 +55,14 @@ params! {
 async fn list(
     app: App,
     call: Call<ReadSchedules, ListSchedules>,
-) -> ApiResult<Listed<PipelineScheduleEntity>> {
+) -> ApiResult<PagedList<PipelineScheduleEntity>> {
     let (grant, rest, page) = (call.grant, call.params.scope, call.page);
     let urls = app.urls.clone();
     let listed = app.db.read(move |tx| {
         actions::list(tx, &grant, &Projects, rest, page)?
             .try_map_all(|all| PipelineScheduleEntity::all(tx, &urls, all))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 params! {
@@ -115,22 +115,22 @@ params! {
 async fn pipelines(
     app: App,
     call: Call<ReadSchedules, ListSchedulePipelines>,
-) -> ApiResult<Listed<PipelineEntity>> {
+) -> ApiResult<PagedList<PipelineEntity>> {
     let (grant, params, page) = (call.grant, call.params, call.page);
     let url = app.urls.at(&grant.facts().full_path);
     let listed = app.db.read(move |tx| {
         let schedule = actions::read(tx, &grant, &Projects, params.pipeline_schedule_id)?;
         tx.pipelines_of_schedule(schedule.id, params.sort == Sort::Desc, page)
     });
-    Ok(Listed(listed.await?.map(|pipeline| PipelineEntity::new(&pipeline, &url))))
+    Ok(PagedList(listed.await?.map(|pipeline| PipelineEntity::new(&pipeline, &url))))
 }
 
 params! {
     pub struct CreateSchedule {
         description: String,
         /// Branch or tag.
-        r#ref: Filled,
-        /// Cron expression of five fields, as in `0 4 * * *`.
+        r#ref: NonEmpty,
+        /// Cron expression with five fields, such as `0 4 * * *`.
         cron: String,
         /// Time zone by its IANA name (`Europe/Berlin`) or Rails name (`Eastern Time (US & Canada)`).
         cron_timezone: String = "UTC".to_owned(),
@@ -165,7 +165,7 @@ params! {
         description: Option<String>,
         /// Branch or tag.
         r#ref: Option<String>,
-        /// Cron expression of five fields, as in `0 4 * * *`.
+        /// Cron expression with five fields, such as `0 4 * * *`.
         cron: Option<String>,
         /// Time zone by its IANA name (`Europe/Berlin`) or Rails name (`Eastern Time (US & Canada)`).
         cron_timezone: Option<String>,
@@ -219,7 +219,7 @@ async fn play(app: App, call: Call<CreatePipelines, OneSchedule>) -> ApiResult<C
 }
 
 /// Returns the branch or tag with this name. A name of neither counts as a branch.
-fn place(reader: &Reader, name: String) -> Result<Place> {
+fn place(reader: &Reader, name: String) -> Result<PipelineRef> {
     let there = |found: repo::git::Result<RefName>| -> Result<bool> {
         match found {
             Ok(found) => Ok(reader.find_reference(&found)?.is_some()),
@@ -227,7 +227,7 @@ fn place(reader: &Reader, name: String) -> Result<Place> {
         }
     };
     let tag = !there(RefName::branch(&name))? && there(RefName::tag(&name))?;
-    Ok(Place { name, tag })
+    Ok(PipelineRef { name, tag })
 }
 
 async fn remove(app: App, call: Call<ChangeSchedules, OneSchedule>) -> ApiResult<NoContent> {

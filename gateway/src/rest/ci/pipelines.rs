@@ -2,7 +2,7 @@
 
 use ci::{
     Status,
-    pipeline::{Newest, Pipeline, PipelineFilter, PipelineOrder, Source, actions},
+    pipeline::{NewestOfRefs, Pipeline, PipelineFilter, PipelineOrder, Source, actions},
     policy::ReadPipelines,
 };
 use forge::{ports::ci::Projects, urls::Urls};
@@ -16,7 +16,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Sort},
     param_enums, params,
-    present::{Json, Listed},
+    present::{Json, PagedList},
     routes,
 };
 
@@ -79,7 +79,7 @@ impl ListPipelines {
 async fn list(
     app: App,
     call: Call<ReadPipelines, ListPipelines>,
-) -> ApiResult<Listed<PipelineEntity>> {
+) -> ApiResult<PagedList<PipelineEntity>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let newest = newest(&app, &grant, params.scope).await?;
     let url = app.urls.at(&grant.facts().full_path);
@@ -105,7 +105,7 @@ async fn list(
         };
         actions::list(tx, &grant, &Projects, &filter, page)
     });
-    Ok(Listed(listed.await?.map(|pipeline| PipelineEntity::new(&pipeline, &url))))
+    Ok(PagedList(listed.await?.map(|pipeline| PipelineEntity::new(&pipeline, &url))))
 }
 
 /// The branches or tags that are there, where each is to show its newest pipeline.
@@ -113,7 +113,7 @@ async fn newest(
     app: &App,
     grant: &Grant<ReadPipelines>,
     scope: Option<Scope>,
-) -> Result<Option<Newest>> {
+) -> Result<Option<NewestOfRefs>> {
     let tags = match scope {
         Some(Scope::Branches) => false,
         Some(Scope::Tags) => true,
@@ -123,7 +123,7 @@ async fn newest(
         let found = if tags { reader.tag_refs()? } else { reader.branches()? };
         Ok(found.into_iter().map(|found| found.name.short().into_owned()).collect())
     });
-    Ok(Some(Newest { tags, names: read.await? }))
+    Ok(Some(NewestOfRefs { tags, names: read.await? }))
 }
 
 params! {

@@ -13,7 +13,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     param_enums, params,
-    present::{Json, Listed},
+    present::{Json, PagedList},
     routes,
 };
 
@@ -29,10 +29,10 @@ param_enums! { ProcessMode }
 async fn list(
     app: App,
     call: Call<ReadResourceGroups, OnlyPage>,
-) -> ApiResult<Listed<ResourceGroupEntity>> {
+) -> ApiResult<PagedList<ResourceGroupEntity>> {
     let (grant, page) = (call.grant, call.page);
     let groups = app.db.read(move |tx| actions::list(tx, &grant, page)).await?;
-    Ok(Listed(groups.map(ResourceGroupEntity::from)))
+    Ok(PagedList(groups.map(ResourceGroupEntity::from)))
 }
 
 params! {
@@ -53,7 +53,7 @@ async fn show(
 params! {
     pub struct UpdateResourceGroup {
         key: String,
-        /// Which of several jobs that wait is next.
+        /// Order in which waiting jobs run.
         process_mode: Option<ProcessMode>,
     }
 }
@@ -71,9 +71,9 @@ async fn update(
 async fn upcoming(
     app: App,
     call: Call<ReadResourceGroups, (OneResourceGroup, OnlyPage)>,
-) -> ApiResult<Listed<JobBasicEntity>> {
+) -> ApiResult<PagedList<JobBasicEntity>> {
     let (grant, page, key) = (call.grant, call.page, call.params.0.key);
     let (facts, actor) = (grant.facts().clone(), grant.actor());
     let jobs = app.db.read(move |tx| actions::upcoming(tx, &grant, &key, page)).await?;
-    Ok(Listed(present(&app, &facts, actor, jobs, JobBasicEntity::new).await?))
+    Ok(PagedList(present(&app, &facts, actor, jobs, JobBasicEntity::new).await?))
 }

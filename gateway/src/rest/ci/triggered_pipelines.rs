@@ -12,7 +12,7 @@ use crate::{
     app::App,
     entities::ci::pipeline::FullPipelineEntity,
     error::ApiResult,
-    extract::{Call, Filled, Flaws, Param, Raw, RawMap, params::INVALID},
+    extract::{Call, NonEmpty, Param, ParamErrors, Raw, RawMap, params::INVALID},
     params,
     present::Created,
     routes, vendor,
@@ -29,7 +29,7 @@ params! {
     pub struct TriggerPipeline {
         id: String,
         /// Branch or tag.
-        r#ref: Filled,
+        r#ref: NonEmpty,
         /// Token of a trigger of the project, or of a running job (`CI_JOB_TOKEN`).
         token: String,
         /// Variables of the pipeline: `variables[KEY]=value`.
@@ -42,11 +42,11 @@ params! {
 pub struct Variables(RawMap);
 
 impl Param for Variables {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match raw {
             Raw::Null => Ok(None),
             Raw::Map(map) => Ok(Some(Self(map.clone()))),
-            _ => Err(Flaws::one(INVALID)),
+            _ => Err(ParamErrors::one(INVALID)),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -44,12 +44,12 @@ fn one<A: Ability<Scope = Project>>(
     shown(tx, app, grant, vec![trigger])?.pop().ok_or(kernel::Error::missing())
 }
 
-async fn list(app: App, call: Call<ReadTriggers, OnlyPage>) -> ApiResult<Listed<TriggerEntity>> {
+async fn list(app: App, call: Call<ReadTriggers, OnlyPage>) -> ApiResult<PagedList<TriggerEntity>> {
     let (grant, page, own) = (call.grant, call.page, app.clone());
     let listed = app.db.read(move |tx| {
         actions::list(tx, &grant, page)?.try_map_all(|all| shown(tx, &own, &grant, all))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 params! {

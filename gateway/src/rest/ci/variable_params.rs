@@ -4,7 +4,7 @@ use ci::variable::{NewVariable, VariableChange, VariableType};
 use secrets::Secret;
 
 use crate::{
-    extract::{Change, Flaws, Param, Raw},
+    extract::{Change, Param, ParamErrors, Raw},
     params,
 };
 
@@ -176,7 +176,7 @@ impl ChangeInstanceVariable {
 pub struct Value(pub Secret);
 
 impl Param for Value {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         Ok(String::read(raw)?.map(|text| Self(Secret::new(text))))
     }
 

@@ -17,7 +17,7 @@ use crate::{
     entities::ci::variable::{InstanceVariableEntity, VariableEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -47,13 +47,13 @@ async fn list_as<E: Send + 'static>(
     reader: impl Reader + Clone + Send + 'static,
     page: kernel::page::PageRequest,
     to_entity: ToEntity<E>,
-) -> ApiResult<Listed<E>> {
+) -> ApiResult<PagedList<E>> {
     let vault = app.vault.clone();
     let listed = app.db.read(move |tx| {
         actions::list(tx, &reader, page)?
             .try_map_all(|all| all.into_iter().map(|one| to_entity(one, &vault)).collect())
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 async fn show_as<E: Send + 'static>(
@@ -102,7 +102,7 @@ async fn update_as<E: Send + 'static>(
     Ok(Json(changed.await?))
 }
 
-async fn list<A: Ability>(app: App, call: Call<A, OnlyPage>) -> ApiResult<Listed<VariableEntity>>
+async fn list<A: Ability>(app: App, call: Call<A, OnlyPage>) -> ApiResult<PagedList<VariableEntity>>
 where
     Grant<A>: Reader,
 {
@@ -151,7 +151,7 @@ where
 async fn list_instance(
     app: App,
     call: Call<Administrate, OnlyPage>,
-) -> ApiResult<Listed<InstanceVariableEntity>> {
+) -> ApiResult<PagedList<InstanceVariableEntity>> {
     list_as(app, call.grant, call.page, InstanceVariableEntity::new).await
 }
 

@@ -1,4 +1,4 @@
-//! Environments that nobody needs any more.
+//! Cleanup of stopped and stale environments.
 
 use actix_web::HttpResponse;
 use deployments::{
@@ -44,9 +44,9 @@ params! {
     pub struct RemoveReviewAppsOf {
         /// Only environments that were created before. Default: 30 days ago.
         before: Option<Ts>,
-        /// At most so many, from 1 to 1000.
+        /// Maximum number of environments, from 1 to 1000.
         limit: i64 = 100,
-        /// Whether only to tell which environments would be removed.
+        /// Whether to only list the environments that would be removed.
         dry_run: bool = true,
     }
 }

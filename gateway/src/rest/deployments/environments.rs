@@ -9,7 +9,7 @@ use forge::{
     deployment::stop as stop_environment, pipeline, ports::deployments::Members, urls::Urls,
 };
 use kernel::{Ability, Error, Grant, Result, access::Project, ids::EnvironmentId};
-use org::project::{Want, record, shown::Shown};
+use org::project::{Detail, record, view::ProjectView};
 use review::issue::open_count::BESIDE_PROJECTS;
 use serde_json::json;
 
@@ -20,9 +20,9 @@ use crate::{
         org::project::BasicProject,
     },
     error::ApiResult,
-    extract::{Call, Flaws, Param, Raw},
+    extract::{Call, Param, ParamErrors, Raw},
     param_enums, params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -50,7 +50,7 @@ params! {
 async fn list(
     app: App,
     call: Call<ReadEnvironments, ListEnvironments>,
-) -> ApiResult<Listed<EnvironmentEntity>> {
+) -> ApiResult<PagedList<EnvironmentEntity>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let filter = EnvironmentFilter {
         name: params.name.filter(|name| !name.is_empty()),
@@ -68,7 +68,7 @@ async fn list(
         let shown = || BasicProject::new(&urls, &project);
         Ok(found.map(|one| EnvironmentEntity::new(&one, Some(shown()))))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 params! {
@@ -98,8 +98,11 @@ async fn show(
     Ok(Json(EnvironmentEntity::new(&environment, None).with_last_deployment(last)))
 }
 
-fn project<A: Ability<Scope = Project>>(tx: &mut db::Tx<'_>, grant: &Grant<A>) -> Result<Shown> {
-    let (id, want) = (grant.project(), Want::Basic);
+fn project<A: Ability<Scope = Project>>(
+    tx: &mut db::Tx<'_>,
+    grant: &Grant<A>,
+) -> Result<ProjectView> {
+    let (id, want) = (grant.project(), Detail::Basic);
     record::one(tx, grant.actor(), id, want, BESIDE_PROJECTS).map(|(shown, _)| shown)
 }
 
@@ -121,8 +124,8 @@ pub struct Automatic;
 impl Param for Automatic {
     const OPTIONAL: bool = true;
 
-    fn read(_: &Raw) -> Result<Option<Self>, Flaws> {
-        Err(Flaws::one("is automatically generated and cannot be changed"))
+    fn read(_: &Raw) -> Result<Option<Self>, ParamErrors> {
+        Err(ParamErrors::one("is automatically generated and cannot be changed"))
     }
 
     fn absent() -> Option<Self> {
@@ -138,9 +141,9 @@ params! {
     pub struct CreateEnvironment {
         name: String,
         external_url: Option<String>,
-        /// Default: what the name tells.
+        /// Default: derived from the name.
         tier: Option<Tier>,
-        /// Refused: it is made from the name.
+        /// Refused: the slug is derived from the name.
         slug: Automatic,
     }
 }
@@ -162,11 +165,11 @@ async fn create(
 params! {
     pub struct UpdateEnvironment {
         environment_id: EnvironmentId,
-        /// The slug stays.
+        /// New name. The slug does not change.
         name: Option<String>,
         external_url: Option<String>,
         tier: Option<Tier>,
-        /// Refused: it is made from the name.
+        /// Refused: the slug is derived from the name.
         slug: Automatic,
     }
 }
@@ -221,7 +224,7 @@ async fn stop(
     });
     let (environment, pipeline) = stopped.await?;
     if let Some(pipeline) = pipeline {
-        pipeline::hurry(&app, pipeline).await;
+        pipeline::run_now(&app, pipeline).await;
     }
     Ok(Json(environment))
 }

@@ -11,9 +11,9 @@ use crate::{
     app::App,
     entities::deployments::freeze_period::FreezePeriodEntity,
     error::ApiResult,
-    extract::{Call, Filled, params::OnlyPage},
+    extract::{Call, NonEmpty, params::OnlyPage},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -28,10 +28,10 @@ routes! { "Freeze periods" at "/projects/{id}/freeze_periods";
 async fn list(
     app: App,
     call: Call<ReadFreezePeriods, OnlyPage>,
-) -> ApiResult<Listed<FreezePeriodEntity>> {
+) -> ApiResult<PagedList<FreezePeriodEntity>> {
     let (grant, page) = (call.grant, call.page);
     let periods = app.db.read(move |tx| actions::list(tx, &grant, page)).await?;
-    Ok(Listed(periods.map(FreezePeriodEntity::from)))
+    Ok(PagedList(periods.map(FreezePeriodEntity::from)))
 }
 
 params! {
@@ -52,9 +52,9 @@ async fn show(
 params! {
     pub struct CreateFreezePeriod {
         /// Cron expression.
-        freeze_start: Filled,
+        freeze_start: NonEmpty,
         /// Cron expression.
-        freeze_end: Filled,
+        freeze_end: NonEmpty,
         /// Default: UTC.
         cron_timezone: Option<String>,
     }

@@ -7,7 +7,7 @@ use deployments::{
     policy::{ChangeDeployments, ReadDeployments, RemoveDeployments},
 };
 use forge::{
-    deployment::{hurry, report},
+    deployment::{report, run_now},
     ports::deployments::Members,
 };
 use kernel::{Ts, ids::DeploymentId};
@@ -21,12 +21,12 @@ use crate::{
         deployment_records::{present, present_detail},
     },
     error::ApiResult,
-    extract::{Call, Filled, Sort},
+    extract::{Call, NonEmpty, Sort},
     param_enums, params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     rest::review::{
         merge_request_list_params::{ShowMergeRequests, WantedMergeRequests},
-        merge_request_lists::{Shown, of_deployment},
+        merge_request_lists::{ListAnswer, of_deployment},
     },
     routes,
 };
@@ -46,9 +46,9 @@ params! {
     pub struct ListDeployments: paged {
         order_by: DeploymentOrder = DeploymentOrder::Id,
         sort: Sort = Sort::Asc,
-        /// Lists by the last change.
+        /// Filters by update time; the list is then ordered by it.
         updated_after: Option<Ts>,
-        /// Lists by the last change.
+        /// Filters by update time; the list is then ordered by it.
         updated_before: Option<Ts>,
         /// Name of an environment.
         environment: Option<String>,
@@ -59,7 +59,7 @@ params! {
 async fn list(
     app: App,
     call: Call<ReadDeployments, ListDeployments>,
-) -> ApiResult<Listed<DeploymentEntity>> {
+) -> ApiResult<PagedList<DeploymentEntity>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let (facts, actor) = (grant.facts().clone(), grant.actor());
     let found = app.db.read(move |tx| {
@@ -74,7 +74,7 @@ async fn list(
         let environment = params.environment.as_deref().filter(|name| !name.is_empty());
         actions::list(tx, &grant, environment, &filter, page)
     });
-    Ok(Listed(present(&app, &facts, actor, found.await?).await?))
+    Ok(PagedList(present(&app, &facts, actor, found.await?).await?))
 }
 
 params! {
@@ -96,11 +96,11 @@ async fn show(
 params! {
     pub struct CreateDeployment {
         /// Name of an environment. One that does not exist is created.
-        environment: Filled,
+        environment: NonEmpty,
         /// Commit that is deployed.
-        sha: Filled,
+        sha: NonEmpty,
         /// Branch or tag that is deployed.
-        r#ref: Filled,
+        r#ref: NonEmpty,
         /// Whether `ref` is a tag.
         tag: bool,
         status: StatusReport,
@@ -141,7 +141,7 @@ async fn update(
         actions::update(tx, &grant, &Members, params.deployment_id, params.status)
     });
     let changed = changed.await?;
-    hurry(&app, changed.id).await;
+    run_now(&app, changed.id).await;
     Ok(Json(present_detail(&app, &facts, actor, changed).await?))
 }
 
@@ -161,7 +161,7 @@ async fn remove(app: App, call: Call<RemoveDeployments, OneDeployment>) -> ApiRe
 async fn merge_requests(
     app: App,
     call: Call<ReadDeployments, (OneDeployment, (WantedMergeRequests, ShowMergeRequests))>,
-) -> ApiResult<Shown> {
+) -> ApiResult<ListAnswer> {
     let (grant, (one, asked), page) = (call.grant, call.params, call.page);
     let reader = grant.also::<ListMergeRequests>()?;
     let found = app.db.read(move |tx| actions::read(tx, &grant, one.deployment_id)).await?;

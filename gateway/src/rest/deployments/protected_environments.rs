@@ -4,7 +4,7 @@ use deployments::{
     policy::{ProtectEnvironments, ProtectGroupEnvironments},
     protection::{
         NewProtection, ProtectionChange,
-        actions::{self, Protects},
+        actions::{self, ProtectionScope},
     },
 };
 use forge::ports::deployments::Members;
@@ -15,9 +15,9 @@ use crate::{
     app::App,
     entities::deployments::protected_environment::ProtectedEnvironmentEntity,
     error::ApiResult,
-    extract::{Call, Filled, params::OnlyPage},
+    extract::{Call, NonEmpty, params::OnlyPage},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -41,21 +41,21 @@ const APPROVERS: &str = "approval_rules";
 async fn list<A: Ability + Send + Sync>(
     app: App,
     call: Call<A, OnlyPage>,
-) -> ApiResult<Listed<ProtectedEnvironmentEntity>>
+) -> ApiResult<PagedList<ProtectedEnvironmentEntity>>
 where
-    Grant<A>: Protects + Send,
+    Grant<A>: ProtectionScope + Send,
 {
     let (grant, page) = (call.grant, call.page);
     let listed = app.db.read(move |tx| {
         let found = actions::list(tx, &grant, page)?;
         found.try_map_all(|found| ProtectedEnvironmentEntity::all(tx, found))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 params! {
     pub struct OneProtectedEnvironment {
-        /// Name of the environment; of a group the tier.
+        /// Name of the environment; for groups, the deployment tier.
         name: String,
     }
 }
@@ -65,7 +65,7 @@ async fn show<A: Ability + Send + Sync>(
     call: Call<A, OneProtectedEnvironment>,
 ) -> ApiResult<Json<ProtectedEnvironmentEntity>>
 where
-    Grant<A>: Protects + Send,
+    Grant<A>: ProtectionScope + Send,
 {
     let (grant, name) = (call.grant, call.params.name);
     let shown = app.db.read(move |tx| {
@@ -77,13 +77,13 @@ where
 
 params! {
     pub struct ProtectEnvironment {
-        /// Name of an environment, which need not exist; of a group a tier.
-        name: Filled,
-        /// Who may deploy.
+        /// Name of an environment, which need not exist; for groups, a deployment tier.
+        name: NonEmpty,
+        /// Users, groups and roles that may deploy.
         deploy_access_levels: Vec<AccessParams>,
-        /// How many approve a deployment where no rule says it, at most 5.
+        /// Number of approvals required to deploy if there are no approval rules, at most 5.
         required_approval_count: i64 = 0,
-        /// Who has to approve a deployment.
+        /// Approval rule for deployments.
         approval_rules: Option<Vec<AccessParams>>,
     }
 }
@@ -93,7 +93,7 @@ async fn protect<A: Ability + Send + Sync>(
     call: Call<A, ProtectEnvironment>,
 ) -> ApiResult<Created<ProtectedEnvironmentEntity>>
 where
-    Grant<A>: Protects + Send,
+    Grant<A>: ProtectionScope + Send,
 {
     let (grant, params) = (call.grant, call.params);
     if params.deploy_access_levels.is_empty() {
@@ -126,7 +126,7 @@ async fn update<A: Ability + Send + Sync>(
     call: Call<A, UpdateProtectedEnvironment>,
 ) -> ApiResult<Json<ProtectedEnvironmentEntity>>
 where
-    Grant<A>: Protects + Send,
+    Grant<A>: ProtectionScope + Send,
 {
     let (grant, params) = (call.grant, call.params);
     let name = params.name;
@@ -147,7 +147,7 @@ async fn unprotect<A: Ability + Send + Sync>(
     call: Call<A, OneProtectedEnvironment>,
 ) -> ApiResult<NoContent>
 where
-    Grant<A>: Protects + Send,
+    Grant<A>: ProtectionScope + Send,
 {
     let since = call.unmodified_since();
     let (grant, name) = (call.grant, call.params.name);

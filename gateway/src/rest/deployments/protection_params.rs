@@ -6,7 +6,7 @@ use kernel::{
     ids::{EnvironmentAccessId, NamespaceId, UserId},
 };
 
-use crate::{params, rest::repo::access_params::UnprotectLevel};
+use crate::{params, rest::repo::protection_params::UnprotectLevel};
 
 params! {
     /// A role, a user or a group: exactly one of them.
@@ -14,9 +14,9 @@ params! {
         user_id: Option<UserId>,
         group_id: Option<NamespaceId>,
         access_level: Option<UnprotectLevel>,
-        /// 1: members of the groups above count, too. Default: 0, direct members alone.
+        /// `1` to include inherited group members. Default: `0`, direct members only.
         group_inheritance_type: Option<i64>,
-        /// Of a rule for approvals: by how many, from 1 to 5. Default: 1.
+        /// Number of approvals required by an approval rule, from 1 to 5. Default: 1.
         required_approvals: Option<i64>,
     }
 }

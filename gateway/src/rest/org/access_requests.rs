@@ -2,7 +2,7 @@
 
 use kernel::{AccessLevel, Ts, ids::UserId, page::PageRequest};
 use org::{
-    member::{Place, list, requests},
+    member::{MemberSource, list, requests},
     policy::{
         AskForGroupAccess, AskForProjectAccess, LeaveGroup, LeaveProject, ManageGroupMembers,
         ManageProjectMembers,
@@ -15,7 +15,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,
-    present::{Created, Listed, NoContent},
+    present::{Created, NoContent, PagedList},
     routes,
 };
 
@@ -40,19 +40,23 @@ params! {
 
 async fn listed(
     app: &App,
-    place: Place,
+    place: MemberSource,
     page: PageRequest,
-) -> ApiResult<Listed<AccessRequestEntity>> {
+) -> ApiResult<PagedList<AccessRequestEntity>> {
     let page = app.db.read(move |tx| requests::list(tx, place, page)).await?;
-    Ok(Listed(page.map(|asked| AccessRequestEntity::new(&app.urls, &asked))))
+    Ok(PagedList(page.map(|asked| AccessRequestEntity::new(&app.urls, &asked))))
 }
 
-async fn asked(app: &App, place: Place) -> ApiResult<Created<AccessRequestEntity>> {
+async fn asked(app: &App, place: MemberSource) -> ApiResult<Created<AccessRequestEntity>> {
     let asked = app.db.write(move |tx| requests::ask(tx, place)).await?;
     Ok(Created(AccessRequestEntity::new(&app.urls, &asked)))
 }
 
-async fn approved(app: &App, place: Place, given: Approve) -> ApiResult<Created<MemberEntity>> {
+async fn approved(
+    app: &App,
+    place: MemberSource,
+    given: Approve,
+) -> ApiResult<Created<MemberEntity>> {
     let member = app.db.write(move |tx| {
         requests::approve(tx, place, given.user_id, given.access_level)?;
         list::given(tx, place.source, given.user_id)
@@ -60,7 +64,12 @@ async fn approved(app: &App, place: Place, given: Approve) -> ApiResult<Created<
     Ok(Created(MemberEntity::new(&app.urls, &member.await?)))
 }
 
-async fn denied(app: &App, place: Place, user: UserId, since: Option<Ts>) -> ApiResult<NoContent> {
+async fn denied(
+    app: &App,
+    place: MemberSource,
+    user: UserId,
+    since: Option<Ts>,
+) -> ApiResult<NoContent> {
     app.db.write(move |tx| requests::deny(tx, place, user, since)).await?;
     Ok(NoContent)
 }
@@ -68,51 +77,51 @@ async fn denied(app: &App, place: Place, user: UserId, since: Option<Ts>) -> Api
 async fn list_of_project(
     app: App,
     call: Call<ManageProjectMembers, OnlyPage>,
-) -> ApiResult<Listed<AccessRequestEntity>> {
-    listed(&app, Place::project(&call.grant), call.page).await
+) -> ApiResult<PagedList<AccessRequestEntity>> {
+    listed(&app, MemberSource::project(&call.grant), call.page).await
 }
 
 async fn ask_project(
     app: App,
     call: Call<AskForProjectAccess>,
 ) -> ApiResult<Created<AccessRequestEntity>> {
-    asked(&app, Place::project(&call.grant)).await
+    asked(&app, MemberSource::project(&call.grant)).await
 }
 
 async fn approve_in_project(
     app: App,
     call: Call<ManageProjectMembers, Approve>,
 ) -> ApiResult<Created<MemberEntity>> {
-    approved(&app, Place::project(&call.grant), call.params).await
+    approved(&app, MemberSource::project(&call.grant), call.params).await
 }
 
 async fn deny_in_project(app: App, call: Call<LeaveProject, OneRequest>) -> ApiResult<NoContent> {
     let since = call.unmodified_since();
-    denied(&app, Place::project(&call.grant), call.params.user_id, since).await
+    denied(&app, MemberSource::project(&call.grant), call.params.user_id, since).await
 }
 
 async fn list_of_group(
     app: App,
     call: Call<ManageGroupMembers, OnlyPage>,
-) -> ApiResult<Listed<AccessRequestEntity>> {
-    listed(&app, Place::group(&call.grant), call.page).await
+) -> ApiResult<PagedList<AccessRequestEntity>> {
+    listed(&app, MemberSource::group(&call.grant), call.page).await
 }
 
 async fn ask_group(
     app: App,
     call: Call<AskForGroupAccess>,
 ) -> ApiResult<Created<AccessRequestEntity>> {
-    asked(&app, Place::group(&call.grant)).await
+    asked(&app, MemberSource::group(&call.grant)).await
 }
 
 async fn approve_in_group(
     app: App,
     call: Call<ManageGroupMembers, Approve>,
 ) -> ApiResult<Created<MemberEntity>> {
-    approved(&app, Place::group(&call.grant), call.params).await
+    approved(&app, MemberSource::group(&call.grant), call.params).await
 }
 
 async fn deny_in_group(app: App, call: Call<LeaveGroup, OneRequest>) -> ApiResult<NoContent> {
     let since = call.unmodified_since();
-    denied(&app, Place::group(&call.grant), call.params.user_id, since).await
+    denied(&app, MemberSource::group(&call.grant), call.params.user_id, since).await
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     entities::org::custom_attribute::CustomAttributeEntity,
-    extract::{Flaws, Param, Raw, params::INVALID},
+    extract::{Param, ParamErrors, Raw, params::INVALID},
 };
 
 /// `custom_attributes[key]=value`, of which all must be so.
@@ -21,17 +21,17 @@ impl WantedAttributes {
 }
 
 impl Param for WantedAttributes {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let map = match raw {
             Raw::Null => return Ok(None),
             Raw::Map(map) => map,
-            _ => return Err(Flaws::one(INVALID)),
+            _ => return Err(ParamErrors::one(INVALID)),
         };
         let mut wanted = Vec::new();
         for (key, value) in map.iter() {
             let value = String::read(value)?.unwrap_or_default();
             if key.contains('\0') {
-                return Err(Flaws::one(INVALID));
+                return Err(ParamErrors::one(INVALID));
             }
             wanted.push(CustomAttribute { key: key.to_owned(), value });
         }

@@ -4,7 +4,7 @@ use db::Tx;
 use kernel::{Grant, access::Administrate};
 use org::custom_attribute::{
     CustomAttribute,
-    actions::{self, Named},
+    actions::{self, AttributeOwner},
     store::CustomAttributeStore,
 };
 
@@ -14,7 +14,7 @@ use crate::entities::org::custom_attribute::CustomAttributeEntity;
 fn all(
     tx: &mut Tx<'_>,
     grant: &Grant<Administrate>,
-    of: &Named,
+    of: &AttributeOwner,
 ) -> kernel::Result<Vec<CustomAttributeEntity>> {
     let of = actions::find(tx, grant, of)?;
     Ok(entities(tx.custom_attributes(of)?))
@@ -23,7 +23,7 @@ fn all(
 fn one(
     tx: &mut Tx<'_>,
     grant: &Grant<Administrate>,
-    of: &Named,
+    of: &AttributeOwner,
     key: &str,
 ) -> kernel::Result<CustomAttributeEntity> {
     let of = actions::find(tx, grant, of)?;
@@ -33,7 +33,7 @@ fn one(
 fn keep(
     tx: &mut Tx<'_>,
     grant: &Grant<Administrate>,
-    of: &Named,
+    of: &AttributeOwner,
     note: CustomAttribute,
 ) -> kernel::Result<CustomAttributeEntity> {
     let of = actions::find(tx, grant, of)?;
@@ -44,7 +44,7 @@ fn keep(
 fn forget(
     tx: &mut Tx<'_>,
     grant: &Grant<Administrate>,
-    of: &Named,
+    of: &AttributeOwner,
     key: &str,
 ) -> kernel::Result<()> {
     let of = actions::find(tx, grant, of)?;
@@ -59,7 +59,7 @@ macro_rules! notes { (
     $(#[$doc])*
     pub mod $place {
         use kernel::access::Administrate;
-        use org::custom_attribute::{CustomAttribute, actions::Named};
+        use org::custom_attribute::{CustomAttribute, actions::AttributeOwner};
 
         use crate::{app::App, entities::org::custom_attribute::CustomAttributeEntity, error::ApiResult, extract::Call, params, present::{Json, NoContent}, routes};
 
@@ -74,7 +74,7 @@ macro_rules! notes { (
         params! { struct OneNote { id: $id, key: String } }
         params! { struct Note { id: $id, key: String, value: String } }
 
-        fn named($given: $id) -> Named {
+        fn named($given: $id) -> AttributeOwner {
             $named
         }
 
@@ -114,15 +114,15 @@ macro_rules! notes { (
 notes! {
     /// Of groups.
     of_groups at "/groups/{id}/custom_attributes";
-    String => |id| Named::Group(org::access::IdOrPath::parse(&id))
+    String => |id| AttributeOwner::Group(org::access::IdOrPath::parse(&id))
 }
 notes! {
     /// Of projects.
     of_projects at "/projects/{id}/custom_attributes";
-    String => |id| Named::Project(org::access::IdOrPath::parse(&id))
+    String => |id| AttributeOwner::Project(org::access::IdOrPath::parse(&id))
 }
 notes! {
     /// Of people.
     of_users at "/users/{id}/custom_attributes", also [ReadUser];
-    kernel::ids::UserId => |id| Named::User(id)
+    kernel::ids::UserId => |id| AttributeOwner::User(id)
 }

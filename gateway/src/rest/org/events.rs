@@ -20,7 +20,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Sort},
     param_enums, params,
-    present::Listed,
+    present::PagedList,
     rest::shared::people::reads_profile,
     routes,
 };
@@ -87,7 +87,7 @@ impl From<ListEvents> for FeedFilter {
 async fn own(
     app: App,
     call: Call<SignedIn, (WithScope, ListEvents)>,
-) -> ApiResult<Listed<ActivityEntity>> {
+) -> ApiResult<PagedList<ActivityEntity>> {
     let user = call.grant.user()?;
     let (scope, listed) = call.params;
     let whose = match scope.scope {
@@ -100,13 +100,13 @@ async fn own(
 async fn of_user(
     app: App,
     call: Call<Anyone, (OfUser, ListEvents)>,
-) -> ApiResult<Listed<ActivityEntity>> {
+) -> ApiResult<PagedList<ActivityEntity>> {
     let (of, listed) = call.params;
     let user = person(&app, &of.user_id).await?;
     let actor = call.grant.actor();
     // What a person keeps to themselves looks like nothing.
     if !reads_profile(actor, &user) {
-        return Ok(Listed(call.page.slice(Vec::new())));
+        return Ok(PagedList(call.page.slice(Vec::new())));
     }
     read(&app, actor, Feed::Of(user.id), listed, call.page).await
 }
@@ -114,7 +114,7 @@ async fn of_user(
 async fn of_project(
     app: App,
     call: Call<ReadProject, ListEvents>,
-) -> ApiResult<Listed<ActivityEntity>> {
+) -> ApiResult<PagedList<ActivityEntity>> {
     let whose = Feed::In(call.grant.project());
     read(&app, call.grant.actor(), whose, call.params, call.page).await
 }
@@ -125,11 +125,11 @@ async fn read(
     whose: Feed,
     listed: ListEvents,
     page: PageRequest,
-) -> ApiResult<Listed<ActivityEntity>> {
+) -> ApiResult<PagedList<ActivityEntity>> {
     let (directory, urls) = (Directory::new(&app.urls), app.urls.clone());
     let found = app.db.read(move |tx| {
         let events = feed(tx, &directory, actor, whose, listed.into(), page)?;
         events.try_map_all(|events| ActivityEntity::all(tx, &urls, events))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }

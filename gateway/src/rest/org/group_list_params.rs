@@ -4,7 +4,7 @@ use kernel::{Actor, ids::NamespaceId};
 use org::{
     namespace::{
         GroupFilter,
-        model::{GroupOrder, Place, Reach},
+        model::{GroupOrder, Reach, TreeLevel},
     },
     project::STORAGE,
 };
@@ -13,7 +13,7 @@ use super::custom_attribute_params::WantedAttributes;
 use crate::{
     extract::{Csv, Sort},
     param_enums, params,
-    rest::shared::small_numbers::MinAccessLevel,
+    rest::shared::int_enums::MinAccessLevel,
 };
 
 kernel::text_enum! {
@@ -58,25 +58,25 @@ params! {
 
 /// What a list tells of each group beside its record; only administrators are told.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Further {
+pub(super) struct GroupListDetails {
     pub(super) statistics: bool,
     pub(super) custom_attributes: bool,
 }
 
 impl ListGroups {
-    pub(super) fn further(&self, actor: Actor) -> Further {
-        Further {
+    pub(super) fn further(&self, actor: Actor) -> GroupListDetails {
+        GroupListDetails {
             statistics: actor.admin && self.statistics,
             custom_attributes: actor.admin && self.with_custom_attributes,
         }
     }
 
     pub(super) fn filter(self, actor: Actor) -> GroupFilter {
-        let place = if self.top_level_only { Place::TopLevel } else { Place::Anywhere };
+        let place = if self.top_level_only { TreeLevel::TopLevel } else { TreeLevel::Anywhere };
         self.filter_in(actor, place)
     }
 
-    fn filter_in(self, actor: Actor, place: Place) -> GroupFilter {
+    fn filter_in(self, actor: Actor, place: TreeLevel) -> GroupFilter {
         let elsewhere = self.repository_storage.as_deref().is_some_and(|name| name != STORAGE);
         GroupFilter {
             actor,
@@ -132,7 +132,7 @@ impl ListSubgroups {
         }
     }
 
-    pub(super) fn asked(self, actor: Actor, place: Place) -> (GroupFilter, Further) {
+    pub(super) fn asked(self, actor: Actor, place: TreeLevel) -> (GroupFilter, GroupListDetails) {
         let list = self.anywhere();
         let further = list.further(actor);
         (list.filter_in(actor, place), further)

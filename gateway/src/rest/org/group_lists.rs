@@ -13,7 +13,7 @@ use org::{
     namespace::{
         Namespace,
         list::GroupLists,
-        model::{GroupOrder, Place},
+        model::{GroupOrder, TreeLevel},
         statistics::GroupStatistics,
     },
     policy::ReadGroup,
@@ -23,14 +23,14 @@ use org::{
 
 use super::{
     custom_attribute_params::entities,
-    group_list_params::{Further, ListGroups, ListSubgroups},
+    group_list_params::{GroupListDetails, ListGroups, ListSubgroups},
 };
 use crate::{
     app::App,
     entities::org::group::GroupEntity,
     error::ApiResult,
     extract::{Call, Sort, cursor_of, no_keyset, read_cursor, unreadable_cursor},
-    present::{Either, Listed, ListedAfter},
+    present::{Either, KeysetList, PagedList},
     routes,
 };
 
@@ -45,10 +45,10 @@ const TOO_FAR: &str = "Offset pagination has a maximum allowed offset of 50000 f
 /// How far people without an account may leaf through pages.
 const FARTHEST: i64 = 50_000;
 
-type Groups = Either<Listed<GroupEntity>, ListedAfter<GroupEntity>>;
+type Groups = Either<PagedList<GroupEntity>, KeysetList<GroupEntity>>;
 
 /// A page of groups with what is told of them.
-struct Told {
+struct GroupPage {
     groups: Vec<Namespace>,
     total: Total,
     /// How far default branches are protected where a group does not say.
@@ -57,8 +57,12 @@ struct Told {
     notes: Option<NotesById>,
 }
 
-impl Told {
-    fn load(tx: &mut Tx<'_>, found: Page<Namespace>, further: Further) -> kernel::Result<Self> {
+impl GroupPage {
+    fn load(
+        tx: &mut Tx<'_>,
+        found: Page<Namespace>,
+        further: GroupListDetails,
+    ) -> kernel::Result<Self> {
         let ids: Vec<NamespaceId> = found.items.iter().map(|group| group.id).collect();
         let statistics = match further.statistics {
             true => Some(tx.statistics_by_group(&ids)?),
@@ -88,9 +92,9 @@ impl Told {
         self.groups.into_iter().map(entity).collect()
     }
 
-    fn listed(self, urls: &Urls) -> Listed<GroupEntity> {
+    fn listed(self, urls: &Urls) -> PagedList<GroupEntity> {
         let total = self.total;
-        Listed(Page { items: self.entities(urls), total })
+        PagedList(Page { items: self.entities(urls), total })
     }
 }
 
@@ -105,7 +109,7 @@ async fn list(app: App, call: Call<Anyone, ListGroups>) -> ApiResult<Groups> {
     let (further, filter) = (call.params.further(actor), call.params.filter(actor));
     let told = app.db.read(move |tx| {
         let found = tx.groups(&filter, page)?;
-        Told::load(tx, found, further)
+        GroupPage::load(tx, found, further)
     });
     Ok(Either::Left(told.await?.listed(&app.urls)))
 }
@@ -114,7 +118,7 @@ async fn list(app: App, call: Call<Anyone, ListGroups>) -> ApiResult<Groups> {
 async fn list_after(
     app: App,
     call: Call<Anyone, ListGroups>,
-) -> ApiResult<ListedAfter<GroupEntity>> {
+) -> ApiResult<KeysetList<GroupEntity>> {
     let by_name = call.params.order_by == GroupOrder::Name && call.params.sort == Sort::Asc;
     if !by_name {
         return Err(no_keyset().into());
@@ -126,14 +130,14 @@ async fn list_after(
     filter.after = after;
     let told = app.db.read(move |tx| {
         let found = tx.groups_after(&filter, most)?;
-        Told::load(tx, found, further)
+        GroupPage::load(tx, found, further)
     });
     let told = told.await?;
     let more = told.total == Total::Uncounted { more: true };
     let next = told.groups.last().filter(|_| more).map(|last| {
         ("cursor", cursor_of([("name", last.name.clone()), ("id", last.id.to_string())]))
     });
-    Ok(ListedAfter { items: told.entities(&app.urls), next })
+    Ok(KeysetList { items: told.entities(&app.urls), next })
 }
 
 /// Behind which group the page begins.
@@ -146,29 +150,29 @@ fn place_of(cursor: &str) -> Result<(String, NamespaceId), Error> {
 async fn subgroups(
     app: App,
     call: Call<ReadGroup, ListSubgroups>,
-) -> ApiResult<Listed<GroupEntity>> {
-    let place = Place::Under(call.grant.group());
+) -> ApiResult<PagedList<GroupEntity>> {
+    let place = TreeLevel::Under(call.grant.group());
     inside(app, call, place).await
 }
 
 async fn descendants(
     app: App,
     call: Call<ReadGroup, ListSubgroups>,
-) -> ApiResult<Listed<GroupEntity>> {
-    let place = Place::Below(call.grant.group_facts().full_path.clone());
+) -> ApiResult<PagedList<GroupEntity>> {
+    let place = TreeLevel::Below(call.grant.group_facts().full_path.clone());
     inside(app, call, place).await
 }
 
 async fn inside(
     app: App,
     call: Call<ReadGroup, ListSubgroups>,
-    place: Place,
-) -> ApiResult<Listed<GroupEntity>> {
+    place: TreeLevel,
+) -> ApiResult<PagedList<GroupEntity>> {
     let (actor, page) = (call.grant.actor(), call.page);
     let (filter, further) = call.params.asked(actor, place);
     let told = app.db.read(move |tx| {
         let found = tx.groups(&filter, page)?;
-        Told::load(tx, found, further)
+        GroupPage::load(tx, found, further)
     });
     Ok(told.await?.listed(&app.urls))
 }

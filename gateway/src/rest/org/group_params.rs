@@ -15,7 +15,7 @@ use super::member_params::Level;
 use crate::{
     extract::{Change, Csv},
     param_enums, params,
-    rest::shared::small_numbers::BranchProtection,
+    rest::shared::int_enums::BranchProtection,
 };
 
 param_enums! { ProjectCreation, SharedRunners, SubgroupCreation, WikiAccess }

@@ -5,14 +5,14 @@ use org::{
     policy::ReadGroup,
     project::{
         in_group::GroupScope,
-        list::{Among, OrderBy, Sort},
+        list::{OrderBy, ProjectSet, Sort},
     },
 };
 
-use super::project_lists::{Asked, ListProjects, Projects, answer};
+use super::project_lists::{ListProjects, ProjectQuery, Projects, answer};
 use crate::{
     app::App, error::ApiResult, extract::Call, param_enums, params,
-    rest::shared::small_numbers::MinAccessLevel, routes,
+    rest::shared::int_enums::MinAccessLevel, routes,
 };
 
 routes! { "Groups" at "/groups/{id}/projects";
@@ -60,7 +60,7 @@ params! {
 }
 
 params! {
-    struct ListShared: keyset {
+    struct ListSharedProjects: keyset {
         archived: Option<bool>,
         visibility: Option<Visibility>,
         search: Option<String>,
@@ -110,7 +110,7 @@ impl ListOwn {
     }
 }
 
-impl ListShared {
+impl ListSharedProjects {
     fn list(&self) -> ListProjects {
         ListProjects {
             archived: self.archived,
@@ -173,10 +173,10 @@ fn nothing_asked() -> ListProjects {
 }
 
 async fn list(app: App, call: Call<ReadGroup, ListOwn>) -> ApiResult<Projects> {
-    let asked = Asked {
+    let asked = ProjectQuery {
         with_security_reports: call.params.with_security_reports,
         whole: true,
-        ..Asked::of(&call, &call.params.list())
+        ..ProjectQuery::of(&call, &call.params.list())
     };
     let scope = GroupScope {
         id: call.grant.group(),
@@ -186,10 +186,10 @@ async fn list(app: App, call: Call<ReadGroup, ListOwn>) -> ApiResult<Projects> {
         above: call.params.include_ancestor_groups,
         shared: call.params.with_shared,
     };
-    answer(&app, asked, Among::Group(scope)).await
+    answer(&app, asked, ProjectSet::Group(scope)).await
 }
 
-async fn shared(app: App, call: Call<ReadGroup, ListShared>) -> ApiResult<Projects> {
+async fn shared(app: App, call: Call<ReadGroup, ListSharedProjects>) -> ApiResult<Projects> {
     let scope = GroupScope {
         id: call.grant.group(),
         full_path: call.grant.group_facts().full_path.clone(),
@@ -198,6 +198,6 @@ async fn shared(app: App, call: Call<ReadGroup, ListShared>) -> ApiResult<Projec
         above: false,
         shared: true,
     };
-    let asked = Asked { whole: true, ..Asked::of(&call, &call.params.list()) };
-    answer(&app, asked, Among::Group(scope)).await
+    let asked = ProjectQuery { whole: true, ..ProjectQuery::of(&call, &call.params.list()) };
+    answer(&app, asked, ProjectSet::Group(scope)).await
 }

@@ -2,7 +2,7 @@
 
 use forge::files::{
     Upload,
-    avatars::{self, Owner, Staged},
+    avatars::{self, Owner, StagedAvatar},
 };
 use kernel::{Ability, Grant, access::Group, access::SignedIn};
 use org::{
@@ -99,7 +99,7 @@ async fn create(
     Ok(Created(changed(&app, &call.grant, made.await?).await?))
 }
 
-async fn staged(app: &App, given: &Change<Upload>) -> ApiResult<Option<Staged>> {
+async fn staged(app: &App, given: &Change<Upload>) -> ApiResult<Option<StagedAvatar>> {
     match given {
         Change::Set(file) => Ok(Some(avatars::stage(app, file.clone()).await?)),
         Change::Keep | Change::Clear => Ok(None),

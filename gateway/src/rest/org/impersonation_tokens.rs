@@ -19,7 +19,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Csv},
     param_enums, params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -44,7 +44,7 @@ params! {
     }
 }
 
-async fn list(app: App, call: Call<Administrate, ListTokens>) -> ApiResult<Listed<TokenEntity>> {
+async fn list(app: App, call: Call<Administrate, ListTokens>) -> ApiResult<PagedList<TokenEntity>> {
     let (user_id, page) = (call.params.user_id, call.page);
     let activity = match call.params.state {
         Shown::All => None,
@@ -62,7 +62,7 @@ async fn list(app: App, call: Call<Administrate, ListTokens>) -> ApiResult<Liste
         Ok((tx.tokens(&filter, page)?, tx.now))
     });
     let (page, now) = found.await?;
-    Ok(Listed(page.map(|token| TokenEntity::new(&token, now))))
+    Ok(PagedList(page.map(|token| TokenEntity::new(&token, now))))
 }
 
 /// Scopes by their names; an unknown one is for the model to refuse.

@@ -3,7 +3,7 @@
 use kernel::{Error, Ts, ids::UserId, page::PageRequest};
 use org::{
     member::{
-        Place,
+        MemberSource,
         invitations::{self, Guests},
         quota::Quota,
         rules::Terms,
@@ -18,9 +18,9 @@ use crate::{
     app::App,
     entities::org::invitation::{InvitationEntity, InvitedEntity},
     error::ApiResult,
-    extract::{Call, Change, Csv, Flaws, Param, Raw},
+    extract::{Call, Change, Csv, Param, ParamErrors, Raw},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -87,11 +87,11 @@ impl Invite {
 pub struct Address(String);
 
 impl Param for Address {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let text = String::read(raw)?;
         match text {
             Some(text) if !is_address(&text) => {
-                Err(Flaws::one("contains an invalid email address"))
+                Err(ParamErrors::one("contains an invalid email address"))
             }
             text => Ok(text.map(Self)),
         }
@@ -116,7 +116,11 @@ fn is_address(text: &str) -> bool {
         })
 }
 
-async fn invited(app: &App, place: Place, mut given: Invite) -> ApiResult<Created<InvitedEntity>> {
+async fn invited(
+    app: &App,
+    place: MemberSource,
+    mut given: Invite,
+) -> ApiResult<Created<InvitedEntity>> {
     let (guests, terms) = (given.guests()?, given.terms());
     let quota = Quota::of(app.limits.invites_per_day);
     let outcome = app.db.write(move |tx| invitations::invite(tx, place, &guests, terms, quota));
@@ -125,18 +129,18 @@ async fn invited(app: &App, place: Place, mut given: Invite) -> ApiResult<Create
 
 async fn listed(
     app: &App,
-    place: Place,
+    place: MemberSource,
     given: ListInvitations,
     page: PageRequest,
-) -> ApiResult<Listed<InvitationEntity>> {
+) -> ApiResult<PagedList<InvitationEntity>> {
     let listed =
         move |tx: &mut db::Tx<'_>| invitations::list(tx, place, given.query.as_deref(), page);
-    Ok(Listed(app.db.read(listed).await?.map(InvitationEntity::from)))
+    Ok(PagedList(app.db.read(listed).await?.map(InvitationEntity::from)))
 }
 
 async fn changed(
     app: &App,
-    place: Place,
+    place: MemberSource,
     given: ChangeInvitation,
 ) -> ApiResult<Json<InvitationEntity>> {
     if given.access_level.is_none() && given.expires_at == Change::Keep {
@@ -151,7 +155,7 @@ async fn changed(
 
 async fn withdrawn(
     app: &App,
-    place: Place,
+    place: MemberSource,
     email: String,
     since: Option<Ts>,
 ) -> ApiResult<NoContent> {
@@ -167,45 +171,45 @@ type OfGroup<P> = Call<ManageGroupMembers, P>;
 async fn list_of_project(
     app: App,
     call: OfProject<ListInvitations>,
-) -> ApiResult<Listed<InvitationEntity>> {
-    listed(&app, Place::project(&call.grant), call.params, call.page).await
+) -> ApiResult<PagedList<InvitationEntity>> {
+    listed(&app, MemberSource::project(&call.grant), call.params, call.page).await
 }
 
 async fn invite_to_project(app: App, call: OfProject<Invite>) -> ApiResult<Created<InvitedEntity>> {
-    invited(&app, Place::project(&call.grant), call.params).await
+    invited(&app, MemberSource::project(&call.grant), call.params).await
 }
 
 async fn change_in_project(
     app: App,
     call: OfProject<ChangeInvitation>,
 ) -> ApiResult<Json<InvitationEntity>> {
-    changed(&app, Place::project(&call.grant), call.params).await
+    changed(&app, MemberSource::project(&call.grant), call.params).await
 }
 
 async fn withdraw_in_project(app: App, call: OfProject<OneInvitation>) -> ApiResult<NoContent> {
     let since = call.unmodified_since();
-    withdrawn(&app, Place::project(&call.grant), call.params.email, since).await
+    withdrawn(&app, MemberSource::project(&call.grant), call.params.email, since).await
 }
 
 async fn list_of_group(
     app: App,
     call: OfGroup<ListInvitations>,
-) -> ApiResult<Listed<InvitationEntity>> {
-    listed(&app, Place::group(&call.grant), call.params, call.page).await
+) -> ApiResult<PagedList<InvitationEntity>> {
+    listed(&app, MemberSource::group(&call.grant), call.params, call.page).await
 }
 
 async fn invite_to_group(app: App, call: OfGroup<Invite>) -> ApiResult<Created<InvitedEntity>> {
-    invited(&app, Place::group(&call.grant), call.params).await
+    invited(&app, MemberSource::group(&call.grant), call.params).await
 }
 
 async fn change_in_group(
     app: App,
     call: OfGroup<ChangeInvitation>,
 ) -> ApiResult<Json<InvitationEntity>> {
-    changed(&app, Place::group(&call.grant), call.params).await
+    changed(&app, MemberSource::group(&call.grant), call.params).await
 }
 
 async fn withdraw_in_group(app: App, call: OfGroup<OneInvitation>) -> ApiResult<NoContent> {
     let since = call.unmodified_since();
-    withdrawn(&app, Place::group(&call.grant), call.params.email, since).await
+    withdrawn(&app, MemberSource::group(&call.grant), call.params.email, since).await
 }

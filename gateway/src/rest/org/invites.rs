@@ -1,7 +1,7 @@
 //! The page that the link in an invitation opens, and where it is accepted.
 
 use actix_web::{HttpResponse, HttpResponseBuilder};
-use forge::{sign_in::Candidate, slots::Who};
+use forge::{sign_in::Candidate, slots::SlotOwner};
 use kernel::{Error, access::Anyone};
 use org::{member::invitations, token::Secret, user::User};
 
@@ -66,7 +66,7 @@ async fn accept(app: App, call: Call<Anyone, Accept>) -> ApiResult<Custom> {
 
 async fn by_password(
     app: &App,
-    who: Who,
+    who: SlotOwner,
     login: Option<String>,
     password: Option<String>,
 ) -> ApiResult<User> {

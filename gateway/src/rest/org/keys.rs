@@ -33,7 +33,7 @@ params! {
     }
 }
 
-type Owned = Json<OwnedSshKeyEntity>;
+type OwnedKey = Json<OwnedSshKeyEntity>;
 
 fn owned(tx: &mut Tx<'_>, key: SshKey) -> kernel::Result<(SshKey, FullUser)> {
     let user = tx.user(key.user_id)?;
@@ -41,14 +41,14 @@ fn owned(tx: &mut Tx<'_>, key: SshKey) -> kernel::Result<(SshKey, FullUser)> {
     Ok((key, full))
 }
 
-fn present(app: &App, key: &SshKey, full: &FullUser) -> Owned {
+fn present(app: &App, key: &SshKey, full: &FullUser) -> OwnedKey {
     Json(OwnedSshKeyEntity {
         key: SshKeyEntity::new(&app.urls, key, &full.user),
         user: AdminUser::new(&app.urls, full),
     })
 }
 
-async fn show(app: App, call: Call<Administrate, OneKey>) -> ApiResult<Owned> {
+async fn show(app: App, call: Call<Administrate, OneKey>) -> ApiResult<OwnedKey> {
     let id = call.params.key_id;
     let found = app.db.peek(move |tx| {
         let key = tx.any_ssh_key(id)?;
@@ -58,7 +58,7 @@ async fn show(app: App, call: Call<Administrate, OneKey>) -> ApiResult<Owned> {
     Ok(present(&app, &key, &full))
 }
 
-async fn find(app: App, call: Call<Administrate, FindKey>) -> ApiResult<Owned> {
+async fn find(app: App, call: Call<Administrate, FindKey>) -> ApiResult<OwnedKey> {
     let given = call.params.fingerprint;
     let found = app.db.peek(move |tx| {
         let key = match given.strip_prefix("SHA256:") {

@@ -3,7 +3,7 @@
 use kernel::{Error, Ts, page::Total};
 use org::{
     linked_group::{
-        ldap::{self, Whose},
+        ldap::{self, DirectoryQuery},
         saml,
     },
     policy::{AdminGroup, ReadProvisionedUsers},
@@ -23,7 +23,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -61,7 +61,7 @@ params! { struct NamedLdapLink { provider: Option<String>, cn: String } }
 params! { struct NewSamlLink { saml_group_name: String, access_level: Level } }
 params! { struct OneSamlLink { saml_group_name: String } }
 params! {
-    struct ListProvisioned: paged {
+    struct ListProvisionedUsers: paged {
         username: Option<String>,
         /// Part of the name or username, or the exact public e-mail address.
         search: Option<String>,
@@ -73,23 +73,23 @@ params! {
 }
 
 /// One of the two was given.
-fn whose(cn: Option<String>, filter: Option<String>) -> Whose {
+fn whose(cn: Option<String>, filter: Option<String>) -> DirectoryQuery {
     match filter {
-        Some(filter) => Whose::Filtered(filter),
-        None => Whose::Named(cn.unwrap_or_default()),
+        Some(filter) => DirectoryQuery::Filtered(filter),
+        None => DirectoryQuery::Named(cn.unwrap_or_default()),
     }
 }
 
 async fn list_ldap(
     app: App,
     call: Call<AdminGroup, OnlyPage>,
-) -> ApiResult<Listed<LdapGroupLinkEntity>> {
+) -> ApiResult<PagedList<LdapGroupLinkEntity>> {
     let (grant, page) = (call.grant, call.page);
     let found = app.db.read(move |tx| ldap::list(tx, &grant, page)).await?;
     if found.total == Total::Counted(0) {
         return Err(Error::missing().whole("No linked LDAP groups found").into());
     }
-    Ok(Listed(found.map(LdapGroupLinkEntity::from)))
+    Ok(PagedList(found.map(LdapGroupLinkEntity::from)))
 }
 
 async fn add_ldap(
@@ -112,7 +112,7 @@ async fn remove_ldap(app: App, call: Call<AdminGroup, OldLdapLink>) -> ApiResult
 
 async fn remove_named(app: App, call: Call<AdminGroup, NamedLdapLink>) -> ApiResult<NoContent> {
     let (grant, NamedLdapLink { provider, cn }) = (call.grant, call.params);
-    let whose = Whose::Named(cn);
+    let whose = DirectoryQuery::Named(cn);
     app.db.write(move |tx| ldap::remove(tx, &grant, provider.as_deref(), &whose)).await?;
     Ok(NoContent)
 }
@@ -120,10 +120,10 @@ async fn remove_named(app: App, call: Call<AdminGroup, NamedLdapLink>) -> ApiRes
 async fn list_saml(
     app: App,
     call: Call<AdminGroup, OnlyPage>,
-) -> ApiResult<Listed<SamlGroupLinkEntity>> {
+) -> ApiResult<PagedList<SamlGroupLinkEntity>> {
     let (grant, page) = (call.grant, call.page);
     let found = app.db.read(move |tx| saml::list(tx, &grant, page)).await?;
-    Ok(Listed(found.map(SamlGroupLinkEntity::from)))
+    Ok(PagedList(found.map(SamlGroupLinkEntity::from)))
 }
 
 async fn add_saml(
@@ -152,8 +152,8 @@ async fn remove_saml(app: App, call: Call<AdminGroup, OneSamlLink>) -> ApiResult
 
 async fn list_provisioned(
     app: App,
-    call: Call<ReadProvisionedUsers, ListProvisioned>,
-) -> ApiResult<Listed<OwnUser>> {
+    call: Call<ReadProvisionedUsers, ListProvisionedUsers>,
+) -> ApiResult<PagedList<OwnUser>> {
     let (actor, page, given) = (call.grant.actor(), call.page, call.params);
     let filter = UserFilter {
         provisioned_by: Some(call.grant.group()),
@@ -171,5 +171,5 @@ async fn list_provisioned(
     let found = app.db.read(move |tx| {
         tx.users(&filter, page)?.try_map_all(|users| tx.full_users(users, actor.id))
     });
-    Ok(Listed(found.await?.map(|full| OwnUser::new(&app.urls, &full))))
+    Ok(PagedList(found.await?.map(|full| OwnUser::new(&app.urls, &full))))
 }

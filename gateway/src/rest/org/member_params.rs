@@ -3,14 +3,14 @@
 use kernel::{AccessLevel, Actor, Ts, ids::UserId};
 use org::member::{
     MemberFilter, State,
-    actions::{Below, End, Leaving},
+    actions::{DescendantMemberships, End, RemovalOptions},
     rules::Terms,
 };
 use serde_json::{Value, json};
 use time::Date;
 
 use crate::{
-    extract::{Change, Csv, Flaws, Param, Raw, params::NOT_LISTED},
+    extract::{Change, Csv, Param, ParamErrors, Raw, params::NOT_LISTED},
     params,
 };
 
@@ -19,10 +19,10 @@ use crate::{
 pub struct Level(pub AccessLevel);
 
 impl Param for Level {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match AccessLevel::read(raw)? {
             Some(level) if level < AccessLevel::Guest || level > AccessLevel::Owner => {
-                Err(Flaws::one(NOT_LISTED))
+                Err(ParamErrors::one(NOT_LISTED))
             }
             level => Ok(level.map(Self)),
         }
@@ -35,15 +35,15 @@ impl Param for Level {
 
 /// Whether a membership works or waits for approval.
 #[derive(Clone, Copy, Debug)]
-pub struct InForce(pub State);
+pub struct MembershipState(pub State);
 
-impl Param for InForce {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+impl Param for MembershipState {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         match String::read(raw)?.as_deref() {
             None => Ok(None),
             Some("active") => Ok(Some(Self(State::Active))),
             Some("awaiting") => Ok(Some(Self(State::Awaiting))),
-            Some(_) => Err(Flaws::one(NOT_LISTED)),
+            Some(_) => Err(ParamErrors::one(NOT_LISTED)),
         }
     }
 
@@ -69,7 +69,7 @@ params! {
         user_ids: Option<Csv<UserId>>,
         /// Whether to include `is_using_seat`.
         show_seat_info: bool = false,
-        state: Option<InForce>,
+        state: Option<MembershipState>,
     }
 }
 params! { pub struct OneMember { user_id: UserId } }
@@ -147,9 +147,13 @@ pub(super) fn end(given: &Change<Date>) -> End {
 }
 
 impl RemoveMember {
-    pub(super) fn leaving(&self, unless_newer: Option<Ts>) -> Leaving {
-        Leaving {
-            below: if self.skip_subresources { Below::Keep } else { Below::Remove },
+    pub(super) fn leaving(&self, unless_newer: Option<Ts>) -> RemovalOptions {
+        RemovalOptions {
+            below: if self.skip_subresources {
+                DescendantMemberships::Keep
+            } else {
+                DescendantMemberships::Remove
+            },
             unassign_issuables: self.unassign_issuables,
             unless_newer,
         }

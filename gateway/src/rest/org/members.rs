@@ -8,7 +8,7 @@ use kernel::{
 };
 use org::{
     member::{
-        MemberFilter, Membership, Place, actions, list,
+        MemberFilter, MemberSource, Membership, actions, list,
         quota::Quota,
         sign_in::{self, Identities},
     },
@@ -28,7 +28,7 @@ use crate::{
     entities::org::member::MemberEntity,
     error::ApiResult,
     extract::Call,
-    present::{Created, Either, Json, Listed, NoContent},
+    present::{Created, Either, Json, NoContent, PagedList},
     routes,
 };
 
@@ -51,7 +51,7 @@ routes! { "Members" at "";
 
 /// Result of adding several members.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Added {
+pub struct AddResult {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
@@ -65,9 +65,13 @@ enum Reach {
 }
 
 /// Members, and how they sign in, where the reader is told.
-type Told = (Page<Membership>, Option<Identities>);
+type MembersWithIdentities = (Page<Membership>, Option<Identities>);
 
-fn told(tx: &mut Tx<'_>, place: &Place, page: Page<Membership>) -> Result<Told> {
+fn told(
+    tx: &mut Tx<'_>,
+    place: &MemberSource,
+    page: Page<Membership>,
+) -> Result<MembersWithIdentities> {
     let people: Vec<UserId> = page.items.iter().map(|member| member.user.id).collect();
     let identities = sign_in::identities(tx, place, &people)?;
     Ok((page, identities))
@@ -76,7 +80,7 @@ fn told(tx: &mut Tx<'_>, place: &Place, page: Page<Membership>) -> Result<Told> 
 /// One member, as [`told`].
 fn told_of(
     tx: &mut Tx<'_>,
-    place: &Place,
+    place: &MemberSource,
     member: Membership,
 ) -> Result<(Membership, Option<Identities>)> {
     let identities = sign_in::identities(tx, place, &[member.user.id])?;
@@ -87,7 +91,7 @@ fn entity(app: &App, (member, identities): &(Membership, Option<Identities>)) ->
     MemberEntity::new(&app.urls, member).signing_in_by(identities.as_ref())
 }
 
-fn one(tx: &mut Tx<'_>, place: &Place, reach: Reach, user: UserId) -> Result<Membership> {
+fn one(tx: &mut Tx<'_>, place: &MemberSource, reach: Reach, user: UserId) -> Result<Membership> {
     let (actor, source) = (place.actor(), place.source);
     let filter = MemberFilter { only: Some(vec![user]), ..MemberFilter::default() };
     let page = PageRequest::default();
@@ -98,8 +102,12 @@ fn one(tx: &mut Tx<'_>, place: &Place, reach: Reach, user: UserId) -> Result<Mem
     found?.items.into_iter().next().ok_or(Error::missing())
 }
 
-fn listed(app: &App, (page, identities): Told, seats: bool) -> Listed<MemberEntity> {
-    Listed(page.map(|member| {
+fn listed(
+    app: &App,
+    (page, identities): MembersWithIdentities,
+    seats: bool,
+) -> PagedList<MemberEntity> {
+    PagedList(page.map(|member| {
         let entity = match seats {
             true => MemberEntity::with_seat(&app.urls, &member),
             false => MemberEntity::new(&app.urls, &member),
@@ -110,10 +118,10 @@ fn listed(app: &App, (page, identities): Told, seats: bool) -> Listed<MemberEnti
 
 async fn direct(
     app: &App,
-    place: Place,
+    place: MemberSource,
     params: ListMembers,
     page: PageRequest,
-) -> ApiResult<Listed<MemberEntity>> {
+) -> ApiResult<PagedList<MemberEntity>> {
     let (seats, filter) = (params.show_seat_info, params.filter(place.actor()));
     let found = app.db.read(move |tx| {
         let found = list::direct(tx, place.source, &filter, page)?;
@@ -124,10 +132,10 @@ async fn direct(
 
 async fn all(
     app: &App,
-    place: Place,
+    place: MemberSource,
     params: ListAllMembers,
     page: PageRequest,
-) -> ApiResult<Listed<MemberEntity>> {
+) -> ApiResult<PagedList<MemberEntity>> {
     let (seats, filter) = (params.show_seat_info, params.filter(place.actor()));
     let found = app.db.read(move |tx| {
         let found = list::all(tx, place.actor(), place.source, &filter, page)?;
@@ -138,7 +146,7 @@ async fn all(
 
 async fn shown(
     app: &App,
-    place: Place,
+    place: MemberSource,
     reach: Reach,
     user: UserId,
 ) -> ApiResult<Json<MemberEntity>> {
@@ -149,9 +157,9 @@ async fn shown(
     Ok(Json(entity(app, &found.await?)))
 }
 
-type AddAnswer = Either<Created<MemberEntity>, Created<Added>>;
+type AddAnswer = Either<Created<MemberEntity>, Created<AddResult>>;
 
-async fn added(app: &App, place: Place, params: AddMembers) -> ApiResult<AddAnswer> {
+async fn added(app: &App, place: MemberSource, params: AddMembers) -> ApiResult<AddAnswer> {
     let (terms, quota) = (params.terms(), Quota::of(app.limits.invites_per_day));
     let users = params.user_id.0;
     if let [user] = *users.as_slice() {
@@ -168,10 +176,14 @@ async fn added(app: &App, place: Place, params: AddMembers) -> ApiResult<AddAnsw
     let message = app.db.write(move |tx| actions::add_each(tx, place, &users, terms, quota));
     let message = message.await?;
     let status = if message.is_some() { "error" } else { "success" };
-    Ok(Either::Right(Created(Added { status, message })))
+    Ok(Either::Right(Created(AddResult { status, message })))
 }
 
-async fn changed(app: &App, place: Place, params: ChangeMember) -> ApiResult<Json<MemberEntity>> {
+async fn changed(
+    app: &App,
+    place: MemberSource,
+    params: ChangeMember,
+) -> ApiResult<Json<MemberEntity>> {
     let member = app.db.write(move |tx| {
         let end = end(&params.expires_at);
         actions::change(tx, place, params.user_id, params.access_level, end)?;
@@ -183,7 +195,7 @@ async fn changed(app: &App, place: Place, params: ChangeMember) -> ApiResult<Jso
 
 async fn removed(
     app: &App,
-    place: Place,
+    place: MemberSource,
     params: RemoveMember,
     since: Option<Ts>,
 ) -> ApiResult<NoContent> {
@@ -196,96 +208,96 @@ async fn removed(
 async fn list_of_project(
     app: App,
     call: Call<ReadProjectMembers, ListMembers>,
-) -> ApiResult<Listed<MemberEntity>> {
-    direct(&app, Place::project(&call.grant), call.params, call.page).await
+) -> ApiResult<PagedList<MemberEntity>> {
+    direct(&app, MemberSource::project(&call.grant), call.params, call.page).await
 }
 
 async fn list_all_of_project(
     app: App,
     call: Call<ReadProjectMembers, ListAllMembers>,
-) -> ApiResult<Listed<MemberEntity>> {
-    all(&app, Place::project(&call.grant), call.params, call.page).await
+) -> ApiResult<PagedList<MemberEntity>> {
+    all(&app, MemberSource::project(&call.grant), call.params, call.page).await
 }
 
 async fn one_of_project(
     app: App,
     call: Call<ReadProjectMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    shown(&app, Place::project(&call.grant), Reach::Direct, call.params.user_id).await
+    shown(&app, MemberSource::project(&call.grant), Reach::Direct, call.params.user_id).await
 }
 
 async fn any_of_project(
     app: App,
     call: Call<ReadProjectMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    shown(&app, Place::project(&call.grant), Reach::All, call.params.user_id).await
+    shown(&app, MemberSource::project(&call.grant), Reach::All, call.params.user_id).await
 }
 
 async fn add_to_project(
     app: App,
     call: Call<ManageProjectMembers, AddMembers>,
 ) -> ApiResult<AddAnswer> {
-    added(&app, Place::project(&call.grant), call.params).await
+    added(&app, MemberSource::project(&call.grant), call.params).await
 }
 
 async fn change_in_project(
     app: App,
     call: Call<ManageProjectMembers, ChangeMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    changed(&app, Place::project(&call.grant), call.params).await
+    changed(&app, MemberSource::project(&call.grant), call.params).await
 }
 
 async fn remove_from_project(
     app: App,
     call: Call<LeaveProject, RemoveMember>,
 ) -> ApiResult<NoContent> {
-    let (since, place) = (call.unmodified_since(), Place::project(&call.grant));
+    let (since, place) = (call.unmodified_since(), MemberSource::project(&call.grant));
     removed(&app, place, call.params, since).await
 }
 
 async fn list_of_group(
     app: App,
     call: Call<ReadGroupMembers, ListMembers>,
-) -> ApiResult<Listed<MemberEntity>> {
-    direct(&app, Place::group(&call.grant), call.params, call.page).await
+) -> ApiResult<PagedList<MemberEntity>> {
+    direct(&app, MemberSource::group(&call.grant), call.params, call.page).await
 }
 
 async fn list_all_of_group(
     app: App,
     call: Call<ReadGroupMembers, ListAllMembers>,
-) -> ApiResult<Listed<MemberEntity>> {
-    all(&app, Place::group(&call.grant), call.params, call.page).await
+) -> ApiResult<PagedList<MemberEntity>> {
+    all(&app, MemberSource::group(&call.grant), call.params, call.page).await
 }
 
 async fn one_of_group(
     app: App,
     call: Call<ReadGroupMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    shown(&app, Place::group(&call.grant), Reach::Direct, call.params.user_id).await
+    shown(&app, MemberSource::group(&call.grant), Reach::Direct, call.params.user_id).await
 }
 
 async fn any_of_group(
     app: App,
     call: Call<ReadGroupMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    shown(&app, Place::group(&call.grant), Reach::All, call.params.user_id).await
+    shown(&app, MemberSource::group(&call.grant), Reach::All, call.params.user_id).await
 }
 
 async fn add_to_group(
     app: App,
     call: Call<ManageGroupMembers, AddMembers>,
 ) -> ApiResult<AddAnswer> {
-    added(&app, Place::group(&call.grant), call.params).await
+    added(&app, MemberSource::group(&call.grant), call.params).await
 }
 
 async fn change_in_group(
     app: App,
     call: Call<ManageGroupMembers, ChangeMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    changed(&app, Place::group(&call.grant), call.params).await
+    changed(&app, MemberSource::group(&call.grant), call.params).await
 }
 
 async fn remove_from_group(app: App, call: Call<LeaveGroup, RemoveMember>) -> ApiResult<NoContent> {
-    let (since, place) = (call.unmodified_since(), Place::group(&call.grant));
+    let (since, place) = (call.unmodified_since(), MemberSource::group(&call.grant));
     removed(&app, place, call.params, since).await
 }

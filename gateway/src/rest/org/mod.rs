@@ -3,9 +3,10 @@
 use crate::route::RouteRow;
 
 pub mod access_requests;
-pub mod account_pages;
 pub mod avatar;
 pub mod avatars;
+pub mod billable_members;
+pub mod current_token;
 pub mod custom_attribute_params;
 pub mod custom_attributes;
 pub mod email_confirmation;
@@ -13,9 +14,9 @@ pub mod events;
 pub mod forks;
 pub mod group_list_params;
 pub mod group_lists;
-pub mod group_moves;
 pub mod group_params;
 pub mod group_projects;
+pub mod group_sharing_and_transfer;
 pub mod groups;
 pub mod impersonation_tokens;
 pub mod invitations;
@@ -27,32 +28,31 @@ pub mod members;
 pub mod namespace_bans;
 pub mod namespaces;
 pub mod oauth;
+pub mod password_and_confirmation_pages;
 pub mod personal_access_tokens;
 pub mod project_lists;
 pub mod project_params;
 pub mod project_sharing;
 pub mod projects;
 pub mod resource_access_tokens;
-pub mod seats;
 pub mod stars;
-pub mod token_in_use;
 pub mod topics;
 pub mod uploads;
 pub mod user;
+pub mod user_associations;
 pub mod user_emails;
 pub mod user_follows;
 pub mod user_gpg_keys;
 pub mod user_keys;
+pub mod user_moderation;
 pub mod user_params;
 pub mod user_preferences;
-pub mod user_states;
 pub mod user_status;
-pub mod user_surveys;
 pub mod users;
 
 pub(super) const TABLES: &[&[RouteRow]] = &[
     access_requests::ROUTES,
-    account_pages::ROUTES,
+    password_and_confirmation_pages::ROUTES,
     avatar::ROUTES,
     avatars::ROUTES,
     custom_attributes::of_groups::ROUTES,
@@ -63,7 +63,7 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     events::of_projects::ROUTES,
     forks::ROUTES,
     group_lists::ROUTES,
-    group_moves::ROUTES,
+    group_sharing_and_transfer::ROUTES,
     group_projects::ROUTES,
     groups::ROUTES,
     impersonation_tokens::ROUTES,
@@ -80,9 +80,9 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     project_sharing::ROUTES,
     projects::ROUTES,
     resource_access_tokens::ROUTES,
-    seats::ROUTES,
+    billable_members::ROUTES,
     stars::ROUTES,
-    token_in_use::ROUTES,
+    current_token::ROUTES,
     topics::ROUTES,
     uploads::ROUTES,
     user::ROUTES,
@@ -91,8 +91,8 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     user_gpg_keys::ROUTES,
     user_keys::ROUTES,
     user_preferences::ROUTES,
-    user_states::ROUTES,
+    user_moderation::ROUTES,
     user_status::ROUTES,
-    user_surveys::ROUTES,
+    user_associations::ROUTES,
     users::ROUTES,
 ];

@@ -9,7 +9,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,
-    present::{Listed, NoContent},
+    present::{NoContent, PagedList},
     routes,
 };
 
@@ -23,10 +23,10 @@ params! { struct OneUser { user_id: UserId } }
 async fn list(
     app: App,
     call: Call<ModerateGroup, OnlyPage>,
-) -> ApiResult<Listed<NamespaceBanEntity>> {
+) -> ApiResult<PagedList<NamespaceBanEntity>> {
     let (grant, page) = (call.grant, call.page);
     let found = app.db.read(move |tx| locked_out::list(tx, &grant, page)).await?;
-    Ok(Listed(found.map(|banned| NamespaceBanEntity::new(&app.urls, &banned))))
+    Ok(PagedList(found.map(|banned| NamespaceBanEntity::new(&app.urls, &banned))))
 }
 
 async fn let_in(app: App, call: Call<ModerateGroup, OneUser>) -> ApiResult<NoContent> {

@@ -6,7 +6,7 @@ use org::{
     access::{IdOrPath, level_in_namespace, locate_group},
     namespace::{
         self, Kind, Namespace,
-        places::{Care, NamespaceFilter, NamespaceLists},
+        places::{HeadCounts, NamespaceFilter, NamespaceLists},
         store::NamespaceStore,
     },
 };
@@ -19,7 +19,7 @@ use crate::{
     error::ApiResult,
     extract::Call,
     params,
-    present::{Json, Listed},
+    present::{Json, PagedList},
     routes,
 };
 
@@ -40,7 +40,7 @@ params! { struct Asked { id: String, parent_id: Option<NamespaceId> } }
 
 /// Whether a namespace path exists, with suggestions of free ones.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Taken {
+pub struct NamespaceExistence {
     exists: bool,
     suggests: Vec<String>,
 }
@@ -48,7 +48,7 @@ pub struct Taken {
 async fn list(
     app: App,
     call: Call<SignedIn, ListNamespaces>,
-) -> ApiResult<Listed<NamespaceDetailEntity>> {
+) -> ApiResult<PagedList<NamespaceDetailEntity>> {
     let (actor, page, given) = (call.grant.actor(), call.page, call.params);
     let filter = NamespaceFilter {
         actor,
@@ -65,7 +65,7 @@ async fn list(
     let entity = |place: Namespace| {
         NamespaceDetailEntity::new(&app.urls, actor, &place, care.get(&place.id))
     };
-    Ok(Listed(found.map(entity)))
+    Ok(PagedList(found.map(entity)))
 }
 
 async fn show(
@@ -76,7 +76,7 @@ async fn show(
     let found = app.db.peek(move |tx| {
         let place = visible(tx, actor, &IdOrPath::parse(&call.params.id))?;
         let place = place.ok_or(Error::not_found("Namespace"))?;
-        let care: Option<Care> =
+        let care: Option<HeadCounts> =
             tx.cared_for(actor, std::slice::from_ref(&place))?.remove(&place.id);
         Ok((place, care))
     });
@@ -106,11 +106,11 @@ fn visible(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> kernel::Result<Optio
     Ok(Some(found).filter(|_| actor.admin || level > AccessLevel::NoAccess))
 }
 
-async fn exists(app: App, call: Call<SignedIn, Asked>) -> ApiResult<Json<Taken>> {
+async fn exists(app: App, call: Call<SignedIn, Asked>) -> ApiResult<Json<NamespaceExistence>> {
     let (actor, given) = (call.grant.actor(), call.params);
     app.rates.check_namespace(actor.user()?)?;
     let found = app.db.read(move |tx| {
-        let free = Taken { exists: false, suggests: Vec::new() };
+        let free = NamespaceExistence { exists: false, suggests: Vec::new() };
         // What lies inside of something is asked for by that.
         if given.id.contains('/') {
             return Ok(free);
@@ -132,7 +132,7 @@ async fn exists(app: App, call: Call<SignedIn, Asked>) -> ApiResult<Json<Taken>>
             return Ok(free);
         }
         let suggests = namespace::actions::suggestions(tx, &given.id, parent.as_ref())?;
-        Ok(Taken { exists: true, suggests })
+        Ok(NamespaceExistence { exists: true, suggests })
     });
     Ok(Json(found.await?))
 }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use actix_web::http::StatusCode;
-use forge::{sign_in::Candidate, slots::Who};
+use forge::{sign_in::Candidate, slots::SlotOwner};
 use kernel::{TextEnum, access::Anyone};
 use org::{
     token::{Kind, Scope, Scopes, Secret, oauth},
@@ -12,7 +12,7 @@ use org::{
 
 use crate::{
     app::App,
-    entities::org::oauth::{Nothing, PairEntity, TokenInfo},
+    entities::org::oauth::{EmptyObject, PairEntity, TokenInfo},
     error::{ApiError, ApiResult},
     extract::Call,
     params,
@@ -92,14 +92,14 @@ async fn by_password(
         return Err(refused("invalid_grant", INVALID_GRANT));
     }
     let candidate = Candidate::named(app, &login).await?;
-    let proven = candidate.prove(app, clear, Who::Address(address)).await?;
+    let proven = candidate.prove(app, clear, SlotOwner::Address(address)).await?;
     let user = proven.ok_or_else(|| refused("invalid_grant", INVALID_GRANT))?;
     let pair = app.db.write(move |tx| {
         if oauth::may_sign_in(tx, &user)? {
             return oauth::sign_in(tx, &user, &scopes, address).map(Some);
         }
         if user.state.is_blocked() {
-            user::actions::note_refused_sign_in(tx, &user)?;
+            user::actions::record_refused_sign_in(tx, &user)?;
         }
         Ok(None)
     });
@@ -113,12 +113,12 @@ async fn by_refresh(app: &App, given: AskForToken) -> ApiResult<oauth::Pair> {
     pair.ok_or_else(|| refused("invalid_grant", INVALID_GRANT))
 }
 
-async fn revoke(app: App, call: Call<Anyone, RevokeToken>) -> ApiResult<Json<Nothing>> {
+async fn revoke(app: App, call: Call<Anyone, RevokeToken>) -> ApiResult<Json<EmptyObject>> {
     if let Some(token) = call.params.token {
         let secret = Secret::given(&token);
         app.db.write(move |tx| oauth::revoke(tx, &secret)).await?;
     }
-    Ok(Json(Nothing {}))
+    Ok(Json(EmptyObject {}))
 }
 
 async fn info(app: App, call: Call<Anyone>) -> ApiResult<Json<TokenInfo>> {

@@ -20,9 +20,9 @@ use crate::{
     app::App,
     entities::org::token::TokenEntity,
     error::ApiResult,
-    extract::{Call, Change, Csv, Filled},
+    extract::{Call, Change, Csv, NonEmpty},
     param_enums, params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -57,7 +57,7 @@ params! { struct RotateToken { id: TokenId, expires_at: Option<Date> } }
 params! {
     struct CreateToken {
         user_id: UserId,
-        name: Filled,
+        name: NonEmpty,
         scopes: Csv<Scope>,
         expires_at: Option<Date>,
     }
@@ -71,7 +71,7 @@ param_enums! { OwnScope }
 
 params! {
     struct CreateOwn {
-        name: Filled,
+        name: NonEmpty,
         scopes: Csv<OwnScope>,
         expires_at: Option<Date>,
     }
@@ -117,7 +117,7 @@ impl ListTokens {
     }
 }
 
-async fn list(app: App, call: Call<SignedIn, ListTokens>) -> ApiResult<Listed<TokenEntity>> {
+async fn list(app: App, call: Call<SignedIn, ListTokens>) -> ApiResult<PagedList<TokenEntity>> {
     let (actor, page) = (call.grant.actor(), call.page);
     let found: Option<(Page<AccessToken>, Ts)> = app
         .db
@@ -128,7 +128,7 @@ async fn list(app: App, call: Call<SignedIn, ListTokens>) -> ApiResult<Listed<To
         })
         .await?;
     let (page, now) = found.ok_or(Error::hidden())?;
-    Ok(Listed(page.map(|token| TokenEntity::new(&token, now))))
+    Ok(PagedList(page.map(|token| TokenEntity::new(&token, now))))
 }
 
 async fn show(app: App, call: Call<SignedIn, OneToken>) -> ApiResult<Json<TokenEntity>> {

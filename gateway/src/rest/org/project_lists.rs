@@ -12,9 +12,9 @@ use org::{
     namespace::store::NamespaceStore,
     policy::ReadProject,
     project::{
-        Project, Want,
-        list::{Among, Order, OrderBy, ProjectFilter, ProjectLists, Sort},
-        shown,
+        Detail, Project,
+        list::{Order, OrderBy, ProjectFilter, ProjectLists, ProjectSet, Sort},
+        view,
     },
     user::{User, store::UserStore},
 };
@@ -32,9 +32,9 @@ use crate::{
     app::App,
     entities::org::project::ProjectForm,
     error::ApiResult,
-    extract::{Call, Csv, Flaws, Params, RawMap, no_keyset, params::ParamDoc},
+    extract::{Call, Csv, ParamErrors, Params, RawMap, no_keyset, params::ParamDoc},
     param_enums, params,
-    present::{Either, Listed, ListedAfter},
+    present::{Either, KeysetList, PagedList},
     rest::shared::people::reads_profile,
     routes,
 };
@@ -90,16 +90,16 @@ params! {
 
 /// Listing what a path names one place of.
 #[derive(Clone, Debug)]
-pub struct Within<P> {
+pub struct ScopedList<P> {
     place: P,
     list: ListProjects,
 }
 
-impl<P: Params> Params for Within<P> {
+impl<P: Params> Params for ScopedList<P> {
     const PAGED: bool = true;
     const KEYSET: bool = true;
 
-    fn read(raw: &RawMap) -> Result<Self, Flaws> {
+    fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
         both(raw).map(|(place, list)| Self { place, list })
     }
 
@@ -117,10 +117,10 @@ impl<P: Params> Params for Within<P> {
 }
 
 /// Counted pages, or pages found by their last id.
-pub(super) type Projects = Either<Listed<ProjectForm>, ListedAfter<ProjectForm>>;
+pub(super) type Projects = Either<PagedList<ProjectForm>, KeysetList<ProjectForm>>;
 
 /// Projects, what administrators noted of each, and how many open issues these have.
-type Noted = (Vec<shown::Shown>, NotesById, OpenIssues);
+type ProjectPage = (Vec<view::ProjectView>, NotesById, OpenIssues);
 
 /// Further projects are to be found by their last id.
 const FARTHEST: i64 = 50_000;
@@ -129,40 +129,43 @@ const TOO_FAR: &str = "Offset pagination has a maximum allowed offset of 50000 f
 const NOT_PAIRED: &str = "updated_at filter and updated_at sorting must be paired";
 
 async fn list(app: App, call: Call<Anyone, ListProjects>) -> ApiResult<Projects> {
-    answer(&app, Asked::of(&call, &call.params), Among::All).await
+    answer(&app, ProjectQuery::of(&call, &call.params), ProjectSet::All).await
 }
 
-async fn list_of_user(app: App, call: Call<Anyone, Within<OfUser>>) -> ApiResult<Projects> {
+async fn list_of_user(app: App, call: Call<Anyone, ScopedList<OfUser>>) -> ApiResult<Projects> {
     let user = person(&app, &call.params.place.user_id).await?;
     let home = app.db.peek(move |tx| tx.personal_namespace(user.id)).await?;
     let home = home.ok_or(Error::not_found("User"))?;
-    let among = Among::Namespace(home.id);
-    answer(&app, Asked::of(&call, &call.params.list), among).await
+    let among = ProjectSet::Namespace(home.id);
+    answer(&app, ProjectQuery::of(&call, &call.params.list), among).await
 }
 
-async fn list_of_starred(app: App, call: Call<Anyone, Within<OfUser>>) -> ApiResult<Projects> {
+async fn list_of_starred(app: App, call: Call<Anyone, ScopedList<OfUser>>) -> ApiResult<Projects> {
     let user = person(&app, &call.params.place.user_id).await?;
     let actor = call.grant.actor();
     // What a person keeps to themselves looks like nothing.
     let among = match reads_profile(actor, &user) {
-        true => Among::StarredBy(user.id),
-        false => Among::Nothing,
+        true => ProjectSet::StarredBy(user.id),
+        false => ProjectSet::Nothing,
     };
-    answer(&app, Asked::of(&call, &call.params.list), among).await
+    answer(&app, ProjectQuery::of(&call, &call.params.list), among).await
 }
 
-async fn list_of_contributed(app: App, call: Call<Anyone, Within<OfUser>>) -> ApiResult<Projects> {
+async fn list_of_contributed(
+    app: App,
+    call: Call<Anyone, ScopedList<OfUser>>,
+) -> ApiResult<Projects> {
     let user = person(&app, &call.params.place.user_id).await?;
     let among = match reads_profile(call.grant.actor(), &user) {
-        true => Among::These(app.db.read(move |tx| contributed_to(tx, user.id)).await?),
-        false => Among::Nothing,
+        true => ProjectSet::These(app.db.read(move |tx| contributed_to(tx, user.id)).await?),
+        false => ProjectSet::Nothing,
     };
-    answer(&app, Asked::of(&call, &call.params.list), among).await
+    answer(&app, ProjectQuery::of(&call, &call.params.list), among).await
 }
 
 async fn list_of_forks(app: App, call: Call<ReadProject, ListProjects>) -> ApiResult<Projects> {
-    let among = Among::ForksOf(call.grant.project());
-    answer(&app, Asked::of(&call, &call.params), among).await
+    let among = ProjectSet::ForksOf(call.grant.project());
+    answer(&app, ProjectQuery::of(&call, &call.params), among).await
 }
 
 /// The person that a path names by id or user name.
@@ -177,7 +180,7 @@ pub(super) async fn person(app: &App, named: &str) -> ApiResult<User> {
 
 /// What a list is asked for, without the place.
 #[derive(Clone)]
-pub(super) struct Asked {
+pub(super) struct ProjectQuery {
     pub(super) actor: Actor,
     pub(super) page: PageRequest,
     pub(super) keyset: bool,
@@ -187,7 +190,7 @@ pub(super) struct Asked {
     pub(super) whole: bool,
 }
 
-impl Asked {
+impl ProjectQuery {
     pub(super) fn of<A: Ability, P>(call: &Call<A, P>, params: &ListProjects) -> Self {
         Self {
             actor: call.grant.actor(),
@@ -199,7 +202,7 @@ impl Asked {
         }
     }
 
-    fn filter(&self, among: Among) -> ProjectFilter {
+    fn filter(&self, among: ProjectSet) -> ProjectFilter {
         let params = self.params.clone();
         ProjectFilter {
             among,
@@ -245,25 +248,25 @@ impl Asked {
         Order { by, sort: self.params.sort }
     }
 
-    fn want(&self) -> Want {
+    fn want(&self) -> Detail {
         if self.params.simple || (self.actor.id.is_none() && !self.whole) {
-            Want::Basic
+            Detail::Basic
         } else {
-            Want::Full { statistics: self.params.statistics }
+            Detail::Full { statistics: self.params.statistics }
         }
     }
 
     /// What the page tells of its projects, and what administrators noted of these.
-    fn shown(&self, tx: &mut Tx<'_>, found: Vec<Project>) -> kernel::Result<Noted> {
+    fn shown(&self, tx: &mut Tx<'_>, found: Vec<Project>) -> kernel::Result<ProjectPage> {
         let ids: Vec<_> = found.iter().map(|project| project.id).collect();
-        let shown = shown::page(tx, self.actor, found, self.want())?;
+        let shown = view::page(tx, self.actor, found, self.want())?;
         let notes = match self.params.with_custom_attributes && self.actor.admin {
             true => tx.custom_attributes_of_projects(&ids)?,
             false => NotesById::new(),
         };
         let open = match self.want() {
-            Want::Full { .. } => tx.open_issues(&ids)?,
-            Want::Basic => OpenIssues::default(),
+            Detail::Full { .. } => tx.open_issues(&ids)?,
+            Detail::Basic => OpenIssues::default(),
         };
         Ok((shown, notes, open))
     }
@@ -277,11 +280,15 @@ impl Asked {
     }
 }
 
-pub(super) async fn answer(app: &App, asked: Asked, among: Among) -> ApiResult<Projects> {
+pub(super) async fn answer(
+    app: &App,
+    asked: ProjectQuery,
+    among: ProjectSet,
+) -> ApiResult<Projects> {
     asked.ensure_paired()?;
     let attributes = asked.params.with_custom_attributes && asked.actor.admin;
-    let present = |(found, mut notes, open): Noted| -> Vec<ProjectForm> {
-        let form = |shown: &shown::Shown| {
+    let present = |(found, mut notes, open): ProjectPage| -> Vec<ProjectForm> {
+        let form = |shown: &view::ProjectView| {
             let mut record = ProjectForm::new(&app.urls, shown, &open);
             if attributes {
                 let own = notes.remove(&shown.project.id.0).unwrap_or_default();
@@ -293,7 +300,7 @@ pub(super) async fn answer(app: &App, asked: Asked, among: Among) -> ApiResult<P
     };
     if asked.keyset {
         let (found, next) = after_the_last(app, asked, among).await?;
-        return Ok(Either::Right(ListedAfter { items: present(found), next }));
+        return Ok(Either::Right(KeysetList { items: present(found), next }));
     }
     if asked.page.page.saturating_mul(asked.page.per_page) > FARTHEST {
         return Err(Error::not_allowed().parameters(TOO_FAR).into());
@@ -305,15 +312,15 @@ pub(super) async fn answer(app: &App, asked: Asked, among: Among) -> ApiResult<P
         Ok((asked.shown(tx, found.items)?, total))
     });
     let (found, total) = page.await?;
-    Ok(Either::Left(Listed(Page { items: present(found), total })))
+    Ok(Either::Left(PagedList(Page { items: present(found), total })))
 }
 
 /// A page found by the id before it, and what asks for the next one.
 async fn after_the_last(
     app: &App,
-    asked: Asked,
-    among: Among,
-) -> ApiResult<(Noted, Option<(&'static str, String)>)> {
+    asked: ProjectQuery,
+    among: ProjectSet,
+) -> ApiResult<(ProjectPage, Option<(&'static str, String)>)> {
     if asked.params.order_by != OrderBy::Id {
         return Err(no_keyset().into());
     }

@@ -9,7 +9,7 @@ use org::project::{
 
 use crate::{
     extract::{
-        Change, Csv, Flaws, Param, Params, RawMap,
+        Change, Csv, Param, ParamErrors, Params, RawMap,
         params::{NOT_LISTED, ParamDoc, at_least_one, exclusive},
     },
     param_enums, params,
@@ -69,7 +69,7 @@ pub struct ProjectParams {
 }
 
 macro_rules! setting_params { ($($name:ident: $type:ty = $default:expr),* $(,)?) => {
-    fn read_settings(raw: &RawMap, flaws: &mut Flaws) -> SettingsChange {
+    fn read_settings(raw: &RawMap, flaws: &mut ParamErrors) -> SettingsChange {
         let mut change = SettingsChange::default();
         $(if let Some(given) = raw.get(stringify!($name)) {
             match <$type as Param>::read(given) {
@@ -94,8 +94,8 @@ org::each_project_setting!(setting_params);
 impl Params for ProjectParams {
     const PAGED: bool = false;
 
-    fn read(raw: &RawMap) -> Result<Self, Flaws> {
-        let mut flaws = Flaws::default();
+    fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
+        let mut flaws = ParamErrors::default();
         let own = <OwnParams as Params>::read(raw);
         if let Err(inner) = &own {
             flaws.add_under("", inner.clone());
@@ -142,7 +142,7 @@ pub struct CreateProject {
 }
 
 /// Reads two sets of parameters that came together.
-pub(super) fn both<A: Params, B: Params>(raw: &RawMap) -> Result<(A, B), Flaws> {
+pub(super) fn both<A: Params, B: Params>(raw: &RawMap) -> Result<(A, B), ParamErrors> {
     match (A::read(raw), B::read(raw)) {
         (Ok(a), Ok(b)) => Ok((a, b)),
         (Err(mut flaws), Err(more)) => {
@@ -156,7 +156,7 @@ pub(super) fn both<A: Params, B: Params>(raw: &RawMap) -> Result<(A, B), Flaws> 
 impl Params for CreateProject {
     const PAGED: bool = false;
 
-    fn read(raw: &RawMap) -> Result<Self, Flaws> {
+    fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
         both(raw).map(|(project, only)| Self { only, project })
     }
 
@@ -184,7 +184,7 @@ pub struct CreateProjectFor {
 }
 
 params! {
-    struct ForWhom {
+    struct ProjectOwner {
         user_id: i64,
         name: String,
     }
@@ -193,14 +193,14 @@ params! {
 impl Params for CreateProjectFor {
     const PAGED: bool = false;
 
-    fn read(raw: &RawMap) -> Result<Self, Flaws> {
-        let (whom, mut create) = both::<ForWhom, CreateProject>(raw)?;
+    fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
+        let (whom, mut create) = both::<ProjectOwner, CreateProject>(raw)?;
         create.project.own.name = Some(whom.name);
         Ok(Self { user_id: whom.user_id, create })
     }
 
     fn describe() -> Vec<ParamDoc> {
-        let mut docs = ForWhom::describe();
+        let mut docs = ProjectOwner::describe();
         docs.extend(CreateProject::describe().into_iter().filter(|doc| doc.name != "name"));
         docs
     }
@@ -221,7 +221,7 @@ pub struct UpdateProject(pub ProjectParams);
 impl Params for UpdateProject {
     const PAGED: bool = false;
 
-    fn read(raw: &RawMap) -> Result<Self, Flaws> {
+    fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
         ProjectParams::read(raw).map(Self)
     }
 

@@ -9,7 +9,7 @@ use org::{
     policy::{AdminProject, ReadProject},
     project::{
         links::{self, Sharing},
-        reach::{self, GroupsWanted},
+        reach::{self, GroupQuery},
     },
 };
 use time::Date;
@@ -23,7 +23,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Csv},
     params,
-    present::{Created, Listed, NoContent},
+    present::{Created, NoContent, PagedList},
     routes,
 };
 
@@ -88,18 +88,21 @@ async fn unshare(app: App, call: Call<AdminProject, OneGroup>) -> ApiResult<NoCo
     Ok(NoContent)
 }
 
-async fn people(app: App, call: Call<ReadProject, ListPeople>) -> ApiResult<Listed<BriefUser>> {
+async fn people(app: App, call: Call<ReadProject, ListPeople>) -> ApiResult<PagedList<BriefUser>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let found = app.db.read(move |tx| {
         let without = params.skip_users.map(|ids| ids.0).unwrap_or_default();
         reach::people(tx, &grant, params.search.as_deref(), &without, page)
     });
-    Ok(Listed(found.await?.map(|user| BriefUser::new(&app.urls, &user))))
+    Ok(PagedList(found.await?.map(|user| BriefUser::new(&app.urls, &user))))
 }
 
-async fn groups(app: App, call: Call<ReadProject, ListGroups>) -> ApiResult<Listed<ProjectGroup>> {
+async fn groups(
+    app: App,
+    call: Call<ReadProject, ListGroups>,
+) -> ApiResult<PagedList<ProjectGroup>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
-    let wanted = GroupsWanted {
+    let wanted = GroupQuery {
         search: params.search,
         without: params.skip_groups.map(|ids| ids.0).unwrap_or_default(),
         with_shared: params.with_shared,
@@ -107,5 +110,5 @@ async fn groups(app: App, call: Call<ReadProject, ListGroups>) -> ApiResult<List
         shared_min_access_level: params.shared_min_access_level,
     };
     let found = app.db.read(move |tx| reach::groups(tx, &grant, &wanted)).await?;
-    Ok(Listed(page.slice(found).map(|group| ProjectGroup::new(&app.urls, &group))))
+    Ok(PagedList(page.slice(found).map(|group| ProjectGroup::new(&app.urls, &group))))
 }

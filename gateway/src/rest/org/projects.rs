@@ -15,7 +15,7 @@ use org::{
     custom_attribute::{Subject, store::CustomAttributeStore},
     policy::{AdminProject, OwnProject, ReadProject},
     project::{
-        Project, Want,
+        Detail, Project,
         actions::{self, Creation},
         record,
     },
@@ -66,7 +66,7 @@ params! {
     }
 }
 
-const FULL: Want = Want::Full { statistics: false };
+const FULL: Detail = Detail::Full { statistics: false };
 
 /// The full record of a project, as the caller sees it.
 pub(super) async fn presented<A: Ability, P>(
@@ -118,7 +118,7 @@ fn wanted(params: &CreateProject) -> NewProject {
 
 async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<ProjectForm>> {
     let (id, actor) = (call.grant.project(), call.grant.actor());
-    let want = Want::Full { statistics: call.params.statistics.unwrap_or_default() };
+    let want = Detail::Full { statistics: call.params.statistics.unwrap_or_default() };
     let noted = call.params.with_custom_attributes.unwrap_or_default() && actor.admin;
     let found = app.db.peek(move |tx| {
         let notes = match noted {

@@ -2,7 +2,7 @@
 
 use kernel::{AccessLevel, Error, Ts, ids::TokenId, page::PageRequest};
 use org::{
-    member::Place,
+    member::MemberSource,
     policy::{AskForGroupTokens, AskForProjectTokens, ReadGroupTokens, ReadProjectTokens},
     token::{
         Activity, Scope, Scopes, TokenFilter, TokenOrder,
@@ -16,9 +16,9 @@ use crate::{
     app::App,
     entities::org::token::{ResourceTokenEntity, TokenEntity},
     error::{ApiError, ApiResult},
-    extract::{Call, Csv, Filled},
+    extract::{Call, Csv, NonEmpty},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -53,7 +53,7 @@ params! { struct OneToken { token_id: TokenId } }
 params! { struct RotateToken { token_id: TokenId, expires_at: Option<Date> } }
 params! {
     struct MakeToken {
-        name: Filled,
+        name: NonEmpty,
         scopes: Csv<Scope>,
         access_level: Level = Level(AccessLevel::Maintainer),
         expires_at: Option<Date>,
@@ -78,7 +78,7 @@ impl ListTokens {
     }
 }
 
-fn absent(place: &Place, id: TokenId) -> ApiError {
+fn absent(place: &MemberSource, id: TokenId) -> ApiError {
     let (word, id) = (place.source.word(), id.0);
     Error::missing().named(format!("Could not find {word} access token with token_id: {id}")).into()
 }
@@ -87,26 +87,26 @@ type Token = ResourceTokenEntity;
 
 async fn listed(
     app: &App,
-    place: Place,
+    place: MemberSource,
     given: ListTokens,
     page: PageRequest,
-) -> ApiResult<Listed<Token>> {
+) -> ApiResult<PagedList<Token>> {
     let filter = given.filter();
     let found = app.db.read(move |tx| Ok((resource::list(tx, &place, filter, page)?, tx.now)));
     let (page, now) = found.await?;
-    Ok(Listed(
+    Ok(PagedList(
         page.map(|(token, level)| Token::new(TokenEntity::new(&token, now), level, place.source)),
     ))
 }
 
-async fn shown(app: &App, place: Place, id: TokenId) -> ApiResult<Json<Token>> {
+async fn shown(app: &App, place: MemberSource, id: TokenId) -> ApiResult<Json<Token>> {
     let found = app.db.read(move |tx| Ok((resource::find(tx, &place, id)?, tx.now)));
     let (found, now) = found.await?;
     let (token, level) = found.ok_or_else(|| absent(&place, id))?;
     Ok(Json(Token::new(TokenEntity::new(&token, now), level, place.source)))
 }
 
-async fn made(app: &App, place: Place, given: MakeToken) -> ApiResult<Created<Token>> {
+async fn made(app: &App, place: MemberSource, given: MakeToken) -> ApiResult<Created<Token>> {
     let new = NewResourceToken {
         name: given.name.0,
         scopes: Scopes(given.scopes.0),
@@ -119,14 +119,19 @@ async fn made(app: &App, place: Place, given: MakeToken) -> ApiResult<Created<To
     Ok(Created(Token::new(shown, level, place.source)))
 }
 
-async fn revoked(app: &App, place: Place, id: TokenId, since: Option<Ts>) -> ApiResult<NoContent> {
+async fn revoked(
+    app: &App,
+    place: MemberSource,
+    id: TokenId,
+    since: Option<Ts>,
+) -> ApiResult<NoContent> {
     match app.db.write(move |tx| resource::revoke(tx, &place, id, since)).await? {
         true => Ok(NoContent),
         false => Err(absent(&place, id)),
     }
 }
 
-async fn rotated(app: &App, place: Place, given: RotateToken) -> ApiResult<Json<Token>> {
+async fn rotated(app: &App, place: MemberSource, given: RotateToken) -> ApiResult<Json<Token>> {
     let (id, end) = (given.token_id, given.expires_at.map(Ts::from_date));
     let done = app.db.write(move |tx| Ok((resource::rotate(tx, &place, id, end)?, tx.now)));
     let (done, now) = done.await?;
@@ -141,56 +146,56 @@ type OfGroup<P> = Call<AskForGroupTokens, P>;
 async fn list_of_project(
     app: App,
     call: Call<ReadProjectTokens, ListTokens>,
-) -> ApiResult<Listed<Token>> {
-    listed(&app, Place::project(&call.grant), call.params, call.page).await
+) -> ApiResult<PagedList<Token>> {
+    listed(&app, MemberSource::project(&call.grant), call.params, call.page).await
 }
 
 async fn make_for_project(app: App, call: OfProject<MakeToken>) -> ApiResult<Created<Token>> {
-    made(&app, Place::project(&call.grant), call.params).await
+    made(&app, MemberSource::project(&call.grant), call.params).await
 }
 
 async fn show_of_project(
     app: App,
     call: Call<ReadProjectTokens, OneToken>,
 ) -> ApiResult<Json<Token>> {
-    shown(&app, Place::project(&call.grant), call.params.token_id).await
+    shown(&app, MemberSource::project(&call.grant), call.params.token_id).await
 }
 
 async fn revoke_of_project(app: App, call: OfProject<OneToken>) -> ApiResult<NoContent> {
     let since = call.unmodified_since();
-    revoked(&app, Place::project(&call.grant), call.params.token_id, since).await
+    revoked(&app, MemberSource::project(&call.grant), call.params.token_id, since).await
 }
 
 async fn rotate_of_project(
     app: App,
     call: Call<ReadProjectTokens, RotateToken>,
 ) -> ApiResult<Json<Token>> {
-    rotated(&app, Place::project(&call.grant), call.params).await
+    rotated(&app, MemberSource::project(&call.grant), call.params).await
 }
 
 async fn list_of_group(
     app: App,
     call: Call<ReadGroupTokens, ListTokens>,
-) -> ApiResult<Listed<Token>> {
-    listed(&app, Place::group(&call.grant), call.params, call.page).await
+) -> ApiResult<PagedList<Token>> {
+    listed(&app, MemberSource::group(&call.grant), call.params, call.page).await
 }
 
 async fn make_for_group(app: App, call: OfGroup<MakeToken>) -> ApiResult<Created<Token>> {
-    made(&app, Place::group(&call.grant), call.params).await
+    made(&app, MemberSource::group(&call.grant), call.params).await
 }
 
 async fn show_of_group(app: App, call: Call<ReadGroupTokens, OneToken>) -> ApiResult<Json<Token>> {
-    shown(&app, Place::group(&call.grant), call.params.token_id).await
+    shown(&app, MemberSource::group(&call.grant), call.params.token_id).await
 }
 
 async fn revoke_of_group(app: App, call: OfGroup<OneToken>) -> ApiResult<NoContent> {
     let since = call.unmodified_since();
-    revoked(&app, Place::group(&call.grant), call.params.token_id, since).await
+    revoked(&app, MemberSource::group(&call.grant), call.params.token_id, since).await
 }
 
 async fn rotate_of_group(
     app: App,
     call: Call<ReadGroupTokens, RotateToken>,
 ) -> ApiResult<Json<Token>> {
-    rotated(&app, Place::group(&call.grant), call.params).await
+    rotated(&app, MemberSource::group(&call.grant), call.params).await
 }

@@ -12,7 +12,7 @@ use crate::{
     error::ApiResult,
     extract::Call,
     params,
-    present::{Created, Listed},
+    present::{Created, PagedList},
     routes,
 };
 
@@ -40,8 +40,11 @@ async fn unstar(app: App, call: Call<UseProject>) -> ApiResult<Created<ProjectFo
     Ok(Created(presented(&app, &call, project).await?))
 }
 
-async fn starrers(app: App, call: Call<ReadProject, ListStarrers>) -> ApiResult<Listed<Starrer>> {
+async fn starrers(
+    app: App,
+    call: Call<ReadProject, ListStarrers>,
+) -> ApiResult<PagedList<Starrer>> {
     let (grant, page, search) = (call.grant, call.page, call.params.search);
     let found = app.db.read(move |tx| stars::starrers(tx, &grant, search.as_deref(), page)).await?;
-    Ok(Listed(found.map(|(since, user)| Starrer::new(&app.urls, since, &user))))
+    Ok(PagedList(found.map(|(since, user)| Starrer::new(&app.urls, since, &user))))
 }

@@ -2,7 +2,7 @@
 
 use forge::files::{
     Upload,
-    avatars::{Owner, Staged, find as find_picture, settle_change, stage_change, tidy},
+    avatars::{Owner, StagedAvatar, find as find_picture, finish_change, stage_change, tidy},
 };
 use kernel::{
     Error, Result,
@@ -18,9 +18,9 @@ use crate::{
     app::App,
     entities::org::topic::TopicEntity,
     error::ApiResult,
-    extract::{Call, Change, Filled},
+    extract::{Call, Change, NonEmpty},
     params,
-    present::{Created, Custom, Json, Listed, NoContent},
+    present::{Created, Custom, Json, NoContent, PagedList},
     routes,
 };
 
@@ -42,7 +42,7 @@ params! {
     }
 }
 
-async fn list(app: App, call: Call<Anyone, ListTopics>) -> ApiResult<Listed<TopicEntity>> {
+async fn list(app: App, call: Call<Anyone, ListTopics>) -> ApiResult<PagedList<TopicEntity>> {
     let (given, page) = (call.params, call.page);
     let filter = TopicFilter { search: given.search, without_projects: given.without_projects };
     let found = app.db.read(move |tx| {
@@ -52,7 +52,7 @@ async fn list(app: App, call: Call<Anyone, ListTopics>) -> ApiResult<Listed<Topi
     });
     let (topics, counts) = found.await?;
     let count = |topic: &Topic| counts.get(&topic.id).copied().unwrap_or_default();
-    Ok(Listed(topics.map(|topic| TopicEntity::new(&app.urls, count(&topic), topic))))
+    Ok(PagedList(topics.map(|topic| TopicEntity::new(&app.urls, count(&topic), topic))))
 }
 
 params! {
@@ -76,15 +76,15 @@ async fn show(app: App, call: Call<Anyone, OneTopic>) -> ApiResult<Json<TopicEnt
 params! {
     struct CreateTopic {
         /// What projects name it by.
-        name: Filled,
+        name: NonEmpty,
         /// What people read.
-        title: Filled,
+        title: NonEmpty,
         description: Option<String>,
         avatar: Change<Upload>,
     }
 }
 
-fn named(change: &Option<Option<Staged>>) -> Option<Option<String>> {
+fn named(change: &Option<Option<StagedAvatar>>) -> Option<Option<String>> {
     change.as_ref().map(|file| file.as_ref().map(|file| file.name.clone()))
 }
 
@@ -102,7 +102,7 @@ async fn create(
     };
     let made = app.db.write(move |tx| {
         let made = actions::create(tx, &grant, change.clone())?;
-        settle_change(picture.clone(), Owner::Topic(made.id))?;
+        finish_change(picture.clone(), Owner::Topic(made.id))?;
         Ok(made)
     });
     Ok(Created(shown(&app, made.await?).await?))
@@ -132,7 +132,7 @@ async fn update(app: App, call: Call<Administrate, UpdateTopic>) -> ApiResult<Js
     };
     let kept = app.db.write(move |tx| {
         let kept = actions::update(tx, &grant, id, change.clone())?;
-        settle_change(picture.clone(), Owner::Topic(id))?;
+        finish_change(picture.clone(), Owner::Topic(id))?;
         Ok(kept)
     });
     let kept = kept.await?;

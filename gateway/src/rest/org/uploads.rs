@@ -49,7 +49,7 @@ async fn create(app: App, call: Call<UploadFiles, NewUpload>) -> ApiResult<Creat
         return Err(Error::too_large("the file").into());
     }
     let kept = attachments::keep(&app, project, file).await?;
-    app.db.write(move |tx| tx.note_upload(project, bytes)).await?;
+    app.db.write(move |tx| tx.record_upload(project, bytes)).await?;
     Ok(Created(UploadEntity::new(project, &kept)))
 }
 

@@ -19,7 +19,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -46,19 +46,22 @@ params! {
     }
 }
 
-async fn listed(app: &App, user: UserId, page: PageRequest) -> ApiResult<Listed<EmailEntity>> {
+async fn listed(app: &App, user: UserId, page: PageRequest) -> ApiResult<PagedList<EmailEntity>> {
     let found = app.db.read(move |tx| {
         tx.user(user)?;
         tx.emails(user, page)
     });
-    Ok(Listed(found.await?.map(EmailEntity::from)))
+    Ok(PagedList(found.await?.map(EmailEntity::from)))
 }
 
-async fn list(app: App, call: Call<SignedIn, OnlyPage>) -> ApiResult<Listed<EmailEntity>> {
+async fn list(app: App, call: Call<SignedIn, OnlyPage>) -> ApiResult<PagedList<EmailEntity>> {
     listed(&app, call.grant.user()?, call.page).await
 }
 
-async fn list_of(app: App, call: Call<Administrate, EmailsOf>) -> ApiResult<Listed<EmailEntity>> {
+async fn list_of(
+    app: App,
+    call: Call<Administrate, EmailsOf>,
+) -> ApiResult<PagedList<EmailEntity>> {
     listed(&app, call.params.id, call.page).await
 }
 

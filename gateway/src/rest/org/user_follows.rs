@@ -15,7 +15,7 @@ use crate::{
     error::ApiResult,
     extract::Call,
     params,
-    present::{Created, Listed},
+    present::{Created, PagedList},
     rest::shared::people,
     routes,
 };
@@ -44,7 +44,11 @@ async fn unfollow(app: App, call: Call<SignedIn, Whom>) -> ApiResult<Created<Bri
 
 type List = fn(&mut Tx<'_>, UserId, PageRequest) -> Result<Page<User>>;
 
-async fn listed(app: &App, call: Call<Anyone, Whose>, list: List) -> ApiResult<Listed<BriefUser>> {
+async fn listed(
+    app: &App,
+    call: Call<Anyone, Whose>,
+    list: List,
+) -> ApiResult<PagedList<BriefUser>> {
     let (actor, page, id) = (call.grant.actor(), call.page, call.params.id);
     if actor.id.is_none() {
         return Err(Error::forbidden().because("Not authorized!").into());
@@ -56,13 +60,13 @@ async fn listed(app: &App, call: Call<Anyone, Whose>, list: List) -> ApiResult<L
         }
         list(tx, id, page)
     });
-    Ok(Listed(found.await?.map(|user| BriefUser::new(&app.urls, &user))))
+    Ok(PagedList(found.await?.map(|user| BriefUser::new(&app.urls, &user))))
 }
 
-async fn followers(app: App, call: Call<Anyone, Whose>) -> ApiResult<Listed<BriefUser>> {
+async fn followers(app: App, call: Call<Anyone, Whose>) -> ApiResult<PagedList<BriefUser>> {
     listed(&app, call, actions::followers).await
 }
 
-async fn following(app: App, call: Call<Anyone, Whose>) -> ApiResult<Listed<BriefUser>> {
+async fn following(app: App, call: Call<Anyone, Whose>) -> ApiResult<PagedList<BriefUser>> {
     listed(&app, call, actions::following).await
 }

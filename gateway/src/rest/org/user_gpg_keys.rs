@@ -21,7 +21,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,
-    present::{Accepted, Created, Json, Listed, NoContent},
+    present::{Accepted, Created, Json, NoContent, PagedList},
     rest::shared::people,
     routes,
 };
@@ -45,16 +45,16 @@ params! { struct KeysOf: paged { id: UserId } }
 params! { struct OneKeyOf { id: UserId, key_id: GpgKeyId } }
 params! { struct AddKeyTo { id: UserId, key: String } }
 
-async fn listed(app: &App, user: UserId, page: PageRequest) -> ApiResult<Listed<GpgKeyEntity>> {
+async fn listed(app: &App, user: UserId, page: PageRequest) -> ApiResult<PagedList<GpgKeyEntity>> {
     let found = app.db.read(move |tx| tx.gpg_keys(user, page));
-    Ok(Listed(found.await?.map(GpgKeyEntity::from)))
+    Ok(PagedList(found.await?.map(GpgKeyEntity::from)))
 }
 
-async fn list(app: App, call: Call<SignedIn, OnlyPage>) -> ApiResult<Listed<GpgKeyEntity>> {
+async fn list(app: App, call: Call<SignedIn, OnlyPage>) -> ApiResult<PagedList<GpgKeyEntity>> {
     listed(&app, call.grant.user()?, call.page).await
 }
 
-async fn list_of(app: App, call: Call<Anyone, KeysOf>) -> ApiResult<Listed<GpgKeyEntity>> {
+async fn list_of(app: App, call: Call<Anyone, KeysOf>) -> ApiResult<PagedList<GpgKeyEntity>> {
     let (actor, id) = (call.grant.actor(), call.params.id);
     app.db.peek(move |tx| people::seen(tx, actor, &id.to_string())).await?;
     listed(&app, id, call.page).await

@@ -21,7 +21,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     param_enums, params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     rest::shared::people,
     routes,
 };
@@ -73,19 +73,19 @@ fn keys(tx: &mut Tx<'_>, owner: &User, page: PageRequest) -> kernel::Result<Page
     Ok(tx.ssh_keys(owner.id, page)?.map(|key| (owner.clone(), key)))
 }
 
-async fn list(app: App, call: Call<SignedIn, OnlyPage>) -> ApiResult<Listed<SshKeyEntity>> {
+async fn list(app: App, call: Call<SignedIn, OnlyPage>) -> ApiResult<PagedList<SshKeyEntity>> {
     let (owner, page) = (call.caller.user()?.as_ref().clone(), call.page);
     let found = app.db.read(move |tx| keys(tx, &owner, page)).await?;
-    Ok(Listed(found.map(|key| entity(&app, &key))))
+    Ok(PagedList(found.map(|key| entity(&app, &key))))
 }
 
-async fn list_of(app: App, call: Call<Anyone, KeysOf>) -> ApiResult<Listed<SshKeyEntity>> {
+async fn list_of(app: App, call: Call<Anyone, KeysOf>) -> ApiResult<PagedList<SshKeyEntity>> {
     let (actor, page) = (call.grant.actor(), call.page);
     let found = app.db.read(move |tx| {
         let owner = people::seen(tx, actor, &call.params.id)?;
         keys(tx, &owner, page)
     });
-    Ok(Listed(found.await?.map(|key| entity(&app, &key))))
+    Ok(PagedList(found.await?.map(|key| entity(&app, &key))))
 }
 
 async fn show(app: App, call: Call<SignedIn, OneKey>) -> ApiResult<Json<SshKeyEntity>> {

@@ -1,6 +1,6 @@
 //! How the caller wants to see things, and what waits for them.
 
-use forge::ports::{directory::Directory, review::Places};
+use forge::ports::{directory::Directory, review::OrgHierarchy};
 use kernel::access::SignedIn;
 use org::preference::{self, Change};
 use review::todo::waiting::waiting;
@@ -47,5 +47,5 @@ async fn change(
 
 async fn counts(app: App, call: Call<SignedIn>) -> ApiResult<Json<CountsEntity>> {
     let (actor, directory) = (call.grant.actor(), Directory::new(&app.urls));
-    Ok(Json(app.db.read(move |tx| waiting(tx, &directory, &Places, actor)).await?.into()))
+    Ok(Json(app.db.read(move |tx| waiting(tx, &directory, &OrgHierarchy, actor)).await?.into()))
 }

@@ -19,7 +19,7 @@ param_enums! { ClearAfter }
 
 params! { struct WhoseStatus { id: String } }
 params! {
-    struct Say {
+    struct SetStatus {
         /// File name of the avatar.
         emoji: Option<String>,
         message: Option<String>,
@@ -48,7 +48,7 @@ async fn show_of(app: App, call: Call<Anyone, WhoseStatus>) -> ApiResult<Json<St
 }
 
 /// Everything anew: what is left out is cleared.
-async fn set(app: App, call: Call<SignedIn, Say>) -> ApiResult<Json<StatusEntity>> {
+async fn set(app: App, call: Call<SignedIn, SetStatus>) -> ApiResult<Json<StatusEntity>> {
     let (user, given) = (call.grant.user()?, call.params);
     let said = app.db.write(move |tx| {
         let now = tx.now;
@@ -64,7 +64,7 @@ async fn set(app: App, call: Call<SignedIn, Say>) -> ApiResult<Json<StatusEntity
 }
 
 /// Only what is given.
-async fn change(app: App, call: Call<SignedIn, Say>) -> ApiResult<Json<StatusEntity>> {
+async fn change(app: App, call: Call<SignedIn, SetStatus>) -> ApiResult<Json<StatusEntity>> {
     let (user, given) = (call.grant.user()?, call.params);
     let ends_anew = call.raw.has("clear_status_after");
     let said = app.db.write(move |tx| {

@@ -15,7 +15,7 @@ use org::{
         list::{Order, TwoFactor, UserLists},
         list_rules::ensure_may_list,
         model::ExternalIdentity,
-        registration::Beginning,
+        registration::AccountStart,
         removal::{self, Removal},
         store::UserStore,
     },
@@ -34,7 +34,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Sort},
     param_enums, params,
-    present::{Accepted, Created, Either, Json, Listed, NoContent},
+    present::{Accepted, Created, Either, Json, NoContent, PagedList},
     routes,
 };
 
@@ -109,7 +109,7 @@ impl ListUsers {
 async fn list(
     app: App,
     call: Call<Anyone, ListUsers>,
-) -> ApiResult<Either<Listed<BriefUser>, Listed<AdminUser>>> {
+) -> ApiResult<Either<PagedList<BriefUser>, PagedList<AdminUser>>> {
     let actor = call.grant.actor();
     let (annotated, page) = (call.params.with_custom_attributes, call.page);
     let filter = call.params.filter(actor);
@@ -129,9 +129,9 @@ async fn list(
     });
     Ok(match found.await? {
         Either::Left(page) => {
-            Either::Left(Listed(page.map(|user| BriefUser::new(&app.urls, &user))))
+            Either::Left(PagedList(page.map(|user| BriefUser::new(&app.urls, &user))))
         }
-        Either::Right((page, mut notes)) => Either::Right(Listed(page.map(|full| {
+        Either::Right((page, mut notes)) => Either::Right(PagedList(page.map(|full| {
             let mut shown = AdminUser::new(&app.urls, &full);
             shown.custom_attributes = notes
                 .as_mut()
@@ -194,7 +194,7 @@ async fn create(
     } else {
         app.passwords.choose(whom, given.password.clone().unwrap_or_default()).await?
     };
-    let beginning = Beginning {
+    let beginning = AccountStart {
         password,
         by_mail,
         confirmed: given.skip_confirmation,

@@ -19,7 +19,7 @@ use repo::{
 use crate::{
     app::App,
     error::ApiResult,
-    extract::{Call, Flaws, Param, PathBytes, Raw, params::NOT_LISTED},
+    extract::{Call, Param, ParamErrors, PathBytes, Raw, params::NOT_LISTED},
     large_files, params,
     present::{Custom, head_alone},
     routes,
@@ -44,11 +44,12 @@ routes! { "Archives" at "/projects/{id}/repository";
 pub struct Format(ArchiveFormat);
 
 impl Param for Format {
-    fn read(raw: &Raw) -> std::result::Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> std::result::Result<Option<Self>, ParamErrors> {
         match String::read(raw)? {
             None => Ok(None),
             Some(text) => {
-                let format = ArchiveFormat::of_extension(&text).ok_or(Flaws::one(NOT_LISTED))?;
+                let format =
+                    ArchiveFormat::of_extension(&text).ok_or(ParamErrors::one(NOT_LISTED))?;
                 Ok(Some(Self(format)))
             }
         }
@@ -77,7 +78,7 @@ async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom
     let ending = call.path().rsplit_once("/archive.").map(|(_, ending)| ending);
     let format = ending.and_then(ArchiveFormat::of_extension);
     let params = &call.params;
-    let wish = Wish {
+    let wish = ArchiveRequest {
         revision: params.sha.clone(),
         path: params.path.clone().unwrap_or_default(),
         format: format.or(params.format.map(|format| format.0)).unwrap_or(ArchiveFormat::TarGz),
@@ -88,7 +89,7 @@ async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom
 }
 
 /// What somebody would like to have as one file.
-pub(crate) struct Wish {
+pub(crate) struct ArchiveRequest {
     /// Branch, tag or commit SHA. Default: the default branch.
     pub(crate) revision: Option<String>,
     /// Restricts the archive to this folder.
@@ -99,7 +100,11 @@ pub(crate) struct Wish {
     pub(crate) name: Option<String>,
 }
 
-pub(crate) async fn send<P>(app: &App, call: &Call<ReadCode, P>, wish: Wish) -> ApiResult<Custom> {
+pub(crate) async fn send<P>(
+    app: &App,
+    call: &Call<ReadCode, P>,
+    wish: ArchiveRequest,
+) -> ApiResult<Custom> {
     if call.is_embedded() {
         return Err(Error::not_acceptable().into());
     }
@@ -119,7 +124,7 @@ pub(crate) async fn send<P>(app: &App, call: &Call<ReadCode, P>, wish: Wish) -> 
     if call.is_method("HEAD") {
         return Ok(Custom(head_alone(response)));
     }
-    note_download(app, &call.grant).await?;
+    record_download(app, &call.grant).await?;
     let repo = app.storage.repository(call.grant.project());
     let large = match with_large_files {
         true => large_files::for_archives(app, call.grant.project()).await?,
@@ -130,7 +135,7 @@ pub(crate) async fn send<P>(app: &App, call: &Call<ReadCode, P>, wish: Wish) -> 
 }
 
 /// Notes the download, where that is counted. One too many ends what the caller was let in by.
-async fn note_download(app: &App, grant: &Grant<ReadCode>) -> Result<()> {
+async fn record_download(app: &App, grant: &Grant<ReadCode>) -> Result<()> {
     let (id, actor) = (grant.project(), grant.actor());
     let verdict = downloads::note(app, actor, id, &grant.facts().full_path).await?;
     if verdict == Verdict::LockedOut {
@@ -142,7 +147,7 @@ async fn note_download(app: &App, grant: &Grant<ReadCode>) -> Result<()> {
 }
 
 /// What goes into the file, and its name.
-async fn wanted(app: &App, grant: &Grant<ReadCode>, wish: Wish) -> Result<Archive> {
+async fn wanted(app: &App, grant: &Grant<ReadCode>, wish: ArchiveRequest) -> Result<Archive> {
     let facts = grant.facts().clone();
     let read = app.git_read(facts.id, move |reader| {
         let named = wish.revision.filter(|name| !name.is_empty());

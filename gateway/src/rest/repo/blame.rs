@@ -27,7 +27,7 @@ use crate::{
     entities::repo::blame::{BlameEntity, BlamedCommitEntity},
     error::ApiResult,
     extract::{
-        Call, FilePath, Filled, Flaws, Param, Raw,
+        Call, FilePath, NonEmpty, Param, ParamErrors, Raw,
         params::{EMPTY, INVALID, MISSING, NOT_LISTED},
     },
     file_headers::headers,
@@ -50,11 +50,15 @@ pub struct Lines {
 }
 
 impl Param for Lines {
-    fn read(raw: &Raw) -> std::result::Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> std::result::Result<Option<Self>, ParamErrors> {
         let Raw::Map(map) = raw else {
-            return if matches!(raw, Raw::Null) { Ok(None) } else { Err(Flaws::one(INVALID)) };
+            return if matches!(raw, Raw::Null) {
+                Ok(None)
+            } else {
+                Err(ParamErrors::one(INVALID))
+            };
         };
-        let mut flaws = Flaws::default();
+        let mut flaws = ParamErrors::default();
         let mut side = |name: &str| {
             let path = format!("[{name}]");
             let Some(given) = map.get(name) else {
@@ -94,16 +98,16 @@ params! {
     pub struct BlamedFile {
         file_path: FilePath,
         /// Branch, tag or commit SHA.
-        r#ref: Filled,
+        r#ref: NonEmpty,
         range: Option<Lines>,
     }
 }
 
 /// Documented as records; their text is kept, and a long one is sent while it is written. Whoever asks for the head alone
 /// is told no length and no tag of a body that nobody worked out.
-type Shown = Either<WithHeaders<Json<Vec<BlameEntity>>>, WithHeaders<Custom>>;
+type BlameAnswer = Either<WithHeaders<Json<Vec<BlameEntity>>>, WithHeaders<Custom>>;
 
-async fn show(app: App, call: Call<ReadFiles, BlamedFile>) -> ApiResult<Shown> {
+async fn show(app: App, call: Call<ReadFiles, BlamedFile>) -> ApiResult<BlameAnswer> {
     let is_head = call.is_method("HEAD");
     let BlamedFile { file_path, r#ref, range } = call.params;
     if range.is_some_and(|lines| lines.start > lines.end) {

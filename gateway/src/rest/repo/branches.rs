@@ -21,9 +21,9 @@ use crate::{
     app::App,
     entities::repo::branch::BranchEntity,
     error::ApiResult,
-    extract::{Call, Caller, Filled},
+    extract::{Call, Caller, NonEmpty},
     param_enums, params,
-    present::{Accepted, Created, Either, Json, Listed, ListedAfter, NoContent},
+    present::{Accepted, Created, Either, Json, KeysetList, NoContent, PagedList},
     routes,
 };
 
@@ -58,7 +58,7 @@ params! {
     }
 }
 
-type Branches = Either<Listed<BranchEntity>, ListedAfter<BranchEntity>>;
+type Branches = Either<PagedList<BranchEntity>, KeysetList<BranchEntity>>;
 
 async fn list(app: App, call: Call<ReadCode, ListBranches>) -> ApiResult<Branches> {
     let (params, page) = (call.params, call.page);
@@ -83,9 +83,9 @@ async fn list(app: App, call: Call<ReadCode, ListBranches>) -> ApiResult<Branche
     });
     let branches = read.await?.map(|branch| BranchEntity::new(branch, &protection, &url));
     Ok(match is_keyset {
-        false => Either::Left(Listed(branches)),
+        false => Either::Left(PagedList(branches)),
         true => {
-            Either::Right(ListedAfter::of_page(branches, "page_token", |last| last.name.clone()))
+            Either::Right(KeysetList::of_page(branches, "page_token", |last| last.name.clone()))
         }
     })
 }
@@ -125,9 +125,9 @@ async fn exists(app: App, call: Call<ReadCode, OneBranch>) -> ApiResult<NoConten
 
 params! {
     pub struct CreateBranch {
-        branch: Filled,
+        branch: NonEmpty,
         /// Branch, tag or commit SHA to start from.
-        r#ref: Filled,
+        r#ref: NonEmpty,
     }
 }
 

@@ -10,7 +10,7 @@ use kernel::{
 };
 use org::user::store::UserStore;
 use repo::{
-    changelog::{self, Collected, Entry, Release, Request, Version},
+    changelog::{self, ChangelogCommits, Entry, Release, Request, Version},
     commit::{FileQuery, Words, file},
     git::{
         GitError, TreePath,
@@ -26,7 +26,7 @@ use crate::{
     app::App,
     entities::repo::changelog::ChangelogEntity,
     error::ApiResult,
-    extract::{Call, Flaws, Param, Raw, params::INVALID},
+    extract::{Call, Param, ParamErrors, Raw, params::INVALID},
     params,
     present::{Custom, Json},
     routes,
@@ -48,10 +48,10 @@ const FILE_BYTES: u64 = 8 << 20;
 pub struct VersionText(String);
 
 impl Param for VersionText {
-    fn read(raw: &Raw) -> std::result::Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> std::result::Result<Option<Self>, ParamErrors> {
         match String::read(raw)? {
             Some(text) if Version::parse(&text).is_some() => Ok(Some(Self(text))),
-            _ => Err(Flaws::one(INVALID)),
+            _ => Err(ParamErrors::one(INVALID)),
         }
     }
 
@@ -104,7 +104,7 @@ async fn notes(
     let (facts, version) = (grant.facts().clone(), request.version.clone());
     let full_path = facts.full_path.clone();
     let read = app.git_read(facts.id, move |reader| changelog::collect(reader, &facts, &request));
-    let Collected { config, commits } = read.await?;
+    let ChangelogCommits { config, commits } = read.await?;
     let emails = commits.iter().map(|(_, commit)| commit.author.email.clone()).collect();
     let authors = authors(app, emails).await?;
     let merged = merged(app, grant, &commits).await?;

@@ -25,7 +25,7 @@ use crate::{
     entities::repo::commit::{CommitDetailEntity, CommitEntity, DryRunEntity},
     error::ApiResult,
     extract::{
-        Call, Content, Filled, Flaws, Param, PathBytes, Raw,
+        Call, Content, NonEmpty, Param, ParamErrors, PathBytes, Raw,
         params::{INVALID, MISSING},
     },
     param_enums, params,
@@ -41,13 +41,13 @@ routes! { "Commits" at "/projects/{id}/repository/commits";
 
 kernel::text_enum! {
     /// What is done to a file.
-    pub enum Deed { Create = "create", Delete = "delete", Move = "move", Update = "update", Chmod = "chmod" }
+    pub enum FileActionKind { Create = "create", Delete = "delete", Move = "move", Update = "update", Chmod = "chmod" }
 }
 kernel::text_enum! {
     /// How the content of a file is written in a request.
     pub enum Encoding { Text = "text", Base64 = "base64" }
 }
-param_enums! { Deed, Encoding }
+param_enums! { FileActionKind, Encoding }
 
 impl Encoding {
     /// The content itself; `None` when it is no Base64. Line breaks in it do not matter.
@@ -65,7 +65,7 @@ impl Encoding {
 
 params! {
     pub struct ActionFields {
-        action: Deed,
+        action: FileActionKind,
         file_path: PathBytes,
         /// Previous path of a moved file.
         previous_path: Option<PathBytes>,
@@ -84,21 +84,23 @@ params! {
 pub struct Action(FileAction);
 
 impl Param for Action {
-    fn read(raw: &Raw) -> std::result::Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> std::result::Result<Option<Self>, ParamErrors> {
         let Some(fields) = <ActionFields as Param>::read(raw)? else { return Ok(None) };
-        let mut flaws = Flaws::default();
+        let mut flaws = ParamErrors::default();
         let mut need = |there: bool, name: &str| {
             if !there {
                 flaws.add(name, MISSING);
             }
         };
         match fields.action {
-            Deed::Create | Deed::Update => need(fields.content.is_some(), "[content]"),
-            Deed::Move => need(fields.previous_path.is_some(), "[previous_path]"),
-            Deed::Chmod => need(fields.execute_filemode.is_some(), "[execute_filemode]"),
-            Deed::Delete => {}
+            FileActionKind::Create | FileActionKind::Update => {
+                need(fields.content.is_some(), "[content]")
+            }
+            FileActionKind::Move => need(fields.previous_path.is_some(), "[previous_path]"),
+            FileActionKind::Chmod => need(fields.execute_filemode.is_some(), "[execute_filemode]"),
+            FileActionKind::Delete => {}
         }
-        let writes = !matches!(fields.action, Deed::Delete | Deed::Chmod);
+        let writes = !matches!(fields.action, FileActionKind::Delete | FileActionKind::Chmod);
         let content = fields.content.filter(|_| writes).and_then(|content| {
             let decoded = fields.encoding.decode(content);
             if decoded.is_none() {
@@ -109,7 +111,7 @@ impl Param for Action {
         if !flaws.is_empty() {
             return Err(flaws);
         }
-        let previous = fields.previous_path.filter(|_| fields.action == Deed::Move);
+        let previous = fields.previous_path.filter(|_| fields.action == FileActionKind::Move);
         Ok(Some(Self(FileAction {
             kind: fields.action.into(),
             path: fields.file_path.0.into(),
@@ -125,21 +127,21 @@ impl Param for Action {
     }
 }
 
-impl From<Deed> for ActionKind {
-    fn from(deed: Deed) -> Self {
+impl From<FileActionKind> for ActionKind {
+    fn from(deed: FileActionKind) -> Self {
         match deed {
-            Deed::Create => Self::Create,
-            Deed::Delete => Self::Delete,
-            Deed::Move => Self::Move,
-            Deed::Update => Self::Update,
-            Deed::Chmod => Self::Chmod,
+            FileActionKind::Create => Self::Create,
+            FileActionKind::Delete => Self::Delete,
+            FileActionKind::Move => Self::Move,
+            FileActionKind::Update => Self::Update,
+            FileActionKind::Chmod => Self::Chmod,
         }
     }
 }
 
 params! {
     pub struct CreateCommit {
-        branch: Filled,
+        branch: NonEmpty,
         commit_message: String,
         actions: Vec<Action>,
         /// Branch from which a new branch starts. A new branch requires this or `start_sha`.
@@ -226,7 +228,7 @@ async fn detail(
 params! {
     pub struct CherryPick {
         sha: String,
-        branch: Filled,
+        branch: NonEmpty,
         dry_run: bool = false,
         /// Replaces the original message.
         message: Option<String>,
@@ -236,14 +238,14 @@ params! {
 params! {
     pub struct Revert {
         sha: String,
-        branch: Filled,
+        branch: NonEmpty,
         dry_run: bool = false,
     }
 }
 
-type Applied = Either<Created<CommitEntity>, Json<DryRunEntity>>;
+type PickAnswer = Either<Created<CommitEntity>, Json<DryRunEntity>>;
 
-async fn cherry_pick(app: App, call: Call<PushToBranch, CherryPick>) -> ApiResult<Applied> {
+async fn cherry_pick(app: App, call: Call<PushToBranch, CherryPick>) -> ApiResult<PickAnswer> {
     let CherryPick { sha, branch, dry_run, message } = call.params;
     let caller = call.caller.user()?;
     let message = message.filter(|message| !message.is_empty());
@@ -252,7 +254,7 @@ async fn cherry_pick(app: App, call: Call<PushToBranch, CherryPick>) -> ApiResul
     Ok(apply(&app, &call.grant, caller, request).await?)
 }
 
-async fn revert(app: App, call: Call<PushToBranch, Revert>) -> ApiResult<Applied> {
+async fn revert(app: App, call: Call<PushToBranch, Revert>) -> ApiResult<PickAnswer> {
     let Revert { sha, branch, dry_run } = call.params;
     let caller = call.caller.user()?;
     let request =
@@ -265,7 +267,7 @@ async fn apply(
     grant: &Grant<PushToBranch>,
     caller: &User,
     request: PickRequest,
-) -> Result<Applied> {
+) -> Result<PickAnswer> {
     match pick(app, grant, caller, request).await? {
         Some(id) => Ok(Either::Left(Created(detail(app, grant, id, false).await?.commit))),
         None => Ok(Either::Right(Json(DryRunEntity { dry_run: "success" }))),

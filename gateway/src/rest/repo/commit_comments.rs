@@ -17,7 +17,7 @@ use crate::{
     error::ApiResult,
     extract::Call,
     param_enums, params,
-    present::{Created, Listed},
+    present::{Created, PagedList},
     routes,
 };
 
@@ -37,7 +37,7 @@ params! {
 async fn list(
     app: App,
     call: Call<ReadCode, ListComments>,
-) -> ApiResult<Listed<CommitCommentEntity>> {
+) -> ApiResult<PagedList<CommitCommentEntity>> {
     let (project, page) = (call.grant.project(), call.page);
     let sha = find_commit(&app, project, call.params.sha).await?;
     let read = app.db.read(move |tx| {
@@ -48,7 +48,7 @@ async fn list(
         Ok((notes, tx.users_by_id(&ids)?))
     });
     let (notes, authors) = read.await?;
-    Ok(Listed(notes.map(|note| {
+    Ok(PagedList(notes.map(|note| {
         let author = authors.get(&note.author_id);
         CommitCommentEntity::new(&app.urls, note, author)
     })))

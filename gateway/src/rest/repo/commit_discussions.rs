@@ -4,7 +4,7 @@ use forge::merge_request::diff_notes::ensure_in_commit;
 use kernel::{Error, Result, ids::CommitNoteId};
 use repo::{
     commit::{
-        discussion::{self, Spot, Words},
+        discussion::{self, DiffPosition, Words},
         note::{LineAt, LineType},
     },
     policy::{CommentOnCommit, ReadCommitDiscussions},
@@ -18,7 +18,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     rest::review::note_params::{
         ChangeThreadNote, CreateDiscussion, OneDiscussion, PositionParams,
     },
@@ -59,14 +59,14 @@ params! {
 async fn list(
     app: App,
     call: Call<ReadCommitDiscussions, (OnCommit, OnlyPage)>,
-) -> ApiResult<Listed<DiscussionEntity>> {
+) -> ApiResult<PagedList<DiscussionEntity>> {
     let (grant, (on, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let sha = find_commit(&app, grant.project(), on.sha).await?;
     let found = app.db.read(move |tx| {
         let threads = discussion::list(tx, &grant, sha, page)?;
         threads.try_map_all(|threads| DiscussionEntity::all_of_commit(tx, &urls, threads))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 type OneOfCommit = (OnCommit, OneDiscussion);
@@ -96,10 +96,10 @@ async fn show(
 async fn list_notes(
     app: App,
     call: Call<ReadCommitDiscussions, (OnCommit, (OneDiscussion, OnlyPage))>,
-) -> ApiResult<Listed<NoteEntity>> {
+) -> ApiResult<PagedList<NoteEntity>> {
     let (page, (on, (one, _))) = (call.page, call.params);
     let thread = read(&app, call.grant, (on, one)).await?;
-    Ok(Listed(page.slice(thread.notes)))
+    Ok(PagedList(page.slice(thread.notes)))
 }
 
 async fn show_note(
@@ -134,7 +134,7 @@ async fn create(
 }
 
 /// The line that a place means: the new one, where it has two.
-fn spot(position: &Position) -> Result<Spot> {
+fn spot(position: &Position) -> Result<DiffPosition> {
     let new = position.new_path.as_ref().zip(position.new_line);
     let old = position.old_path.as_ref().or(position.new_path.as_ref()).zip(position.old_line);
     let new = new.map(|(path, line)| (path, line, LineType::New));
@@ -143,7 +143,7 @@ fn spot(position: &Position) -> Result<Spot> {
         let path = path.clone();
         LineAt { path, line, line_type }
     });
-    Ok(Spot { position: serde_json::to_string(position).map_err(Error::internal)?, line })
+    Ok(DiffPosition { position: serde_json::to_string(position).map_err(Error::internal)?, line })
 }
 
 impl From<CreateDiscussion> for Words {
@@ -167,11 +167,11 @@ async fn reply(
 }
 
 /// A note of a discussion, and what is to become of it.
-type Changed = (OnCommit, (OneDiscussion, (OneCommitNote, ChangeThreadNote)));
+type ChangeNoteParams = (OnCommit, (OneDiscussion, (OneCommitNote, ChangeThreadNote)));
 
 async fn update_note(
     app: App,
-    call: Call<CommentOnCommit, Changed>,
+    call: Call<CommentOnCommit, ChangeNoteParams>,
 ) -> ApiResult<Json<NoteEntity>> {
     let (grant, (on, (one, (note, change))), urls) = (call.grant, call.params, app.urls.clone());
     let sha = find_commit(&app, grant.project(), on.sha).await?;

@@ -21,7 +21,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, RawText},
     param_enums, params,
-    present::{Json, Listed},
+    present::{Json, PagedList},
     routes,
 };
 
@@ -87,7 +87,7 @@ impl ListCommits {
     }
 }
 
-async fn list(app: App, call: Call<ReadCode, ListCommits>) -> ApiResult<Listed<CommitEntity>> {
+async fn list(app: App, call: Call<ReadCode, ListCommits>) -> ApiResult<PagedList<CommitEntity>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let filter = params.filter()?;
     let (answers, url) = (app.answers.clone(), app.urls.at(&grant.facts().full_path));
@@ -108,7 +108,7 @@ async fn list(app: App, call: Call<ReadCode, ListCommits>) -> ApiResult<Listed<C
             entities.collect()
         })
     });
-    Ok(Listed(read.await?))
+    Ok(PagedList(read.await?))
 }
 
 params! {
@@ -144,7 +144,10 @@ params! {
     }
 }
 
-async fn refs(app: App, call: Call<ReadCode, RefsOfCommit>) -> ApiResult<Listed<CommitRefEntity>> {
+async fn refs(
+    app: App,
+    call: Call<ReadCode, RefsOfCommit>,
+) -> ApiResult<PagedList<CommitRefEntity>> {
     let (page, params) = (call.page, call.params);
     let kinds: &[RefKind] = match params.r#type {
         RefType::Branch => &[RefKind::Branch],
@@ -156,7 +159,7 @@ async fn refs(app: App, call: Call<ReadCode, RefsOfCommit>) -> ApiResult<Listed<
         read::refs_with(reader, id, kinds)
     });
     let names = page.slice(read.await?).without_total(page);
-    Ok(Listed(names.map(|name| CommitRefEntity::from(&name))))
+    Ok(PagedList(names.map(|name| CommitRefEntity::from(&name))))
 }
 
 params! {
@@ -167,7 +170,7 @@ params! {
     }
 }
 
-async fn diff(app: App, call: Call<ReadCode, DiffOfCommit>) -> ApiResult<Listed<DiffEntity>> {
+async fn diff(app: App, call: Call<ReadCode, DiffOfCommit>) -> ApiResult<PagedList<DiffEntity>> {
     let (page, params) = (call.page, call.params);
     let answers = app.answers.clone();
     let read = app.git_read(call.grant.project(), move |reader| {
@@ -177,7 +180,7 @@ async fn diff(app: App, call: Call<ReadCode, DiffOfCommit>) -> ApiResult<Listed<
     });
     let shown: fn(&FileDiff) -> DiffEntity =
         if params.unidiff { DiffEntity::unified } else { |file| DiffEntity::from(file) };
-    Ok(Listed(read.await?.map(|file| shown(&file))))
+    Ok(PagedList(read.await?.map(|file| shown(&file))))
 }
 
 params! {

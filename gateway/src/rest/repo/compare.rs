@@ -38,9 +38,9 @@ params! {
     }
 }
 
-type Shown = Either<Json<ComparisonEntity>, Custom>;
+type CompareAnswer = Either<Json<ComparisonEntity>, Custom>;
 
-async fn show(app: App, call: Call<ReadCode, Compare>) -> ApiResult<Shown> {
+async fn show(app: App, call: Call<ReadCode, Compare>) -> ApiResult<CompareAnswer> {
     let is_head = call.is_method("HEAD");
     let (grant, params) = (call.grant, call.params);
     let other = params.from_project_id.filter(|id| *id != grant.project());

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, path::PathBuf};
 use bytes::Bytes;
 use futures_util::{Stream, stream::try_unfold};
 use kernel::{Error, Result, ids::ProjectId};
-use repo::git::{Oid, Reader, reader::Joined};
+use repo::git::{Oid, Reader, reader::OverlayReader};
 
 use crate::{app::App, entities::repo::commit::CommitEntity};
 
@@ -32,7 +32,9 @@ impl Source {
         let elsewhere = self.elsewhere.clone();
         let read = self.app.git_read(self.project, move |reader| match &elsewhere {
             None => work(reader),
-            Some(objects) => work(Joined::new(reader.path(), &[objects.as_path()])?.reader()),
+            Some(objects) => {
+                work(OverlayReader::new(reader.path(), &[objects.as_path()])?.reader())
+            }
         });
         read.await
     }

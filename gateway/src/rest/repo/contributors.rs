@@ -10,7 +10,7 @@ use repo::{
 use super::tags::SortDirection;
 use crate::{
     app::App, entities::repo::tree::ContributorEntity, error::ApiResult, extract::Call,
-    param_enums, params, present::Listed, routes,
+    param_enums, params, present::PagedList, routes,
 };
 
 routes! { "Contributors" at "/projects/{id}/repository/contributors";
@@ -32,7 +32,7 @@ params! {
 async fn list(
     app: App,
     call: Call<ReadCode, ListContributors>,
-) -> ApiResult<Listed<ContributorEntity>> {
+) -> ApiResult<PagedList<ContributorEntity>> {
     let (page, params, facts) = (call.page, call.params, call.grant.facts().clone());
     let read = app.git_read(facts.id, move |reader| {
         let tip = match params.r#ref.filter(|name| !name.is_empty()) {
@@ -43,7 +43,7 @@ async fn list(
     });
     let mut all = read.await?;
     sort(&mut all, params.order_by, params.sort);
-    Ok(Listed(page.slice(all).map(ContributorEntity::from)))
+    Ok(PagedList(page.slice(all).map(ContributorEntity::from)))
 }
 
 /// Equal ones by name and address.

@@ -26,7 +26,7 @@ use crate::{
     app::App,
     entities::repo::file::{FileEntity, WrittenFileEntity},
     error::ApiResult,
-    extract::{Call, Content, FilePath, Filled},
+    extract::{Call, Content, FilePath, NonEmpty},
     file_headers::{content_kind, disposition, headers},
     large_files, params,
     present::{Created, Custom, Either, Json, NoContent, WithHeaders, head_alone},
@@ -48,13 +48,13 @@ params! {
     pub struct OneFile {
         file_path: FilePath,
         /// Branch, tag or commit SHA.
-        r#ref: Filled,
+        r#ref: NonEmpty,
     }
 }
 
-type Shown = Either<WithHeaders<Json<FileEntity>>, WithHeaders<Custom>>;
+type FileAnswer = Either<WithHeaders<Json<FileEntity>>, WithHeaders<Custom>>;
 
-async fn show(app: App, call: Call<ReadFiles, OneFile>) -> ApiResult<Shown> {
+async fn show(app: App, call: Call<ReadFiles, OneFile>) -> ApiResult<FileAnswer> {
     let is_head = call.is_method("HEAD");
     let OneFile { file_path, r#ref } = call.params;
     let query = FileQuery { ref_name: r#ref.0, path: file_path.lookup() };
@@ -220,8 +220,8 @@ async fn raw_body(
 params! {
     pub struct WriteFile {
         file_path: FilePath,
-        branch: Filled,
-        commit_message: Filled,
+        branch: NonEmpty,
+        commit_message: NonEmpty,
         content: Content,
         encoding: Encoding = Encoding::Text,
         author_email: Option<String>,
@@ -237,8 +237,8 @@ params! {
 params! {
     pub struct RemoveFile {
         file_path: FilePath,
-        branch: Filled,
-        commit_message: Filled,
+        branch: NonEmpty,
+        commit_message: NonEmpty,
         author_email: Option<String>,
         author_name: Option<String>,
         start_branch: Option<String>,
@@ -250,18 +250,19 @@ async fn create(
     app: App,
     call: Call<PushCode, WriteFile>,
 ) -> ApiResult<Created<WrittenFileEntity>> {
-    let deed = Deed { last_commit_id: None, ..Deed::of(ActionKind::Create, &call.params)? };
+    let deed =
+        FileChange { last_commit_id: None, ..FileChange::of(ActionKind::Create, &call.params)? };
     Ok(Created(write(&app, &call, deed, call.params.author()).await?))
 }
 
 async fn update(app: App, call: Call<PushCode, WriteFile>) -> ApiResult<Json<WrittenFileEntity>> {
-    let deed = Deed::of(ActionKind::Update, &call.params)?;
+    let deed = FileChange::of(ActionKind::Update, &call.params)?;
     Ok(Json(write(&app, &call, deed, call.params.author()).await?))
 }
 
 async fn remove(app: App, call: Call<PushCode, RemoveFile>) -> ApiResult<NoContent> {
     let params = &call.params;
-    let deed = Deed {
+    let deed = FileChange {
         kind: ActionKind::Delete,
         path: params.file_path.bytes().into(),
         content: None,
@@ -283,7 +284,7 @@ impl WriteFile {
 }
 
 /// What is to become of one file.
-struct Deed {
+struct FileChange {
     kind: ActionKind,
     path: BString,
     content: Option<Bytes>,
@@ -294,7 +295,7 @@ struct Deed {
     message: String,
 }
 
-impl Deed {
+impl FileChange {
     fn of(kind: ActionKind, params: &WriteFile) -> Result<Self> {
         let content = params.encoding.decode(params.content.clone());
         let content =
@@ -329,7 +330,7 @@ impl Deed {
 async fn write<P>(
     app: &App,
     call: &Call<PushCode, P>,
-    deed: Deed,
+    deed: FileChange,
     author: (Option<String>, Option<String>),
 ) -> Result<WrittenFileEntity> {
     let (author, committer) = signatures(app, call.caller.user()?, author.0, author.1);

@@ -2,7 +2,6 @@
 
 use crate::route::RouteRow;
 
-pub mod access_params;
 pub mod archive;
 pub mod blame;
 mod blame_lines;
@@ -24,6 +23,7 @@ pub mod project_push_rule;
 pub mod project_repository;
 pub mod protected_branches;
 pub mod protected_tags;
+pub mod protection_params;
 pub mod push_rule_calls;
 pub mod push_rule_params;
 pub mod tags;

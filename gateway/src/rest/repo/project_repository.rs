@@ -11,7 +11,7 @@ use org::{
 use repo::{
     commit::read::deadline,
     git::{RefName, snapshot as snapshots},
-    jobs::keep_house,
+    jobs::run_maintenance,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -64,7 +64,7 @@ async fn languages(app: App, call: Call<ReadProject>) -> ApiResult<Json<Language
 
 async fn housekeeping(app: App, call: Call<AdminProject>) -> ApiResult<Created<Option<bool>>> {
     let project = call.grant.project();
-    app.db.write(move |tx| keep_house(tx, project)).await?;
+    app.db.write(move |tx| run_maintenance(tx, project)).await?;
     Ok(Created(None))
 }
 

@@ -6,20 +6,20 @@ use repo::{
     policy::{ProtectRefs, ReadCode},
     protection::{
         BranchRuleStore, Holder,
-        actions::{self, AccessChange, Asked, NewProtection, ProtectionChange},
+        actions::{self, AccessChange, NewProtection, ProtectRequest, ProtectionChange},
     },
 };
 
-use super::access_params::{
+use super::protection_params::{
     AllowedToPush, AllowedToUnprotect, ChangedPush, ChangedUnprotect, PushLevel, UnprotectLevel,
 };
 use crate::{
     app::App,
     entities::repo::protection::ProtectedBranchEntity,
     error::ApiResult,
-    extract::{Call, Given},
+    extract::{Call, NonBlank},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -41,13 +41,13 @@ params! {
 async fn list(
     app: App,
     call: Call<ReadCode, ListProtectedBranches>,
-) -> ApiResult<Listed<ProtectedBranchEntity>> {
+) -> ApiResult<PagedList<ProtectedBranchEntity>> {
     let (project, page, search) = (call.grant.project(), call.page, call.params.search);
     let listed = app.db.read(move |tx| {
         let rules = tx.branch_rule_page(project, search.as_deref(), page)?;
         rules.try_map_all(|rules| ProtectedBranchEntity::all(tx, rules))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 params! {
@@ -106,8 +106,11 @@ impl ProtectBranch {
     }
 }
 
-pub(super) fn asked(level: Option<AccessLevel>, holders: impl Iterator<Item = Holder>) -> Asked {
-    Asked { level, holders: holders.collect() }
+pub(super) fn asked(
+    level: Option<AccessLevel>,
+    holders: impl Iterator<Item = Holder>,
+) -> ProtectRequest {
+    ProtectRequest { level, holders: holders.collect() }
 }
 
 async fn protect(
@@ -126,7 +129,7 @@ async fn protect(
 params! {
     pub struct UpdateProtectedBranch {
         name: String,
-        allow_force_push: Option<Given<bool>>,
+        allow_force_push: Option<NonBlank<bool>>,
         code_owner_approval_required: bool = false,
         unprotect_access_level: Option<UnprotectLevel>,
         allowed_to_push: Option<Vec<ChangedPush>>,

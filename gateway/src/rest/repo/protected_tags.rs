@@ -8,8 +8,8 @@ use repo::{
 };
 
 use super::{
-    access_params::{AllowedToCreate, CreateLevel},
     protected_branches::asked,
+    protection_params::{AllowedToCreate, CreateLevel},
 };
 use crate::{
     app::App,
@@ -17,7 +17,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -31,13 +31,13 @@ routes! { "Protected tags" at "/projects/{id}/protected_tags";
 async fn list(
     app: App,
     call: Call<ProtectRefs, OnlyPage>,
-) -> ApiResult<Listed<ProtectedTagEntity>> {
+) -> ApiResult<PagedList<ProtectedTagEntity>> {
     let (project, page) = (call.grant.project(), call.page);
     let listed = app.db.read(move |tx| {
         let rules = tx.tag_rule_page(project, page)?;
         rules.try_map_all(|rules| ProtectedTagEntity::all(tx, rules))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 params! {

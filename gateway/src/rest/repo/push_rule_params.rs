@@ -4,7 +4,7 @@ use repo::push_rule::Terms;
 use serde_json::Value;
 
 use crate::{
-    extract::{Flaws, Param, Raw},
+    extract::{Param, ParamErrors, Raw},
     params,
 };
 
@@ -13,7 +13,7 @@ use crate::{
 pub struct Reset<T>(pub Option<T>);
 
 impl<T: Param> Param for Reset<T> {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         T::read(raw).map(|value| Some(Self(value)))
     }
 

@@ -16,7 +16,7 @@ use crate::{
     error::ApiResult,
     extract::Call,
     param_enums, params,
-    present::{Created, Either, Json, Listed, ListedAfter, NoContent},
+    present::{Created, Either, Json, KeysetList, NoContent, PagedList},
     routes,
 };
 
@@ -59,7 +59,7 @@ impl ListTags {
     }
 }
 
-type Tags = Either<Listed<TagEntity>, ListedAfter<TagEntity>>;
+type Tags = Either<PagedList<TagEntity>, KeysetList<TagEntity>>;
 
 async fn list(app: App, call: Call<ReadCode, ListTags>) -> ApiResult<Tags> {
     let (params, page) = (call.params, call.page);
@@ -79,8 +79,8 @@ async fn list(app: App, call: Call<ReadCode, ListTags>) -> ApiResult<Tags> {
     });
     let tags = read.await?.map(|tag| TagEntity::new(tag, &protection, &url));
     Ok(match is_keyset {
-        false => Either::Left(Listed(tags)),
-        true => Either::Right(ListedAfter::of_page(tags, "page_token", |last| last.name.clone())),
+        false => Either::Left(PagedList(tags)),
+        true => Either::Right(KeysetList::of_page(tags, "page_token", |last| last.name.clone())),
     })
 }
 

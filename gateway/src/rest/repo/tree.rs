@@ -12,7 +12,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, PathBytes},
     param_enums, params,
-    present::{Either, Listed, ListedAfter},
+    present::{Either, KeysetList, PagedList},
     routes,
 };
 
@@ -42,7 +42,7 @@ params! {
     }
 }
 
-type Tree = Either<Listed<TreeEntryEntity>, ListedAfter<TreeEntryEntity>>;
+type Tree = Either<PagedList<TreeEntryEntity>, KeysetList<TreeEntryEntity>>;
 
 async fn list(app: App, call: Call<ReadCode, ListTree>) -> ApiResult<Tree> {
     let (params, page, facts) = (call.params, call.page, call.grant.facts().clone());
@@ -65,10 +65,10 @@ async fn list(app: App, call: Call<ReadCode, ListTree>) -> ApiResult<Tree> {
     let read = app.git_read(facts.id, move |reader| tree::list(reader, &facts, &query, &part));
     let entries = read.await?;
     Ok(match params.pagination {
-        TreePagination::Legacy => Either::Left(Listed(entries.map(TreeEntryEntity::from))),
+        TreePagination::Legacy => Either::Left(PagedList(entries.map(TreeEntryEntity::from))),
         TreePagination::Keyset | TreePagination::None => {
             let page =
-                ListedAfter::of_page(entries, "page_token", |last| tree::token_of(&last.path));
+                KeysetList::of_page(entries, "page_token", |last| tree::token_of(&last.path));
             Either::Right(page.map(TreeEntryEntity::from))
         }
     })

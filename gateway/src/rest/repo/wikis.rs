@@ -6,7 +6,7 @@ use org::settings::store::SettingsStore as _;
 use repo::{
     git::{RefName, Wiki},
     policy::{AdminGroupWiki, AdminWiki, ReadGroupWiki, ReadWiki, WriteGroupWiki, WriteWiki},
-    wiki::{Asked, Attachment, Deed, Page, PageFormat, Site, Written, find, name},
+    wiki::{Attachment, Page, PageFormat, Site, WikiChange, WikiRequest, WikiResult, find, name},
 };
 
 use super::commit_actions::signatures;
@@ -89,42 +89,42 @@ params! {
 }
 
 /// A wiki, as those see it who may read it.
-struct Place {
+struct WikiView {
     wiki: Wiki,
     /// The address of its pages.
     url: String,
     reader: Actor,
     /// What short names in its pages go by.
-    names: references::Place,
+    names: references::TextContext,
 }
 
-impl Place {
+impl WikiView {
     fn of_project(app: &App, grant: &Grant<ReadWiki>) -> Self {
         let (id, path) = (grant.project(), &grant.facts().full_path);
         let url = app.urls.at(&format!("{path}/-/wikis"));
-        let names = references::Place::project(id, path);
+        let names = references::TextContext::project(id, path);
         Self { wiki: Wiki::Project(id), url, reader: grant.actor(), names }
     }
 
     fn of_group(app: &App, grant: &Grant<ReadGroupWiki>) -> Self {
         let (id, path) = (grant.group(), &grant.group_facts().full_path);
         let url = app.urls.at(&format!("groups/{path}/-/wikis"));
-        let names = references::Place::group(id, path);
+        let names = references::TextContext::group(id, path);
         Self { wiki: Wiki::Group(id), url, reader: grant.actor(), names }
     }
 }
 
-type Listed = ApiResult<Json<Vec<WikiListEntity>>>;
+type ListAnswer = ApiResult<Json<Vec<WikiListEntity>>>;
 
-async fn project_list(app: App, call: Call<ReadWiki, ListPages>) -> Listed {
-    list(&app, Place::of_project(&app, &call.grant), call.params).await
+async fn project_list(app: App, call: Call<ReadWiki, ListPages>) -> ListAnswer {
+    list(&app, WikiView::of_project(&app, &call.grant), call.params).await
 }
 
-async fn group_list(app: App, call: Call<ReadGroupWiki, ListPages>) -> Listed {
-    list(&app, Place::of_group(&app, &call.grant), call.params).await
+async fn group_list(app: App, call: Call<ReadGroupWiki, ListPages>) -> ListAnswer {
+    list(&app, WikiView::of_group(&app, &call.grant), call.params).await
 }
 
-async fn list(app: &App, place: Place, params: ListPages) -> Listed {
+async fn list(app: &App, place: WikiView, params: ListPages) -> ListAnswer {
     let read = app.wiki_read(place.wiki, move |reader| {
         let Some(tip) = find::tip(reader)? else { return Ok(Vec::new()) };
         let pages = find::all(reader, tip)?.into_iter();
@@ -137,18 +137,18 @@ async fn list(app: &App, place: Place, params: ListPages) -> Listed {
     Ok(Json(read.await?.unwrap_or_default()))
 }
 
-type Shown = ApiResult<Json<WikiPageEntity>>;
+type PageAnswer = ApiResult<Json<WikiPageEntity>>;
 
-async fn project_show(app: App, call: Call<ReadWiki, ShowPage>) -> Shown {
-    show(&app, Place::of_project(&app, &call.grant), call.params).await
+async fn project_show(app: App, call: Call<ReadWiki, ShowPage>) -> PageAnswer {
+    show(&app, WikiView::of_project(&app, &call.grant), call.params).await
 }
 
-async fn group_show(app: App, call: Call<ReadGroupWiki, ShowPage>) -> Shown {
-    show(&app, Place::of_group(&app, &call.grant), call.params).await
+async fn group_show(app: App, call: Call<ReadGroupWiki, ShowPage>) -> PageAnswer {
+    show(&app, WikiView::of_group(&app, &call.grant), call.params).await
 }
 
-async fn show(app: &App, place: Place, params: ShowPage) -> Shown {
-    let Place { wiki, url, reader, names } = place;
+async fn show(app: &App, place: WikiView, params: ShowPage) -> PageAnswer {
+    let WikiView { wiki, url, reader, names } = place;
     let is_html = params.render_html;
     let read = app.wiki_read(wiki, move |reader| {
         let at = match params.version.as_deref().filter(|version| !version.is_empty()) {
@@ -171,34 +171,35 @@ async fn show(app: &App, place: Place, params: ShowPage) -> Shown {
     Ok(Json(page.into()))
 }
 
-type Made = ApiResult<Created<WikiPageEntity>>;
+type CreateAnswer = ApiResult<Created<WikiPageEntity>>;
 
-async fn project_create(app: App, call: Call<WriteWiki, NewPage>) -> Made {
+async fn project_create(app: App, call: Call<WriteWiki, NewPage>) -> CreateAnswer {
     create(&app, call).await
 }
 
-async fn group_create(app: App, call: Call<WriteGroupWiki, NewPage>) -> Made {
+async fn group_create(app: App, call: Call<WriteGroupWiki, NewPage>) -> CreateAnswer {
     create(&app, call).await
 }
 
-async fn create<A: Writes>(app: &App, call: Call<A, NewPage>) -> Made {
+async fn create<A: Writes>(app: &App, call: Call<A, NewPage>) -> CreateAnswer {
     let NewPage { title, content, format } = call.params;
-    let deed = Deed::Create { title, format, content: content.0 };
+    let deed = WikiChange::Create { title, format, content: content.0 };
     let written = write(app, &call.grant, &call.caller, deed, None).await?;
     Ok(Created(written.page.ok_or(find::NO_PAGE)?.into()))
 }
 
-async fn project_update(app: App, call: Call<WriteWiki, ChangePage>) -> Shown {
+async fn project_update(app: App, call: Call<WriteWiki, ChangePage>) -> PageAnswer {
     update(&app, call).await
 }
 
-async fn group_update(app: App, call: Call<WriteGroupWiki, ChangePage>) -> Shown {
+async fn group_update(app: App, call: Call<WriteGroupWiki, ChangePage>) -> PageAnswer {
     update(&app, call).await
 }
 
-async fn update<A: Writes>(app: &App, call: Call<A, ChangePage>) -> Shown {
+async fn update<A: Writes>(app: &App, call: Call<A, ChangePage>) -> PageAnswer {
     let ChangePage { slug, title, content, format } = call.params;
-    let deed = Deed::Update { slug, title, format, content: content.map(|content| content.0) };
+    let deed =
+        WikiChange::Update { slug, title, format, content: content.map(|content| content.0) };
     let written = write(app, &call.grant, &call.caller, deed, None).await?;
     Ok(Json(written.page.ok_or(find::NO_PAGE)?.into()))
 }
@@ -212,27 +213,27 @@ async fn group_delete(app: App, call: Call<AdminGroupWiki, OnePage>) -> ApiResul
 }
 
 async fn delete<A: Writes>(app: &App, call: Call<A, OnePage>) -> ApiResult<NoContent> {
-    let deed = Deed::Delete { slug: call.params.slug };
+    let deed = WikiChange::Delete { slug: call.params.slug };
     write(app, &call.grant, &call.caller, deed, None).await?;
     Ok(NoContent)
 }
 
-type Attached = ApiResult<Created<WikiAttachmentEntity>>;
+type AttachAnswer = ApiResult<Created<WikiAttachmentEntity>>;
 
-async fn project_attach(app: App, call: Call<WriteWiki, NewAttachment>) -> Attached {
+async fn project_attach(app: App, call: Call<WriteWiki, NewAttachment>) -> AttachAnswer {
     attach(&app, call).await
 }
 
-async fn group_attach(app: App, call: Call<WriteGroupWiki, NewAttachment>) -> Attached {
+async fn group_attach(app: App, call: Call<WriteGroupWiki, NewAttachment>) -> AttachAnswer {
     attach(&app, call).await
 }
 
-async fn attach<A: Writes>(app: &App, call: Call<A, NewAttachment>) -> Attached {
+async fn attach<A: Writes>(app: &App, call: Call<A, NewAttachment>) -> AttachAnswer {
     let NewAttachment { file, branch } = call.params;
     let content = tokio::fs::read(file.file.path()).await.map_err(Error::internal)?;
     let file = Attachment::new(&file.file_name, content);
     let branch = branch.filter(|branch| !branch.trim().is_empty());
-    let deed = Deed::Attach(file.clone());
+    let deed = WikiChange::Attach(file.clone());
     let written = write(app, &call.grant, &call.caller, deed, branch).await?;
     Ok(Created(WikiAttachmentEntity::new(file, written.branch)))
 }
@@ -258,9 +259,9 @@ async fn write<A: Writes>(
     app: &App,
     grant: &Grant<A>,
     caller: &Caller,
-    deed: Deed,
+    deed: WikiChange,
     branch: Option<String>,
-) -> Result<Written> {
+) -> Result<WikiResult> {
     let user = caller.user()?;
     let settings = app.db.peek(|tx| tx.settings()).await?;
     let default_branch = RefName::branch(&settings.default_branch_name)?;
@@ -268,7 +269,7 @@ async fn write<A: Writes>(
     let username = user.username.clone();
     let site = A::site(grant)?;
     let most_content = usize::try_from(settings.wiki_page_max_content_bytes).unwrap_or(usize::MAX);
-    let asked = Asked { site, deed, username, author, default_branch, most_content, branch };
+    let asked = WikiRequest { site, deed, username, author, default_branch, most_content, branch };
     let wiki = asked.site.wiki();
     let written = app.wikis().write(asked).await?;
     // The page is there in any case; the care that every write queues weighs the wiki again.

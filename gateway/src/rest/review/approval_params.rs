@@ -5,7 +5,7 @@ use review::approval::{NewRule, ReportType, RuleChange, RuleType};
 use serde_json::{Value, json};
 
 use crate::{
-    extract::{Csv, Flaws, Param, Raw, params::INVALID},
+    extract::{Csv, Param, ParamErrors, Raw, params::INVALID},
     param_enums, params,
 };
 
@@ -34,7 +34,7 @@ impl From<AskedRuleType> for RuleType {
 pub struct Ids(pub Vec<i64>);
 
 impl Param for Ids {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let Raw::List(list) = raw else {
             return Ok(Csv::<i64>::read(raw)?.map(|ids| Self(ids.0)));
         };
@@ -42,7 +42,7 @@ impl Param for Ids {
         for element in list {
             match element {
                 Raw::Map(record) => {
-                    let id = record.get("id").ok_or_else(|| Flaws::one(INVALID))?;
+                    let id = record.get("id").ok_or_else(|| ParamErrors::one(INVALID))?;
                     ids.extend(i64::read(id)?);
                 }
                 plain => ids.extend(Csv::<i64>::read(plain)?.unwrap_or_default().0),
@@ -77,7 +77,7 @@ params! {
 
 params! {
     /// Whom a rule names.
-    pub struct Named {
+    pub struct RuleHolders {
         user_ids: Option<Ids>,
         /// Same as `user_ids`.
         users: Option<Ids>,
@@ -131,7 +131,7 @@ params! {
     }
 }
 
-impl Named {
+impl RuleHolders {
     fn into_new(self, rule: NewRule) -> NewRule {
         NewRule {
             users: Ids::of(self.user_ids, self.users, UserId).unwrap_or_default(),
@@ -152,7 +152,7 @@ impl Named {
 }
 
 impl CreateApprovalRule {
-    pub(super) fn into_new(self, named: Named) -> NewRule {
+    pub(super) fn into_new(self, named: RuleHolders) -> NewRule {
         let branches = Ids::of(self.protected_branch_ids, None, ProtectedBranchId);
         named.into_new(NewRule {
             name: self.name,
@@ -167,7 +167,7 @@ impl CreateApprovalRule {
 }
 
 impl ChangeApprovalRule {
-    pub(super) fn into_change(self, named: Named) -> RuleChange {
+    pub(super) fn into_change(self, named: RuleHolders) -> RuleChange {
         named.into_change(RuleChange {
             name: self.name,
             approvals_required: self.approvals_required,
@@ -181,7 +181,7 @@ impl ChangeApprovalRule {
 }
 
 impl CreateOwnRule {
-    pub(super) fn into_new(self, named: Named) -> NewRule {
+    pub(super) fn into_new(self, named: RuleHolders) -> NewRule {
         named.into_new(NewRule {
             name: self.name,
             approvals_required: self.approvals_required,
@@ -192,7 +192,7 @@ impl CreateOwnRule {
 }
 
 impl ChangeOwnRule {
-    pub(super) fn into_change(self, named: Named) -> RuleChange {
+    pub(super) fn into_change(self, named: RuleHolders) -> RuleChange {
         named.into_change(RuleChange {
             name: self.name,
             approvals_required: self.approvals_required,

@@ -6,13 +6,15 @@ use review::{
     policy::{AdminApprovals, ReadApprovals},
 };
 
-use super::approval_params::{ChangeApprovalRule, CreateApprovalRule, Named, OneApprovalRule};
+use super::approval_params::{
+    ChangeApprovalRule, CreateApprovalRule, OneApprovalRule, RuleHolders,
+};
 use crate::{
     app::App,
     entities::review::approval_rule::ProjectRuleEntity,
     error::ApiResult,
     extract::{Call, params::OnlyPage},
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -27,14 +29,14 @@ routes! { "Approval rules" at "/projects/{id}/approval_rules";
 async fn list(
     app: App,
     call: Call<ReadApprovals, OnlyPage>,
-) -> ApiResult<Listed<ProjectRuleEntity>> {
+) -> ApiResult<PagedList<ProjectRuleEntity>> {
     let (grant, page, urls) = (call.grant, call.page, app.urls.clone());
     let listed = app.db.read(move |tx| {
         let found = rules::list(tx, &grant, page)?;
         let (actor, project) = (grant.actor(), grant.project());
         found.try_map_all(|rules| ProjectRuleEntity::all(tx, &urls, actor, project, &rules))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 async fn show(
@@ -51,7 +53,7 @@ async fn show(
 
 async fn create(
     app: App,
-    call: Call<AdminApprovals, (CreateApprovalRule, Named)>,
+    call: Call<AdminApprovals, (CreateApprovalRule, RuleHolders)>,
 ) -> ApiResult<Created<ProjectRuleEntity>> {
     let (grant, (params, named), urls) = (call.grant, call.params, app.urls.clone());
     let new = params.into_new(named);
@@ -64,7 +66,7 @@ async fn create(
 
 async fn update(
     app: App,
-    call: Call<AdminApprovals, (OneApprovalRule, (ChangeApprovalRule, Named))>,
+    call: Call<AdminApprovals, (OneApprovalRule, (ChangeApprovalRule, RuleHolders))>,
 ) -> ApiResult<Json<ProjectRuleEntity>> {
     let (grant, (one, (params, named)), urls) = (call.grant, call.params, app.urls.clone());
     let (id, change) = (one.approval_rule_id, params.into_change(named));

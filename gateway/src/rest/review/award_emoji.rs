@@ -18,7 +18,7 @@ use crate::{
     error::ApiResult,
     extract::Call,
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -86,7 +86,7 @@ fn on_note(path: &str, id: Option<NoteId>) -> Option<NoteId> {
 async fn list<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, ListAwards)>,
-) -> ApiResult<Listed<AwardEntity>>
+) -> ApiResult<PagedList<AwardEntity>>
 where
     Grant<A>: ReadsItems,
 {
@@ -97,7 +97,7 @@ where
         let awards = actions::list(tx, &grant, &directory, iid, note, page)?;
         awards.try_map_all(|awards| AwardEntity::all(tx, &urls, awards))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn show<A: OnItems>(

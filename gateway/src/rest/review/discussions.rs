@@ -7,7 +7,7 @@ use kernel::{Grant, Result};
 use review::{
     item::{ReadsItems, TakesPart},
     note::{
-        actions::{self, NewNote, Place, Said},
+        actions::{self, NewNote, NoteResult, NoteTarget},
         position::Position,
         reading, resolving,
     },
@@ -27,7 +27,7 @@ use crate::{
     entities::review::note::{CommandsEntity, DiscussionEntity, NoteEntity, SaidEntity},
     error::ApiResult,
     extract::{Call, Caller, params::OnlyPage},
-    present::{AcceptedWith, Created, Either, Json, Listed, NoContent},
+    present::{AcceptedWith, Created, Either, Json, NoContent, PagedList},
     routes,
 };
 
@@ -54,7 +54,7 @@ routes! { "Discussions" at "/projects/{id}";
 pub(super) async fn list<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, OnlyPage)>,
-) -> ApiResult<Listed<DiscussionEntity>>
+) -> ApiResult<PagedList<DiscussionEntity>>
 where
     Grant<A>: ReadsItems,
 {
@@ -64,7 +64,7 @@ where
         let (item, threads) = reading::discussions(tx, &grant, &directory, path.iid(), page)?;
         threads.try_map_all(|threads| DiscussionEntity::all(tx, &urls, &item, threads))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 /// One discussion, where the caller sees it.
@@ -100,13 +100,13 @@ where
 pub(super) async fn list_notes<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, (OneDiscussion, OnlyPage))>,
-) -> ApiResult<Listed<NoteEntity>>
+) -> ApiResult<PagedList<NoteEntity>>
 where
     Grant<A>: ReadsItems,
 {
     let (page, (path, (one, _))) = (call.page, call.params);
     let thread = read(&app, call.grant, path.iid(), one.discussion_id).await?;
-    Ok(Listed(page.slice(thread.notes)))
+    Ok(PagedList(page.slice(thread.notes)))
 }
 
 pub(super) async fn show_note<A: OnItems>(
@@ -122,24 +122,24 @@ where
     Ok(Json(found.ok_or(kernel::Error::not_found("Note"))?))
 }
 
-type Begun = Either<Created<DiscussionEntity>, AcceptedWith<CommandsEntity>>;
+type CreateAnswer = Either<Created<DiscussionEntity>, AcceptedWith<CommandsEntity>>;
 
 pub(super) async fn create<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, CreateDiscussion)>,
-) -> ApiResult<Begun>
+) -> ApiResult<CreateAnswer>
 where
     Grant<A>: TakesPart,
 {
     let (grant, (path, params)) = (call.grant, call.params);
-    let place = Place::Thread { position: None, commit_id: None };
+    let place = NoteTarget::Thread { position: None, commit_id: None };
     begin(&app, grant, &call.caller, path.iid(), params, place).await
 }
 
 async fn create_on_diff(
     app: App,
     call: Call<TakePartInMergeRequests, (OneMergeRequest, (CreateDiscussion, OnDiff))>,
-) -> ApiResult<Begun> {
+) -> ApiResult<CreateAnswer> {
     let (grant, (path, (params, on))) = (call.grant, call.params);
     let position = on.position.map(Position::from);
     if let Some(position) = &position {
@@ -147,7 +147,7 @@ async fn create_on_diff(
     }
     let position = position.as_ref().map(serde_json::to_string).transpose();
     let position = position.map_err(kernel::Error::internal)?;
-    let place = Place::Thread { position, commit_id: on.commit_id };
+    let place = NoteTarget::Thread { position, commit_id: on.commit_id };
     begin(&app, grant, &call.caller, path.iid(), params, place).await
 }
 
@@ -157,8 +157,8 @@ async fn begin<A: OnItems>(
     caller: &Caller,
     iid: i64,
     params: CreateDiscussion,
-    place: Place,
-) -> ApiResult<Begun>
+    place: NoteTarget,
+) -> ApiResult<CreateAnswer>
 where
     Grant<A>: TakesPart,
 {
@@ -184,7 +184,7 @@ where
     app.rates.check_note(call.caller.user()?)?;
     let (grant, (path, (one, params))) = (call.grant, call.params);
     let (asked, directory, iid) = (grant.clone(), Directory::new(&app.urls), path.iid());
-    let place = Place::Reply(one.discussion_id);
+    let place = NoteTarget::Reply(one.discussion_id);
     let new = NewNote { body: params.body, internal: false, created_at: params.created_at, place };
     let made = app.db.write(move |tx| actions::create(tx, &asked, &directory, iid, &new)).await?;
     let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };
@@ -195,11 +195,11 @@ where
 }
 
 /// A note of a discussion, and what is to become of it.
-type Changed<P> = (P, (OneDiscussion, (OneNote, ChangeThreadNote)));
+type ChangeNoteParams<P> = (P, (OneDiscussion, (OneNote, ChangeThreadNote)));
 
 pub(super) async fn update_note<A: OnItems>(
     app: App,
-    call: Call<A, Changed<A::Path>>,
+    call: Call<A, ChangeNoteParams<A::Path>>,
 ) -> ApiResult<Either<Json<NoteEntity>, AcceptedWith<CommandsEntity>>>
 where
     Grant<A>: TakesPart,
@@ -214,7 +214,7 @@ where
             return actions::update(tx, &asked, &directory, iid, id, &body);
         };
         let (item, note) = resolving::resolve_note(tx, &asked, &directory, iid, id, resolved)?;
-        Ok(Said { item, note: Some(note), done: Done::default(), replaced: None })
+        Ok(NoteResult { item, note: Some(note), done: Done::default(), replaced: None })
     });
     let changed = changed.await?;
     let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };

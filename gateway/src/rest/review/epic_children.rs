@@ -1,6 +1,6 @@
 //! Epics inside of epics.
 
-use forge::ports::{directory::Directory, review::Places};
+use forge::ports::{directory::Directory, review::OrgHierarchy};
 use review::{
     epic::{actions::EpicChange, children},
     policy::{ManageGroupEpics, ReadGroupEpics},
@@ -12,7 +12,7 @@ use crate::{
     entities::review::epic::{EpicEntity, EpicView, LinkedEpicEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
-    present::{Created, Json, Listed},
+    present::{Created, Json, PagedList},
     routes,
 };
 
@@ -27,15 +27,15 @@ routes! { "Epics" at "/groups/{id}/epics/{epic_iid}/epics";
 async fn list(
     app: App,
     call: Call<ReadGroupEpics, (OneEpic, OnlyPage)>,
-) -> ApiResult<Listed<EpicEntity>> {
+) -> ApiResult<PagedList<EpicEntity>> {
     let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
-        let inside = page.slice(children::list(tx, &grant, &Places, one.epic_iid)?);
+        let inside = page.slice(children::list(tx, &grant, &OrgHierarchy, one.epic_iid)?);
         let from = Some(grant.group_facts().full_path.clone());
         let view = EpicView { from, ..EpicView::of(grant.actor()) };
         inside.try_map_all(|epics| EpicEntity::all(tx, &urls, epics, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn create(
@@ -78,7 +78,7 @@ async fn reordered(
     let (grant, (one, (other, asked)), urls) = (call.grant, call.params, app.urls.clone());
     let (iid, between) = (one.epic_iid, (asked.move_before_id, asked.move_after_id));
     let placed = app.db.write(move |tx| {
-        let all = children::reorder(tx, &grant, &Places, iid, other.child_epic_id, between)?;
+        let all = children::reorder(tx, &grant, &OrgHierarchy, iid, other.child_epic_id, between)?;
         let of = (grant.group_facts().full_path.as_str(), grant.group(), iid);
         LinkedEpicEntity::all(tx, &urls, all, of)
     });

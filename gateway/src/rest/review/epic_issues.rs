@@ -2,7 +2,7 @@
 
 use db::Tx;
 use forge::{
-    ports::{directory::Directory, review::Places},
+    ports::{directory::Directory, review::OrgHierarchy},
     urls::Urls,
 };
 use kernel::{
@@ -12,7 +12,7 @@ use kernel::{
 };
 use review::{
     epic::{Epic, actions, issues},
-    issue::list::{Among, Asked, IssueFilter, list},
+    issue::list::{IssueFilter, IssueQuery, IssueSet, list},
     item::list::{Choice, Direction, Order, Sorting},
     policy::{ManageGroupEpics, ReadGroupEpics},
 };
@@ -27,7 +27,7 @@ use crate::{
     },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
-    present::{Created, Json, Listed},
+    present::{Created, Json, PagedList},
     routes,
 };
 
@@ -51,8 +51,8 @@ fn listed(
     page: PageRequest,
 ) -> Result<Page<EpicIssueEntity>> {
     let filter = IssueFilter { epic: Some(Choice::These(epic.id)), ..IssueFilter::default() };
-    let asked = Asked { actor, among: Among::Everywhere, archived: true, filter: &filter };
-    let found = list(tx, &Places, &asked, GIVEN, page)?;
+    let asked = IssueQuery { actor, among: IssueSet::Everywhere, archived: true, filter: &filter };
+    let found = list(tx, &OrgHierarchy, &asked, GIVEN, page)?;
     let from = SeenFrom::Group(group.full_path.clone());
     let view = IssueView { from, ..IssueView::of(actor) };
     found.try_map_all(|issues| EpicIssueEntity::all(tx, urls, issues, &view))
@@ -61,13 +61,13 @@ fn listed(
 async fn of_epic(
     app: App,
     call: Call<ReadGroupEpics, (OneEpic, OnlyPage)>,
-) -> ApiResult<Listed<EpicIssueEntity>> {
+) -> ApiResult<PagedList<EpicIssueEntity>> {
     let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
         let epic = actions::read(tx, &grant, one.epic_iid)?;
         listed(tx, &urls, (grant.actor(), grant.group_facts()), &epic, page)
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn add(

@@ -8,9 +8,9 @@ use kernel::{
 use review::{
     epic::{
         actions::EpicChange,
-        list::{Around, EpicFilter},
+        list::{EpicFilter, HierarchyScope},
     },
-    issue::{IssueState, IssueStep, order::Between},
+    issue::{IssueState, IssueStep, order::Neighbors},
     item::{
         labels::LabelChange,
         list::{Direction, Fields, Order, Search, Sorting},
@@ -24,7 +24,7 @@ use crate::{
     param_enums, params,
     rest::shared::{
         choices::TextsChoice,
-        people_named::{person, person_or_nobody},
+        user_filters::{person, person_or_nobody},
     },
 };
 
@@ -98,7 +98,7 @@ impl ListEpics {
             None => not_author,
         };
         Ok(EpicFilter {
-            around: Around {
+            around: HierarchyScope {
                 ancestors: self.include_ancestor_groups,
                 descendants: self.include_descendant_groups,
             },
@@ -245,8 +245,8 @@ params! {
 }
 
 impl ReorderEpicIssue {
-    pub(super) fn between(&self) -> Between {
-        Between { first: self.move_before_id, second: self.move_after_id }
+    pub(super) fn between(&self) -> Neighbors {
+        Neighbors { first: self.move_before_id, second: self.move_after_id }
     }
 }
 

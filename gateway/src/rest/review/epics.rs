@@ -1,6 +1,6 @@
 //! Epics of groups: what issues of several projects work towards.
 
-use forge::ports::{directory::Directory, review::Places};
+use forge::ports::{directory::Directory, review::OrgHierarchy};
 use review::{
     epic::{actions, list},
     item::{reading, subscriptions::set_subscription},
@@ -13,7 +13,7 @@ use crate::{
     entities::review::epic::{EpicEntity, EpicView},
     error::ApiResult,
     extract::Call,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -27,18 +27,18 @@ routes! { "Epics" at "/groups/{id}/epics";
     POST   "/{epic_iid}/unsubscribe" => unsubscribe : DiscussEpics,
 }
 
-async fn all(app: App, call: Call<ReadGroupEpics, ListEpics>) -> ApiResult<Listed<EpicEntity>> {
+async fn all(app: App, call: Call<ReadGroupEpics, ListEpics>) -> ApiResult<PagedList<EpicEntity>> {
     let (grant, params, page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
         let sorting = params.sorting();
         let with_labels_details = params.with_labels_details;
         let filter = params.filter(tx)?;
-        let found = list::list(tx, &grant, &Places, &filter, sorting, page)?;
+        let found = list::list(tx, &grant, &OrgHierarchy, &filter, sorting, page)?;
         let from = Some(grant.group_facts().full_path.clone());
         let view = EpicView { from, with_labels_details, reader: grant.actor() };
         found.try_map_all(|epics| EpicEntity::all(tx, &urls, epics, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn show(app: App, call: Call<ReadGroupEpics, OneEpic>) -> ApiResult<Json<EpicEntity>> {

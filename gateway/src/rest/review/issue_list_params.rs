@@ -98,7 +98,7 @@ params! {
 }
 
 params! {
-    pub struct NonArchived {
+    pub struct ArchiveFilter {
         /// Whether to leave out issues of archived projects.
         non_archived: bool = true,
     }
@@ -109,7 +109,7 @@ params! {
 pub struct DueChoice(Due);
 
 impl crate::extract::Param for DueChoice {
-    fn read(raw: &crate::extract::Raw) -> Result<Option<Self>, crate::extract::Flaws> {
+    fn read(raw: &crate::extract::Raw) -> Result<Option<Self>, crate::extract::ParamErrors> {
         match String::read(raw)? {
             Some(text) if text.is_empty() => Ok(Some(Self(Due::None))),
             _ => Ok(Due::read(raw)?.map(Self)),

@@ -1,16 +1,16 @@
 //! Lists of issues: everywhere, in a group, in a project; and how many there are.
 
-use forge::ports::review::Places;
+use forge::ports::review::OrgHierarchy;
 use kernel::{
     Actor, Error, Grant, Result, Standing, access::Anyone, ids::ProjectId, page::PageRequest,
 };
 use org::policy::{ReadGroup, ReadProject};
 use review::{
-    issue::list::{Among, Asked, count, list},
+    issue::list::{IssueQuery, IssueSet, count, list},
     policy::ReadIssues,
 };
 
-use super::issue_list_params::{IssueScope, NonArchived, ShowIssues, WantedIssues, filter};
+use super::issue_list_params::{ArchiveFilter, IssueScope, ShowIssues, WantedIssues, filter};
 use crate::{
     app::App,
     entities::review::{
@@ -20,7 +20,7 @@ use crate::{
     },
     error::ApiResult,
     extract::Call,
-    present::{Json, Listed},
+    present::{Json, PagedList},
     routes,
 };
 
@@ -33,13 +33,13 @@ routes! { "Issues" at "";
     GET "/projects/{id}/issues_statistics"   => count_of_project    : ReadProject,
 }
 
-type Filters = (WantedIssues, (ShowIssues, NonArchived));
-type Issues = ApiResult<Listed<IssueEntity>>;
+type Filters = (WantedIssues, (ShowIssues, ArchiveFilter));
+type Issues = ApiResult<PagedList<IssueEntity>>;
 type Statistics = ApiResult<Json<IssueStatisticsEntity>>;
 
 /// Where is looked, and for whom.
 #[derive(Clone)]
-struct Place {
+struct ListContext {
     actor: Actor,
     home: Home,
     /// Whose issues are meant where nothing is said.
@@ -55,13 +55,13 @@ enum Home {
     Project(ProjectId, Standing),
 }
 
-impl Place {
+impl ListContext {
     /// # Errors
     /// `Unauthenticated` where somebody asks for their own who is nobody.
     fn everywhere(
         actor: Actor,
         (_, filter): &WantedIssues,
-        archived: &NonArchived,
+        archived: &ArchiveFilter,
     ) -> Result<Self> {
         let scope = filter.scope.unwrap_or(IssueScope::CreatedByMe);
         if actor.id.is_none() && scope != IssueScope::All {
@@ -70,7 +70,7 @@ impl Place {
         Ok(Self { actor, home: Home::Everywhere, scope, archived: !archived.non_archived })
     }
 
-    fn group(grant: &Grant<ReadGroup>, archived: &NonArchived) -> Self {
+    fn group(grant: &Grant<ReadGroup>, archived: &ArchiveFilter) -> Self {
         let home = Home::Group(grant.group_facts().full_path.clone());
         let archived = !archived.non_archived;
         Self { actor: grant.actor(), home, scope: IssueScope::All, archived }
@@ -81,11 +81,11 @@ impl Place {
         Self { actor: grant.actor(), home, scope: IssueScope::All, archived: true }
     }
 
-    fn among(&self) -> Among<'_> {
+    fn among(&self) -> IssueSet<'_> {
         match &self.home {
-            Home::Everywhere => Among::Everywhere,
-            Home::Group(path) => Among::Group(path),
-            Home::Project(project, who) => Among::Project(*project, who),
+            Home::Everywhere => IssueSet::Everywhere,
+            Home::Group(path) => IssueSet::Group(path),
+            Home::Project(project, who) => IssueSet::Project(*project, who),
         }
     }
 
@@ -99,27 +99,27 @@ impl Place {
 
 async fn everywhere(app: App, call: Call<Anyone, Filters>) -> Issues {
     let (wanted, (show, archived)) = call.params;
-    let place = Place::everywhere(call.grant.actor(), &wanted, &archived)?;
+    let place = ListContext::everywhere(call.grant.actor(), &wanted, &archived)?;
     listed(&app, place, wanted, show, call.page).await
 }
 
 async fn of_group(app: App, call: Call<ReadGroup, Filters>) -> Issues {
     let (wanted, (show, archived)) = call.params;
-    listed(&app, Place::group(&call.grant, &archived), wanted, show, call.page).await
+    listed(&app, ListContext::group(&call.grant, &archived), wanted, show, call.page).await
 }
 
 /// Who may not read the issues of a project that they see finds none there.
 async fn of_project(app: App, call: Call<ReadProject, (WantedIssues, ShowIssues)>) -> Issues {
     if call.grant.also::<ReadIssues>().is_err() {
-        return Ok(Listed(call.page.slice(Vec::new())));
+        return Ok(PagedList(call.page.slice(Vec::new())));
     }
     let (wanted, show) = call.params;
-    listed(&app, Place::project(&call.grant), wanted, show, call.page).await
+    listed(&app, ListContext::project(&call.grant), wanted, show, call.page).await
 }
 
 async fn listed(
     app: &App,
-    place: Place,
+    place: ListContext,
     wanted: WantedIssues,
     show: ShowIssues,
     page: PageRequest,
@@ -127,43 +127,46 @@ async fn listed(
     let urls = app.urls.clone();
     let found = app.db.read(move |tx| {
         let filter = filter(wanted, tx, place.actor.id, place.scope, show.state())?;
-        let Place { actor, archived, .. } = place;
-        let asked = Asked { actor, among: place.among(), archived, filter: &filter };
-        let found = list(tx, &Places, &asked, show.sorting(), page)?;
+        let ListContext { actor, archived, .. } = place;
+        let asked = IssueQuery { actor, among: place.among(), archived, filter: &filter };
+        let found = list(tx, &OrgHierarchy, &asked, show.sorting(), page)?;
         let with_labels_details = show.with_labels_details;
         let view = IssueView { from: place.from(), with_labels_details, ..IssueView::of(actor) };
         found.try_map_all(|issues| IssueEntity::all(tx, &urls, issues, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
-async fn count_everywhere(app: App, call: Call<Anyone, (WantedIssues, NonArchived)>) -> Statistics {
+async fn count_everywhere(
+    app: App,
+    call: Call<Anyone, (WantedIssues, ArchiveFilter)>,
+) -> Statistics {
     let (wanted, archived) = call.params;
-    let place = Place::everywhere(call.grant.actor(), &wanted, &archived)?;
+    let place = ListContext::everywhere(call.grant.actor(), &wanted, &archived)?;
     counted(&app, place, wanted).await
 }
 
 async fn count_of_group(
     app: App,
-    call: Call<ReadGroup, (WantedIssues, NonArchived)>,
+    call: Call<ReadGroup, (WantedIssues, ArchiveFilter)>,
 ) -> Statistics {
     let (wanted, archived) = call.params;
-    counted(&app, Place::group(&call.grant, &archived), wanted).await
+    counted(&app, ListContext::group(&call.grant, &archived), wanted).await
 }
 
 async fn count_of_project(app: App, call: Call<ReadProject, WantedIssues>) -> Statistics {
     if call.grant.also::<ReadIssues>().is_err() {
         return Ok(Json(IssueStatisticsEntity::of(0, 0)));
     }
-    counted(&app, Place::project(&call.grant), call.params).await
+    counted(&app, ListContext::project(&call.grant), call.params).await
 }
 
-async fn counted(app: &App, place: Place, wanted: WantedIssues) -> Statistics {
+async fn counted(app: &App, place: ListContext, wanted: WantedIssues) -> Statistics {
     let found = app.db.read(move |tx| {
         let filter = filter(wanted, tx, place.actor.id, place.scope, None)?;
-        let Place { actor, archived, .. } = place;
-        let asked = Asked { actor, among: place.among(), archived, filter: &filter };
-        let (opened, closed) = count(tx, &Places, &asked)?;
+        let ListContext { actor, archived, .. } = place;
+        let asked = IssueQuery { actor, among: place.among(), archived, filter: &filter };
+        let (opened, closed) = count(tx, &OrgHierarchy, &asked)?;
         Ok(IssueStatisticsEntity::of(opened, closed))
     });
     Ok(Json(found.await?))

@@ -16,7 +16,7 @@ use crate::{
     },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
-    present::Listed,
+    present::PagedList,
     routes,
 };
 
@@ -28,7 +28,7 @@ routes! { "Merge requests of issues" at "/projects/{id}/issues/{issue_iid}";
 async fn closing(
     app: App,
     call: Call<ReadIssues, (OneIssue, OnlyPage)>,
-) -> ApiResult<Listed<MergeRequestEntity>> {
+) -> ApiResult<PagedList<MergeRequestEntity>> {
     let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
         let issue = actions::find(tx, &grant, one.issue_iid)?;
@@ -36,13 +36,13 @@ async fn closing(
         let view = MergeRequestView::in_project(&grant.facts().full_path);
         page.slice(rows).try_map_all(|rows| MergeRequestEntity::all(tx, &urls, rows, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn related(
     app: App,
     call: Call<ReadIssues, (OneIssue, OnlyPage)>,
-) -> ApiResult<Listed<MergeRequestDetail>> {
+) -> ApiResult<PagedList<MergeRequestDetail>> {
     let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
         let issue = actions::find(tx, &grant, one.issue_iid)?;
@@ -52,5 +52,5 @@ async fn related(
         let (page, actor) = (page.slice(rows), grant.actor());
         page.try_map_all(|rows| merge_request_records::listed(tx, &urls, actor, &rows, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }

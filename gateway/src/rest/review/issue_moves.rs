@@ -8,7 +8,7 @@ use kernel::{
 use review::{
     issue::{
         Issue, IssueStore as _, actions,
-        order::{Between, place},
+        order::{Neighbors, place},
         relocation::{Notes, copy, relocate},
     },
     item::is_readable_by,
@@ -97,7 +97,7 @@ async fn reordered(
     call: Call<ManageIssues, (OneIssue, ReorderIssue)>,
 ) -> ApiResult<Json<IssueEntity>> {
     let (grant, (one, asked), urls) = (call.grant, call.params, app.urls.clone());
-    let between = Between { first: asked.move_before_id, second: asked.move_after_id };
+    let between = Neighbors { first: asked.move_before_id, second: asked.move_after_id };
     let placed = app.db.write(move |tx| {
         let issue = actions::read(tx, grant.who(), grant.project(), one.issue_iid)?;
         let Some(placed) = place(tx, &issue, between)? else { return Ok(None) };

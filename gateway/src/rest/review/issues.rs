@@ -13,7 +13,7 @@ use review::{
     },
     item::subscriptions::{participants, set_subscription},
     policy::{CreateIssues, DeleteIssues, ReadIssueOrigins, ReadIssues},
-    quick_action::{Later, described},
+    quick_action::{DeferredAction, in_description},
 };
 
 use super::{
@@ -24,12 +24,12 @@ use crate::{
     app::App,
     entities::{
         org::brief_user::BriefUser,
-        review::{issue::IssueEntity, issue_surroundings::Known},
+        review::{issue::IssueEntity, issue_context::ItemHints},
         server::user_agent::UserAgentEntity,
     },
     error::ApiResult,
     extract::{Call, Caller, params::OnlyPage},
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -63,7 +63,7 @@ async fn show(app: App, call: Call<ReadIssues, OneIssue>) -> ApiResult<Json<Issu
     let shown = app.db.read(move |tx| {
         let (issue, beside) = actions::find_with(tx, &grant, iid)?;
         let path = &grant.facts().full_path;
-        let known = Known { beside: &beside, path, reader: reader.as_deref() };
+        let known = ItemHints { beside: &beside, path, reader: reader.as_deref() };
         IssueEntity::one_with(tx, &urls, issue, grant.actor(), &known)
     });
     Ok(Json(shown.await?))
@@ -77,7 +77,7 @@ async fn create(
     let origin = origin_of(&call);
     let (grant, new) = (call.grant, NewIssue { origin, ..call.params.into() });
     let (asked, directory) = (grant.clone(), Directory::new(&app.urls));
-    let made = app.db.write(move |tx| described::create_issue(tx, &asked, &directory, new));
+    let made = app.db.write(move |tx| in_description::create_issue(tx, &asked, &directory, new));
     Ok(Created(written(&app, &grant, &call.caller, made.await?).await?))
 }
 
@@ -94,7 +94,7 @@ async fn update(
     let (grant, (one, change)) = (call.grant, call.params);
     let (asked, directory) = (grant.clone(), Directory::new(&app.urls));
     let changed = app.db.write(move |tx| {
-        described::update_issue(tx, &asked, &directory, one.issue_iid, change.into())
+        in_description::update_issue(tx, &asked, &directory, one.issue_iid, change.into())
     });
     Ok(Json(written(&app, &grant, &call.caller, changed.await?).await?))
 }
@@ -104,7 +104,7 @@ async fn written(
     app: &App,
     grant: &Grant<CreateIssues>,
     caller: &Caller,
-    (issue, later): (Issue, Vec<Later>),
+    (issue, later): (Issue, Vec<DeferredAction>),
 ) -> ApiResult<IssueEntity> {
     let sender = Sender { grant, caller: caller.user()?, seen: None };
     // What is done after the transaction may change the row once more.
@@ -166,12 +166,12 @@ async fn origin(
 async fn who_takes_part(
     app: App,
     call: Call<ReadIssues, (OneIssue, OnlyPage)>,
-) -> ApiResult<Listed<BriefUser>> {
+) -> ApiResult<PagedList<BriefUser>> {
     let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
         let issue = actions::find(tx, &grant, one.issue_iid)?;
         let people = page.slice(participants(tx, &issue.item())?);
         people.try_map_all(|people| BriefUser::in_order(tx, &urls, &people))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }

@@ -9,7 +9,7 @@ use crate::{
     params,
     rest::shared::{
         choices::{NumberChoice, SearchedFields, TextChoice, TextsChoice},
-        people_named::{all_people, known_people, one_of, person, person_or_nobody},
+        user_filters::{all_people, known_people, one_of, person, person_or_nobody},
     },
 };
 

@@ -3,7 +3,7 @@
 use forge::quick_actions::{Sender, after_saying};
 use kernel::{Ability, Result};
 use review::{
-    note::actions::Said,
+    note::actions::NoteResult,
     policy::{
         CreateIssues, DiscussEpics, ManageIssues, ManageMergeRequests, ReadEpicNotes,
         ReadGroupEpics, ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
@@ -30,8 +30,8 @@ pub trait OnItems: Ability<Scope: Locate> + Clone + Send + Sync {
     fn finish(
         app: &App,
         sender: &Sender<'_, Self>,
-        said: Said,
-    ) -> impl Future<Output = Result<Said>>;
+        said: NoteResult,
+    ) -> impl Future<Output = Result<NoteResult>>;
 }
 
 params! {
@@ -63,7 +63,7 @@ macro_rules! on_items { ($($ability:ident: $path:ident),* $(,)?) => { $(
     impl OnItems for $ability {
         type Path = $path;
 
-        async fn finish(app: &App, sender: &Sender<'_, Self>, said: Said) -> Result<Said> {
+        async fn finish(app: &App, sender: &Sender<'_, Self>, said: NoteResult) -> Result<NoteResult> {
             after_saying(app, sender, said).await
         }
     }
@@ -84,7 +84,7 @@ macro_rules! on_epics { ($($ability:ident),*) => { $(
         type Path = OneEpic;
 
         /// Nothing that is said about epics is done later.
-        async fn finish(_: &App, _: &Sender<'_, Self>, said: Said) -> Result<Said> {
+        async fn finish(_: &App, _: &Sender<'_, Self>, said: NoteResult) -> Result<NoteResult> {
             Ok(said)
         }
     }

@@ -1,7 +1,7 @@
 //! Iterations of groups, and those that projects can use.
 
 use db::Tx;
-use forge::ports::review::Places;
+use forge::ports::review::OrgHierarchy;
 use kernel::{Actor, Result, Ts, page::PageRequest};
 use review::{
     Home,
@@ -10,7 +10,7 @@ use review::{
         list::{IterationFilter, Search, list},
     },
     policy::{ReadGroupIterations, ReadIssues},
-    ports::Places as _,
+    ports::GroupHierarchy as _,
 };
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Csv},
     param_enums, params,
-    present::Listed,
+    present::PagedList,
     routes,
 };
 
@@ -64,12 +64,12 @@ impl ListIterations {
     fn filter(self, tx: &mut Tx<'_>, actor: Actor, home: Home) -> Result<IterationFilter> {
         let mut groups: Vec<_> = home.group().into_iter().collect();
         if self.include_ancestors {
-            groups.extend(Places.above(tx, home)?);
+            groups.extend(OrgHierarchy.above(tx, home)?);
         } else if home.group().is_none() {
-            groups.extend(Places.above(tx, home)?.first());
+            groups.extend(OrgHierarchy.above(tx, home)?.first());
         }
         if let Some(group) = home.group().filter(|_| self.include_descendants) {
-            groups.extend(Places.below(tx, actor, group)?);
+            groups.extend(OrgHierarchy.below(tx, actor, group)?);
         }
         let within = self.r#in.map_or_else(Vec::new, |within| within.0);
         let search = self.search.filter(|text| !text.is_empty()).map(|text| Search {
@@ -95,7 +95,7 @@ impl ListIterations {
     }
 }
 
-type Iterations = ApiResult<Listed<IterationEntity>>;
+type Iterations = ApiResult<PagedList<IterationEntity>>;
 
 async fn of_group(app: App, call: Call<ReadGroupIterations, ListIterations>) -> Iterations {
     let place = (call.grant.actor(), Home::Group(call.grant.group()));
@@ -116,8 +116,8 @@ async fn listed(
     let urls = app.urls.clone();
     let found = app.db.read(move |tx| {
         let filter = params.filter(tx, actor, home)?;
-        let found = list(tx, &Places, actor, &filter, page)?;
+        let found = list(tx, &OrgHierarchy, actor, &filter, page)?;
         found.try_map_all(|iterations| IterationEntity::all(tx, &urls, iterations))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }

@@ -6,7 +6,7 @@ use review::label::{
 };
 
 use crate::{
-    extract::{Change, Filled},
+    extract::{Change, NonEmpty},
     params,
 };
 
@@ -66,7 +66,7 @@ params! {
     /// The older way to name the label: in the parameters.
     pub struct NamedLabel {
         label_id: Option<String>,
-        name: Option<Filled>,
+        name: Option<NonEmpty>,
     } with exactly_one("label_id", "name");
 }
 

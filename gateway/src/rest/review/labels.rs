@@ -1,11 +1,11 @@
 //! Labels of projects and of groups. What both have is written once, for either kind of grant.
 
 use db::Tx;
-use forge::ports::review::Places;
+use forge::ports::review::OrgHierarchy;
 use kernel::{Ability, Grant, page::PageRequest};
-use org::places::group_paths;
+use org::hierarchy::group_paths;
 use review::{
-    Home, Labels, Manages, Placed, Reads,
+    Home, Labels, Manages, Reads, ScopedCaller,
     label::{
         LabelName,
         actions::{self, ListedLabels},
@@ -22,7 +22,7 @@ use crate::{
     entities::review::label::{LabelEntity, LabelView},
     error::ApiResult,
     extract::Call,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -48,20 +48,20 @@ routes! { "Labels" at "";
     POST   "/groups/{id}/labels/{label_id}/unsubscribe"   => unsubscribe  : ReadGroupLabels,
 }
 
-fn view(grant: &impl Placed) -> kernel::Result<LabelView> {
+fn view(grant: &impl ScopedCaller) -> kernel::Result<LabelView> {
     let (actor, project) = (grant.actor(), grant.home().project());
     Ok(LabelView { actor, user: grant.user()?, project, counted: None })
 }
 
 /// Where what carries the labels is counted.
-fn counted_in(tx: &mut Tx<'_>, grant: &impl Placed) -> kernel::Result<Option<CountedIn>> {
+fn counted_in(tx: &mut Tx<'_>, grant: &impl ScopedCaller) -> kernel::Result<Option<CountedIn>> {
     Ok(match grant.home() {
         Home::Project(project) => Some(CountedIn::Project(project, Box::new(grant.standing()))),
         Home::Group(group) => group_paths(tx, &[group])?.remove(&group).map(CountedIn::Group),
     })
 }
 
-async fn list(app: App, call: Call<ReadLabels, ListLabels>) -> ApiResult<Listed<LabelEntity>> {
+async fn list(app: App, call: Call<ReadLabels, ListLabels>) -> ApiResult<PagedList<LabelEntity>> {
     let listed = ListedLabels {
         of_ancestors: call.params.include_ancestor_groups,
         of_descendants: false,
@@ -74,7 +74,7 @@ async fn list(app: App, call: Call<ReadLabels, ListLabels>) -> ApiResult<Listed<
 async fn list_group(
     app: App,
     call: Call<ReadGroupLabels, (ListLabels, ListGroupLabels)>,
-) -> ApiResult<Listed<LabelEntity>> {
+) -> ApiResult<PagedList<LabelEntity>> {
     let (inner, more) = call.params;
     let listed = ListedLabels {
         of_ancestors: inner.include_ancestor_groups,
@@ -91,14 +91,14 @@ async fn listed_page(
     listed: ListedLabels,
     with_counts: bool,
     page: PageRequest,
-) -> ApiResult<Listed<LabelEntity>> {
+) -> ApiResult<PagedList<LabelEntity>> {
     let found = app.db.read(move |tx| {
-        let labels = actions::list(tx, &grant, &Places, listed, page)?;
+        let labels = actions::list(tx, &grant, &OrgHierarchy, listed, page)?;
         let counted = if with_counts { counted_in(tx, &grant)? } else { None };
         let view = LabelView { counted, ..view(&grant)? };
         labels.try_map_all(|labels| LabelEntity::all(tx, labels, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn show<A: Ability>(app: App, call: Call<A, OneLabel>) -> ApiResult<Json<LabelEntity>>
@@ -107,7 +107,7 @@ where
 {
     let (grant, name) = (call.grant, call.params.name());
     let shown = app.db.read(move |tx| {
-        let label = actions::read(tx, &grant, &Places, &name)?;
+        let label = actions::read(tx, &grant, &OrgHierarchy, &name)?;
         LabelEntity::one(tx, label, &view(&grant)?)
     });
     Ok(Json(shown.await?))
@@ -119,7 +119,7 @@ where
 {
     let (grant, new) = (call.grant, call.params.into());
     let made = app.db.write(move |tx| {
-        let label = actions::create(tx, &grant, &Places, &new)?;
+        let label = actions::create(tx, &grant, &OrgHierarchy, &new)?;
         LabelEntity::one(tx, label, &view(&grant)?)
     });
     Ok(Created(made.await?))
@@ -155,7 +155,7 @@ async fn changed(
     change: ChangeLabel,
 ) -> ApiResult<Json<LabelEntity>> {
     let changed = app.db.write(move |tx| {
-        let label = actions::update(tx, &grant, &Places, &name, change.into())?;
+        let label = actions::update(tx, &grant, &OrgHierarchy, &name, change.into())?;
         LabelEntity::one(tx, label, &view(&grant)?)
     });
     Ok(Json(changed.await?))
@@ -182,7 +182,7 @@ where
 async fn promote(app: App, call: Call<ManageLabels, OneLabel>) -> ApiResult<Json<LabelEntity>> {
     let (grant, name) = (call.grant, call.params.name());
     let lifted = app.db.write(move |tx| {
-        let label = actions::promote(tx, &grant, &Places, &name)?;
+        let label = actions::promote(tx, &grant, &OrgHierarchy, &name)?;
         LabelEntity::one(tx, label, &LabelView { project: None, ..view(&grant)? })
     });
     Ok(Json(lifted.await?))
@@ -212,7 +212,7 @@ async fn set_subscription(
     wanted: bool,
 ) -> ApiResult<Created<LabelEntity>> {
     let set = app.db.write(move |tx| {
-        let label = actions::read(tx, &grant, &Places, &name)?;
+        let label = actions::read(tx, &grant, &OrgHierarchy, &name)?;
         actions::set_subscription(tx, grant.user()?, &label, wanted)?;
         LabelEntity::one(tx, label, &view(&grant)?)
     });

@@ -3,14 +3,14 @@
 use forge::ports::approvals::Approvers;
 use review::{approval::own_rules, policy::ReadMergeRequests};
 
-use super::approval_params::{ChangeOwnRule, CreateOwnRule, Named, OneOwnRule};
+use super::approval_params::{ChangeOwnRule, CreateOwnRule, OneOwnRule, RuleHolders};
 use crate::{
     app::App,
     entities::review::approval_rule::OwnRuleEntity,
     error::ApiResult,
     extract::Call,
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -31,13 +31,13 @@ params! {
 async fn list(
     app: App,
     call: Call<ReadMergeRequests, ListOwnRules>,
-) -> ApiResult<Listed<OwnRuleEntity>> {
+) -> ApiResult<PagedList<OwnRuleEntity>> {
     let (grant, iid, urls) = (call.grant, call.params.merge_request_iid, app.urls.clone());
     let listed = app.db.read(move |tx| {
         let own = own_rules::list(tx, &grant, iid)?;
         OwnRuleEntity::all(tx, &urls, grant.actor(), &own)
     });
-    Ok(Listed(call.page.slice(listed.await?)))
+    Ok(PagedList(call.page.slice(listed.await?)))
 }
 
 async fn show(
@@ -54,7 +54,7 @@ async fn show(
 
 async fn create(
     app: App,
-    call: Call<ReadMergeRequests, (CreateOwnRule, Named)>,
+    call: Call<ReadMergeRequests, (CreateOwnRule, RuleHolders)>,
 ) -> ApiResult<Created<OwnRuleEntity>> {
     let (grant, (params, named), urls) = (call.grant, call.params, app.urls.clone());
     let (iid, after) = (params.merge_request_iid, params.approval_project_rule_id);
@@ -68,7 +68,7 @@ async fn create(
 
 async fn update(
     app: App,
-    call: Call<ReadMergeRequests, (OneOwnRule, (ChangeOwnRule, Named))>,
+    call: Call<ReadMergeRequests, (OneOwnRule, (ChangeOwnRule, RuleHolders))>,
 ) -> ApiResult<Json<OwnRuleEntity>> {
     let (grant, (one, (params, named)), urls) = (call.grant, call.params, app.urls.clone());
     let (iid, id, change) =

@@ -1,7 +1,7 @@
 //! What merge requests hold: their commits, files and versions.
 
 use actix_web::HttpResponse;
-use forge::merge_request::contents::{self as contents, Span};
+use forge::merge_request::contents::{self as contents, CommitSpan};
 use kernel::{Error, Grant, Result, ids::MergeRequestVersionId, page::PageRequest};
 use repo::git::FileDiff;
 use review::{
@@ -15,14 +15,14 @@ use crate::{
     entities::{
         repo::{commit::CommitEntity, diff::DiffEntity},
         review::{
-            merge_request_records::{self as records, Extras},
+            merge_request_records::{self as records, DetailOptions},
             merge_request_version::{ChangesEntity, VersionEntity, WholeVersionEntity},
         },
     },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,
-    present::{Custom, Json, Listed},
+    present::{Custom, Json, PagedList},
     routes,
 };
 
@@ -46,11 +46,11 @@ async fn found(app: &App, grant: &Grant<ReadMergeRequests>, iid: i64) -> Result<
 async fn commits(
     app: App,
     call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
-) -> ApiResult<Listed<CommitEntity>> {
+) -> ApiResult<PagedList<CommitEntity>> {
     let row = found(&app, &call.grant, call.params.0.merge_request_iid).await?;
     let url = app.urls.at(&call.grant.facts().full_path);
-    let page = contents::commits(&app, &row, Span::of(&row), call.page).await?;
-    Ok(Listed(page.map(|commit| CommitEntity::new(&commit, &url))))
+    let page = contents::commits(&app, &row, CommitSpan::of(&row), call.page).await?;
+    Ok(PagedList(page.map(|commit| CommitEntity::new(&commit, &url))))
 }
 
 params! {
@@ -70,12 +70,12 @@ async fn changes(
     let (grant, params, urls) = (call.grant, call.params, app.urls.clone());
     let (asked, iid) = (grant.clone(), params.merge_request_iid);
     let (row, beside) = app.db.read(move |tx| actions::find_with(tx, &asked, iid)).await?;
-    let span = Span::of(&row);
+    let span = CommitSpan::of(&row);
     let files = match params.access_raw_diffs {
         true => contents::whole_files(&app, &row, span).await?,
         false => contents::files(&app, &row, span).await?,
     };
-    let extras = Extras::default();
+    let extras = DetailOptions::default();
     let shown = app.db.read(move |tx| records::read(tx, &urls, &grant, (&row, &beside), extras));
     let overflow = files.iter().any(|file| file.collapsed || file.too_large);
     let changes = files.iter().map(shown_file(params.unidiff)).collect();
@@ -97,13 +97,13 @@ params! {
 async fn diffs(
     app: App,
     call: Call<ReadMergeRequests, ListDiffs>,
-) -> ApiResult<Listed<DiffEntity>> {
+) -> ApiResult<PagedList<DiffEntity>> {
     let (page, params) = (call.page, call.params);
     let row = found(&app, &call.grant, params.merge_request_iid).await?;
-    let files = contents::files(&app, &row, Span::of(&row)).await?;
+    let files = contents::files(&app, &row, CommitSpan::of(&row)).await?;
     let all: Vec<usize> = (0..files.len()).collect();
     let shown = shown_file(params.unidiff);
-    Ok(Listed(page.slice(all).map(|place| shown(&files[place]))))
+    Ok(PagedList(page.slice(all).map(|place| shown(&files[place]))))
 }
 
 async fn raw(app: App, call: Call<ReadMergeRequests, OneMergeRequest>) -> ApiResult<Custom> {
@@ -122,13 +122,13 @@ async fn raw(app: App, call: Call<ReadMergeRequests, OneMergeRequest>) -> ApiRes
 async fn versions(
     app: App,
     call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
-) -> ApiResult<Listed<VersionEntity>> {
+) -> ApiResult<PagedList<VersionEntity>> {
     let (grant, (one, _), page) = (call.grant, call.params, call.page);
     let found = app.db.read(move |tx| {
         let row = actions::find(tx, &grant, one.merge_request_iid)?;
         tx.versions(row.id, page)
     });
-    Ok(Listed(found.await?.map(VersionEntity::from)))
+    Ok(PagedList(found.await?.map(VersionEntity::from)))
 }
 
 params! {
@@ -151,7 +151,7 @@ async fn version(
         Ok((row, version))
     });
     let (row, version) = known.await?;
-    let span = Span::of_version(&version);
+    let span = CommitSpan::of_version(&version);
     let all = PageRequest { page: 1, per_page: MOST_SHOWN };
     let commits = contents::commits(&app, &row, span, all).await?;
     let files = contents::files(&app, &row, span).await?;

@@ -18,7 +18,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Csv, params::OnlyPage},
     params,
-    present::{Created, Listed, NoContent},
+    present::{Created, NoContent, PagedList},
     routes,
 };
 
@@ -32,7 +32,7 @@ routes! { "Commits and merge requests" at "/projects/{id}";
 async fn list(
     app: App,
     call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
-) -> ApiResult<Listed<CommitEntity>> {
+) -> ApiResult<PagedList<CommitEntity>> {
     let (grant, (one, _), page) = (call.grant, call.params, call.page);
     let (project, url) = (grant.project(), app.urls.at(&grant.facts().full_path));
     let shas = app.db.read(move |tx| {
@@ -40,7 +40,7 @@ async fn list(
         tx.context_commits(row.id)
     });
     let found = contents::commits_by_id(&app, project, shas.await?).await?;
-    Ok(Listed(page.slice(found).map(|commit| CommitEntity::new(&commit, &url))))
+    Ok(PagedList(page.slice(found).map(|commit| CommitEntity::new(&commit, &url))))
 }
 
 params! {
@@ -86,7 +86,7 @@ params! {
 async fn brought_by(
     app: App,
     call: Call<ReadCode, OneSha>,
-) -> ApiResult<Listed<MergeRequestEntity>> {
+) -> ApiResult<PagedList<MergeRequestEntity>> {
     let grant = call.grant.also::<ListMergeRequests>()?;
     let (page, sha, urls) = (call.page, call.params.sha, app.urls.clone());
     let project = grant.project();
@@ -99,5 +99,5 @@ async fn brought_by(
         let view = MergeRequestView::default();
         rows.try_map_all(|rows| MergeRequestEntity::all(tx, &urls, rows, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }

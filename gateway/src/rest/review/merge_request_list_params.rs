@@ -11,7 +11,7 @@ use review::{
         MergeRequestState,
         list::{MergeRequestFilter, NotFilter},
     },
-    ports::Deployed,
+    ports::DeploymentCondition,
 };
 
 use super::item_list_params::{FilterItems, NotItems, Share};
@@ -20,7 +20,7 @@ use crate::{
     param_enums, params,
     rest::shared::{
         choices::{MOST_PEOPLE, NumberChoice, PeopleChoice, TextChoice, TextsChoice},
-        people_named::{all_people, one_of, person_or_nobody},
+        user_filters::{all_people, one_of, person_or_nobody},
     },
 };
 
@@ -167,11 +167,16 @@ pub fn filter(
 }
 
 impl FilterMergeRequests {
-    fn deployed(&self) -> Option<Deployed> {
+    fn deployed(&self) -> Option<DeploymentCondition> {
         let environment = self.environment.clone().filter(|name| !name.is_empty());
         let (after, before) = (self.deployed_after, self.deployed_before);
         let asked = after.is_some() || before.is_some() || environment.is_some();
-        asked.then_some(Deployed { after, before, environment, ..Deployed::default() })
+        asked.then_some(DeploymentCondition {
+            after,
+            before,
+            environment,
+            ..DeploymentCondition::default()
+        })
     }
 }
 

@@ -1,31 +1,31 @@
 //! Lists of merge requests: of a project, of a group, and of all.
 
 use db::Tx;
-use forge::{merge_request::merge::recheck, ports::review::Places};
+use forge::{merge_request::merge::recheck, ports::review::OrgHierarchy};
 use kernel::{
     Ability, Actor, Grant, Result,
     access::SignedIn,
     ids::{DeploymentId, ProjectId},
     page::{Page, PageRequest},
 };
-use org::places::group_paths;
+use org::hierarchy::group_paths;
 use review::{
     Milestones, Reads,
     item::list::{Choice, Common, Direction, MilestoneChoice, Order, Sorting},
     merge_request::{
         MergeRequest, MergeRequestStore,
-        list::{Among, Asked, MergeRequestFilter, list},
+        list::{MergeRequestFilter, MergeRequestQuery, MergeRequestSet, list},
     },
     milestone,
     policy::{
         ListMergeRequests, ManageMergeRequests, ReadGroupMergeRequests, ReadGroupMilestones,
         ReadMilestones,
     },
-    ports::Deployed,
+    ports::DeploymentCondition,
 };
 
 use super::{
-    issue_list_params::NonArchived,
+    issue_list_params::ArchiveFilter,
     merge_request_list_params::{
         MergeRequestForm, MergeRequestScope, ShowMergeRequests, WantedMergeRequests, filter,
     },
@@ -39,7 +39,7 @@ use crate::{
     },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
-    present::{Either, Listed},
+    present::{Either, PagedList},
     routes,
 };
 
@@ -51,36 +51,37 @@ routes! { "Merge request lists" at "";
     GET "/groups/{id}/milestones/{milestone_id}/merge_requests"   => of_milestone : ReadGroupMilestones,
 }
 
-pub(crate) type Shown = Either<Listed<MergeRequestEntity>, Listed<SimpleMergeRequestEntity>>;
+pub(crate) type ListAnswer =
+    Either<PagedList<MergeRequestEntity>, PagedList<SimpleMergeRequestEntity>>;
 
 async fn everywhere(
     app: App,
     call: Call<SignedIn, (WantedMergeRequests, ShowMergeRequests)>,
-) -> ApiResult<Shown> {
+) -> ApiResult<ListAnswer> {
     let (wanted, show) = call.params;
-    let place = Place { within: Within::Everywhere, archived: true, may_recheck: true };
+    let place = ListContext { within: ListHome::Everywhere, archived: true, may_recheck: true };
     shown(app, call.grant.actor(), place, wanted, show, call.page).await
 }
 
 async fn of_group(
     app: App,
-    call: Call<ReadGroupMergeRequests, ((WantedMergeRequests, ShowMergeRequests), NonArchived)>,
-) -> ApiResult<Shown> {
+    call: Call<ReadGroupMergeRequests, ((WantedMergeRequests, ShowMergeRequests), ArchiveFilter)>,
+) -> ApiResult<ListAnswer> {
     let ((wanted, show), archived) = call.params;
     let path = call.grant.group_facts().full_path.clone();
     let archived = !archived.non_archived;
-    let place = Place { within: Within::Group(path), archived, may_recheck: true };
+    let place = ListContext { within: ListHome::Group(path), archived, may_recheck: true };
     shown(app, call.grant.actor(), place, wanted, show, call.page).await
 }
 
 async fn of_project(
     app: App,
     call: Call<ListMergeRequests, (WantedMergeRequests, ShowMergeRequests)>,
-) -> ApiResult<Shown> {
+) -> ApiResult<ListAnswer> {
     let (wanted, show) = call.params;
     let may_recheck = call.grant.also::<ManageMergeRequests>().is_ok();
-    let within = Within::Project(call.grant.project());
-    let place = Place { within, archived: true, may_recheck };
+    let within = ListHome::Project(call.grant.project());
+    let place = ListContext { within, archived: true, may_recheck };
     shown(app, call.grant.actor(), place, wanted, show, call.page).await
 }
 
@@ -91,22 +92,22 @@ pub(crate) async fn of_deployment(
     deployment: DeploymentId,
     (wanted, show): (WantedMergeRequests, ShowMergeRequests),
     page: PageRequest,
-) -> ApiResult<Shown> {
-    let within = Within::Deployment(grant.project(), deployment);
-    let place = Place { within, archived: true, may_recheck: false };
+) -> ApiResult<ListAnswer> {
+    let within = ListHome::Deployment(grant.project(), deployment);
+    let place = ListContext { within, archived: true, may_recheck: false };
     shown(app, grant.actor(), place, wanted, show, page).await
 }
 
 /// Where a list looks, and whether git may be asked for it.
 #[derive(Clone)]
-struct Place {
-    within: Within,
+struct ListContext {
+    within: ListHome,
     archived: bool,
     may_recheck: bool,
 }
 
 #[derive(Clone)]
-enum Within {
+enum ListHome {
     Project(ProjectId),
     /// What was brought somewhere.
     Deployment(ProjectId, DeploymentId),
@@ -114,12 +115,12 @@ enum Within {
     Everywhere,
 }
 
-impl Within {
-    fn among(&self) -> Among<'_> {
+impl ListHome {
+    fn among(&self) -> MergeRequestSet<'_> {
         match self {
-            Self::Project(id) | Self::Deployment(id, _) => Among::Project(*id),
-            Self::Group(path) => Among::Group(path),
-            Self::Everywhere => Among::Everywhere,
+            Self::Project(id) | Self::Deployment(id, _) => MergeRequestSet::Project(*id),
+            Self::Group(path) => MergeRequestSet::Group(path),
+            Self::Everywhere => MergeRequestSet::Everywhere,
         }
     }
 
@@ -142,18 +143,18 @@ impl Within {
 async fn shown(
     app: App,
     actor: Actor,
-    place: Place,
+    place: ListContext,
     wanted: WantedMergeRequests,
     show: ShowMergeRequests,
     page: PageRequest,
-) -> ApiResult<Shown> {
+) -> ApiResult<ListAnswer> {
     let urls = app.urls.clone();
     if show.view == Some(MergeRequestForm::Simple) {
         let found = app.db.read(move |tx| {
             let rows = rows(tx, actor, &place, wanted, &show, page)?;
             rows.try_map_all(|rows| SimpleMergeRequestEntity::all(tx, &urls, rows))
         });
-        return Ok(Either::Right(Listed(found.await?)));
+        return Ok(Either::Right(PagedList(found.await?)));
     }
     let recheck = show.with_merge_status_recheck && place.may_recheck;
     let found = app.db.read(move |tx| {
@@ -169,7 +170,7 @@ async fn shown(
     if recheck {
         ask_again(&app, &found.items).await?;
     }
-    Ok(Either::Left(Listed(found)))
+    Ok(Either::Left(PagedList(found)))
 }
 
 /// Lets git be asked about those of a list that changed since it was asked.
@@ -190,7 +191,7 @@ async fn ask_again(app: &App, shown: &[MergeRequestEntity]) -> Result<()> {
 async fn of_milestone<A: Ability>(
     app: App,
     call: Call<A, (OneMilestone, OnlyPage)>,
-) -> ApiResult<Listed<MergeRequestEntity>>
+) -> ApiResult<PagedList<MergeRequestEntity>>
 where
     Grant<A>: Reads<Milestones>,
 {
@@ -201,9 +202,14 @@ where
         let common = Common { milestone: Some(only), ..Common::default() };
         let filter = MergeRequestFilter { common, ..MergeRequestFilter::default() };
         let actor = grant.actor();
-        let asked = Asked { actor, among: Among::Everywhere, archived: true, filter: &filter };
+        let asked = MergeRequestQuery {
+            actor,
+            among: MergeRequestSet::Everywhere,
+            archived: true,
+            filter: &filter,
+        };
         let urgent = Sorting { by: Order::LabelPriority, direction: Direction::Ascending };
-        let rows = list(tx, &Places, &asked, urgent, page)?;
+        let rows = list(tx, &OrgHierarchy, &asked, urgent, page)?;
         let from = match milestone.namespace_id {
             None => SeenFrom::Home,
             Some(group) => {
@@ -213,30 +219,35 @@ where
         let view = MergeRequestView { from, ..MergeRequestView::default() };
         rows.try_map_all(|rows| MergeRequestEntity::all(tx, &urls, rows, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 fn rows(
     tx: &mut Tx<'_>,
     actor: Actor,
-    place: &Place,
+    place: &ListContext,
     wanted: WantedMergeRequests,
     show: &ShowMergeRequests,
     page: PageRequest,
 ) -> Result<Page<MergeRequest>> {
     let mut filter = filter(wanted, tx, actor.id, place.within.scope(), show.state())?;
     match place.within {
-        Within::Deployment(_, deployment) => {
+        ListHome::Deployment(_, deployment) => {
             let asked = filter.deployed.unwrap_or_default();
-            filter.deployed = Some(Deployed { deployment: Some(deployment), ..asked });
+            filter.deployed = Some(DeploymentCondition { deployment: Some(deployment), ..asked });
         }
-        Within::Project(project) => {
-            filter.deployed =
-                filter.deployed.map(|asked| Deployed { project: Some(project), ..asked });
+        ListHome::Project(project) => {
+            filter.deployed = filter
+                .deployed
+                .map(|asked| DeploymentCondition { project: Some(project), ..asked });
         }
-        Within::Group(_) | Within::Everywhere => {}
+        ListHome::Group(_) | ListHome::Everywhere => {}
     }
-    let asked =
-        Asked { actor, among: place.within.among(), archived: place.archived, filter: &filter };
-    list(tx, &Places, &asked, show.sorting(), page)
+    let asked = MergeRequestQuery {
+        actor,
+        among: place.within.among(),
+        archived: place.archived,
+        filter: &filter,
+    };
+    list(tx, &OrgHierarchy, &asked, show.sorting(), page)
 }

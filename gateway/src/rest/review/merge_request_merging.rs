@@ -1,6 +1,6 @@
 //! Merging merge requests: at once or when the pipeline succeeds, after a rebase, and for a look at the result.
 
-use forge::merge_request::merge::{self, Wish};
+use forge::merge_request::merge::{self, MergeOptions};
 use review::{merge_request::merge::AutoMerge, policy::ReadMergeRequests};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -42,7 +42,7 @@ params! {
     }
 }
 
-impl From<MergeParams> for Wish {
+impl From<MergeParams> for MergeOptions {
     fn from(params: MergeParams) -> Self {
         Self {
             when_pipeline_succeeds: params.merge_when_pipeline_succeeds || params.auto_merge,

@@ -11,7 +11,7 @@ use review::{
 };
 
 use crate::{
-    extract::{Change, Csv, Filled, NonNegative},
+    extract::{Change, Csv, NonEmpty, NonNegative},
     param_enums, params,
 };
 
@@ -91,8 +91,8 @@ params! {
         allow_collaboration: Option<bool>,
         allow_maintainer_to_push: Option<bool>,
         squash: Option<bool>,
-        target_branch: Option<Filled>,
-        title: Option<Filled>,
+        target_branch: Option<NonEmpty>,
+        title: Option<NonEmpty>,
         state_event: Option<StateEvent>,
         discussion_locked: Option<bool>,
         approvals_before_merge: Option<NonNegative>,

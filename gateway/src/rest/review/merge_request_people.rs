@@ -20,7 +20,7 @@ use crate::{
     },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
-    present::{Created, Listed},
+    present::{Created, PagedList},
     routes,
 };
 
@@ -34,7 +34,7 @@ routes! { "People of merge requests" at "/projects/{id}/merge_requests/{merge_re
 async fn who_takes_part(
     app: App,
     call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
-) -> ApiResult<Listed<BriefUser>> {
+) -> ApiResult<PagedList<BriefUser>> {
     let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
         let row = actions::find(tx, &grant, one.merge_request_iid)?;
@@ -47,13 +47,13 @@ async fn who_takes_part(
         let people = page.slice(people);
         people.try_map_all(|people| BriefUser::in_order(tx, &urls, &people))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn reviewers(
     app: App,
     call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
-) -> ApiResult<Listed<ReviewerEntity>> {
+) -> ApiResult<PagedList<ReviewerEntity>> {
     let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
         let row = actions::find(tx, &grant, one.merge_request_iid)?;
@@ -65,7 +65,7 @@ async fn reviewers(
             Ok::<_, kernel::Error>(shown.collect())
         })
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn subscribe(

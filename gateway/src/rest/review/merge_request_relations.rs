@@ -3,7 +3,7 @@
 use ci::{pipeline::PipelineListStore, policy::ReadPipelines};
 use db::Tx;
 use forge::{
-    merge_request::{contents::commit_ids, heads::elsewhere},
+    merge_request::{contents::commit_ids, heads::grant_in_project},
     pipeline,
 };
 use kernel::{Actor, Result, page::Page};
@@ -24,7 +24,7 @@ use crate::{
     },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
-    present::{Json, Listed},
+    present::{Json, PagedList},
     rest::ci::pipelines::whole,
     routes,
 };
@@ -39,7 +39,7 @@ routes! { "Relations of merge requests" at "/projects/{id}/merge_requests/{merge
 async fn closes(
     app: App,
     call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
-) -> ApiResult<Listed<IssueEntity>> {
+) -> ApiResult<PagedList<IssueEntity>> {
     let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
         let row = actions::find(tx, &grant, one.merge_request_iid)?;
@@ -48,13 +48,13 @@ async fn closes(
         let view = IssueView::in_project(grant.actor(), &grant.facts().full_path);
         issues.try_map_all(|rows| IssueEntity::all(tx, &urls, rows, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn related(
     app: App,
     call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
-) -> ApiResult<Listed<IssueEntity>> {
+) -> ApiResult<PagedList<IssueEntity>> {
     let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
         let row = actions::find(tx, &grant, one.merge_request_iid)?;
@@ -63,7 +63,7 @@ async fn related(
         let view = IssueView::in_project(grant.actor(), &grant.facts().full_path);
         issues.try_map_all(|rows| IssueEntity::all(tx, &urls, rows, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 /// Those that somebody may read, wherever they are.
@@ -83,7 +83,7 @@ fn readable(tx: &mut Tx<'_>, actor: Actor, issues: Vec<Issue>) -> Result<Vec<Iss
 async fn list_pipelines(
     app: App,
     call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
-) -> ApiResult<Listed<PipelineEntity>> {
+) -> ApiResult<PagedList<PipelineEntity>> {
     let (grant, page, urls) = (call.grant, call.page, app.urls.clone());
     let iid = call.params.0.merge_request_iid;
     let (reader, known) = (grant.actor(), grant.clone());
@@ -99,7 +99,7 @@ async fn list_pipelines(
         let found = tx.pipelines_of_commits(source, &row.source_branch, &shas, row.id, page)?;
         Ok(found.map(|pipeline| PipelineEntity::new(&pipeline, &url)))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 /// Runs what is to run for its newest commits, in the project from which they come.
@@ -112,10 +112,10 @@ async fn run(
     let row =
         app.db.peek(move |tx| actions::find(tx, &grant.also::<ReadMergeRequests>()?, iid)).await?;
     let made = pipeline::run_for(&app, row, user).await?;
-    pipeline::hurry(&app, made.id).await;
+    pipeline::run_now(&app, made.id).await;
     let urls = app.urls.clone();
     let shown = app.db.read(move |tx| {
-        let there = elsewhere::<ReadPipelines>(tx, &who, made.project_id)?;
+        let there = grant_in_project::<ReadPipelines>(tx, &who, made.project_id)?;
         whole(tx, &urls, there.facts(), &made)
     });
     Ok(Json(shown.await?))

@@ -7,7 +7,7 @@ use forge::merge_request::{
 };
 use kernel::{Ability, Grant, Result, access::Project};
 use review::{
-    item::beside::Beside,
+    item::details::ItemDetails,
     merge_request::{MergeRequest, actions, merge::rebase},
     policy::{
         DeleteMergeRequests, ProposeMergeRequests, ReadMergeRequests, TakePartInMergeRequests,
@@ -21,7 +21,7 @@ use crate::{
     app::App,
     entities::review::{
         merge_request_detail::MergeRequestDetail,
-        merge_request_records::{self as records, Extras},
+        merge_request_records::{self as records, DetailOptions},
     },
     error::ApiResult,
     extract::Call,
@@ -66,7 +66,7 @@ async fn show(
     let asked = params.include_rebase_in_progress;
     let shown = app.db.read(move |tx| {
         let rebasing = asked.then(|| rebase::is_under_way(tx, row.id)).transpose()?;
-        let extras = Extras {
+        let extras = DetailOptions {
             render_html: params.render_html,
             rebase_in_progress: rebasing,
             diverged_commits: diverged,
@@ -92,7 +92,7 @@ async fn found<A: Ability<Scope = Project> + Clone + Send>(
     app: &App,
     grant: &Grant<A>,
     iid: i64,
-) -> Result<(MergeRequest, Beside)> {
+) -> Result<(MergeRequest, ItemDetails)> {
     let grant = grant.clone();
     app.db.read(move |tx| actions::find_with(tx, &grant, iid)).await
 }

@@ -1,9 +1,9 @@
 //! What belongs to a milestone.
 
-use forge::ports::review::Places;
+use forge::ports::review::OrgHierarchy;
 use kernel::{Actor, Result, ids::MilestoneId, page::PageRequest};
 use review::{
-    issue::list::{Among, Asked, IssueFilter, list},
+    issue::list::{IssueFilter, IssueQuery, IssueSet, list},
     item::list::{Choice, Common, Direction, MilestoneChoice, Order, Sorting},
     milestone::actions,
     policy::{ReadGroupMilestones, ReadIssues, ReadMilestones},
@@ -18,7 +18,7 @@ use crate::{
     },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
-    present::Listed,
+    present::PagedList,
     routes,
 };
 
@@ -27,7 +27,7 @@ routes! { "Milestones" at "";
     GET "/groups/{id}/milestones/{milestone_id}/issues"   => issues_of_group   : ReadGroupMilestones,
 }
 
-type Issues = ApiResult<Listed<IssueEntity>>;
+type Issues = ApiResult<PagedList<IssueEntity>>;
 
 /// The most urgent labels come first.
 const URGENT: Sorting = Sorting { by: Order::LabelPriority, direction: Direction::Ascending };
@@ -49,12 +49,12 @@ async fn issues_of_project(
         if grant.also::<ReadIssues>().is_err() {
             return Ok(page.slice(Vec::new()));
         }
-        let among = Among::Project(grant.project(), grant.who());
+        let among = IssueSet::Project(grant.project(), grant.who());
         let found = listed(tx, grant.actor(), among, id, page)?;
         let view = IssueView::of(grant.actor());
         found.try_map_all(|issues| IssueEntity::all(tx, &urls, issues, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn issues_of_group(
@@ -66,21 +66,21 @@ async fn issues_of_group(
     let found = app.db.read(move |tx| {
         actions::read(tx, &grant, id)?;
         let path = grant.group_facts().full_path.clone();
-        let found = listed(tx, grant.actor(), Among::Group(&path), id, page)?;
+        let found = listed(tx, grant.actor(), IssueSet::Group(&path), id, page)?;
         let view = IssueView { from: SeenFrom::Group(path), ..IssueView::of(grant.actor()) };
         found.try_map_all(|issues| IssueEntity::all(tx, &urls, issues, &view))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 fn listed(
     tx: &mut db::Tx<'_>,
     actor: Actor,
-    among: Among<'_>,
+    among: IssueSet<'_>,
     milestone: MilestoneId,
     page: PageRequest,
 ) -> Result<kernel::page::Page<review::issue::Issue>> {
     let filter = of(milestone);
-    let asked = Asked { actor, among, archived: true, filter: &filter };
-    list(tx, &Places, &asked, URGENT, page)
+    let asked = IssueQuery { actor, among, archived: true, filter: &filter };
+    list(tx, &OrgHierarchy, &asked, URGENT, page)
 }

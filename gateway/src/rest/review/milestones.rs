@@ -1,6 +1,6 @@
 //! Milestones of projects and of groups. What both have is written once, for either kind of grant.
 
-use forge::ports::review::Places;
+use forge::ports::review::OrgHierarchy;
 use kernel::{Ability, Grant};
 use review::{
     Manages, Milestones, Reads,
@@ -14,7 +14,7 @@ use crate::{
     entities::review::milestone::MilestoneEntity,
     error::ApiResult,
     extract::Call,
-    present::{Created, Done, Json, Listed, NoContent},
+    present::{Created, Done, Json, NoContent, PagedList},
     routes,
 };
 
@@ -35,7 +35,7 @@ routes! { "Milestones" at "";
 async fn list<A: Ability>(
     app: App,
     call: Call<A, ListMilestones>,
-) -> ApiResult<Listed<MilestoneEntity>>
+) -> ApiResult<PagedList<MilestoneEntity>>
 where
     Grant<A>: Reads<Milestones>,
 {
@@ -43,10 +43,10 @@ where
     let of_ancestors = call.params.include_parent_milestones;
     let filter = call.params.into();
     let found = app.db.read(move |tx| {
-        let milestones = actions::list(tx, &grant, &Places, filter, of_ancestors, page)?;
+        let milestones = actions::list(tx, &grant, &OrgHierarchy, filter, of_ancestors, page)?;
         milestones.try_map_all(|milestones| MilestoneEntity::all(tx, &urls, milestones))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn show<A: Ability>(app: App, call: Call<A, OneMilestone>) -> ApiResult<Json<MilestoneEntity>>
@@ -70,7 +70,7 @@ where
 {
     let (grant, new, urls) = (call.grant, call.params.into(), app.urls.clone());
     let made = app.db.write(move |tx| {
-        let milestone = actions::create(tx, &grant, &Places, new)?;
+        let milestone = actions::create(tx, &grant, &OrgHierarchy, new)?;
         MilestoneEntity::one(tx, &urls, milestone)
     });
     Ok(Created(made.await?))
@@ -85,7 +85,8 @@ where
 {
     let (grant, (one, change), urls) = (call.grant, call.params, app.urls.clone());
     let changed = app.db.write(move |tx| {
-        let milestone = actions::update(tx, &grant, &Places, one.milestone_id, change.into())?;
+        let milestone =
+            actions::update(tx, &grant, &OrgHierarchy, one.milestone_id, change.into())?;
         MilestoneEntity::one(tx, &urls, milestone)
     });
     Ok(Json(changed.await?))
@@ -102,6 +103,6 @@ where
 
 async fn promote(app: App, call: Call<ManageMilestones, OneMilestone>) -> ApiResult<Done> {
     let (grant, id) = (call.grant, call.params.milestone_id);
-    app.db.write(move |tx| actions::promote(tx, &grant, &Places, id)).await?;
+    app.db.write(move |tx| actions::promote(tx, &grant, &OrgHierarchy, id)).await?;
     Ok(Done)
 }

@@ -3,11 +3,11 @@
 use kernel::{Ts, ids::NoteId};
 use review::note::{
     position::{LineEnd, LineRange, Position, PositionType},
-    reading::{Activity, Listed, OrderBy},
+    reading::{Activity, NoteQuery, OrderBy},
 };
 
 use crate::{
-    extract::{Filled, Sort},
+    extract::{NonEmpty, Sort},
     param_enums, params,
 };
 
@@ -22,7 +22,7 @@ params! {
     }
 }
 
-impl From<ListNotes> for Listed {
+impl From<ListNotes> for NoteQuery {
     fn from(params: ListNotes) -> Self {
         Self {
             activity: params.activity_filter,
@@ -54,7 +54,7 @@ params! {
 
 params! {
     pub struct ChangeNote {
-        body: Filled,
+        body: NonEmpty,
     }
 }
 

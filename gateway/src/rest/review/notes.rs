@@ -5,7 +5,7 @@ use kernel::{Grant, Result};
 use review::{
     item::{ReadsItems, TakesPart},
     note::{
-        actions::{self, NewNote, Place, Said},
+        actions::{self, NewNote, NoteResult, NoteTarget},
         reading,
     },
     policy::{CreateIssues, ReadIssueNotes, ReadMergeRequests, TakePartInMergeRequests},
@@ -20,7 +20,7 @@ use crate::{
     entities::review::note::{CommandsEntity, NoteEntity, SaidEntity},
     error::ApiResult,
     extract::Call,
-    present::{AcceptedWith, Created, Either, Json, Listed, NoContent},
+    present::{AcceptedWith, Created, Either, Json, NoContent, PagedList},
     routes,
 };
 
@@ -40,7 +40,7 @@ routes! { "Notes" at "/projects/{id}";
 pub(super) async fn list<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, ListNotes)>,
-) -> ApiResult<Listed<NoteEntity>>
+) -> ApiResult<PagedList<NoteEntity>>
 where
     Grant<A>: ReadsItems,
 {
@@ -50,7 +50,7 @@ where
         let (item, notes) = reading::list(tx, &grant, &directory, path.iid(), listed.into(), page)?;
         notes.try_map_all(|notes| NoteEntity::all(tx, &urls, &item, notes))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 pub(super) async fn show<A: OnItems>(
@@ -84,7 +84,7 @@ where
         body: params.body,
         internal: params.internal.or(params.confidential).unwrap_or_default(),
         created_at: params.created_at,
-        place: Place::Alone,
+        place: NoteTarget::Alone,
     };
     let iid = path.iid();
     let made = app.db.write(move |tx| actions::create(tx, &asked, &directory, iid, &new));
@@ -119,7 +119,7 @@ where
 pub(super) async fn said<A: OnItems>(
     app: &App,
     sender: &Sender<'_, A>,
-    said: Said,
+    said: NoteResult,
 ) -> Result<SaidEntity> {
     let (said, urls) = (A::finish(app, sender, said).await?, app.urls.clone());
     app.db.read(move |tx| SaidEntity::new(tx, &urls, said)).await

@@ -14,7 +14,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,
-    present::{Json, Listed},
+    present::{Json, PagedList},
     routes,
 };
 
@@ -53,7 +53,7 @@ fn kind(path: &str) -> Result<ResourceKind> {
 async fn list<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, OnlyPage)>,
-) -> ApiResult<Listed<ResourceEventEntity>>
+) -> ApiResult<PagedList<ResourceEventEntity>>
 where
     Grant<A>: ReadsItems,
 {
@@ -67,7 +67,7 @@ where
             ResourceEventEntity::all(tx, &urls, (kind, grant.actor()), events)
         })
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn show<A: OnItems>(

@@ -22,7 +22,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::NoParams},
     param_enums, params,
-    present::{Created, Listed, NoContent},
+    present::{Created, NoContent, PagedList},
     routes,
 };
 
@@ -67,7 +67,7 @@ params! {
     }
 }
 
-async fn list(app: App, call: Call<SignedIn, ListTodos>) -> ApiResult<Listed<TodoEntity>> {
+async fn list(app: App, call: Call<SignedIn, ListTodos>) -> ApiResult<PagedList<TodoEntity>> {
     let (actor, page, params) = (call.grant.actor(), call.page, call.params);
     let kind = match params.r#type {
         None => None,
@@ -76,7 +76,7 @@ async fn list(app: App, call: Call<SignedIn, ListTodos>) -> ApiResult<Listed<Tod
         Some(TargetType::Epic) => Some(ItemKind::Epic),
         // Nobody is asked to look at these.
         Some(TargetType::Commit | TargetType::Design | TargetType::Alert) => {
-            return Ok(Listed(page.slice(Vec::new())));
+            return Ok(PagedList(page.slice(Vec::new())));
         }
     };
     let filter = TodoFilter {
@@ -92,7 +92,7 @@ async fn list(app: App, call: Call<SignedIn, ListTodos>) -> ApiResult<Listed<Tod
         let todos = actions::list(tx, &directory, actor, &filter, page)?;
         todos.try_map_all(|todos| TodoEntity::all(tx, &urls, actor, todos))
     });
-    Ok(Listed(found.await?))
+    Ok(PagedList(found.await?))
 }
 
 async fn finish(app: App, call: Call<SignedIn, OneTodo>) -> ApiResult<Created<TodoEntity>> {

@@ -16,7 +16,7 @@ use runners::{
     runner::{Owner, Runner, RunnerAccess, RunnerToken, RunnerType, actions, register},
 };
 
-use super::runner_params::{Given, ListRunners};
+use super::runner_params::{ListRunners, RunnerFields};
 use crate::{
     app::App,
     entities::runners::runner::{
@@ -26,7 +26,7 @@ use crate::{
     error::{ApiError, ApiResult},
     extract::{Call, Change, Csv},
     params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -50,25 +50,25 @@ pub(crate) mod creation {
     }
 }
 
-async fn list(app: App, call: Call<UseRunners, ListRunners>) -> ApiResult<Listed<RunnerEntity>> {
+async fn list(app: App, call: Call<UseRunners, ListRunners>) -> ApiResult<PagedList<RunnerEntity>> {
     let (grant, page, filter) = (call.grant, call.page, call.params.into_filter(false)?);
     let listed = app.db.read(move |tx| {
         let found = actions::list_own(tx, &grant, &Roles, &filter, page)?;
         Ok(found.map(|runner| RunnerEntity::new(&runner, tx.now)))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 async fn list_all(
     app: App,
     call: Call<Administrate, ListRunners>,
-) -> ApiResult<Listed<RunnerEntity>> {
+) -> ApiResult<PagedList<RunnerEntity>> {
     let (grant, page, filter) = (call.grant, call.page, call.params.into_filter(true)?);
     let listed = app.db.read(move |tx| {
         let found = actions::list_all(tx, &grant, &filter, page)?;
         Ok(found.map(|runner| RunnerEntity::new(&runner, tx.now)))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 params! {
@@ -92,17 +92,17 @@ params! {
         description: Option<String>,
         /// Deprecated: the opposite of `paused`.
         active: Option<bool>,
-        /// Whether the runner takes no jobs.
+        /// Whether the runner is paused.
         paused: Option<bool>,
         tag_list: Option<Csv<String>>,
-        /// Whether it does jobs without tags, too.
+        /// Whether the runner also picks untagged jobs.
         run_untagged: Option<bool>,
-        /// Whether it may not be assigned to further projects.
+        /// Whether the runner is locked to its current projects.
         locked: Option<bool>,
         access_level: Option<RunnerAccess>,
-        /// Seconds that a job may take at most.
+        /// Maximum duration of a job in seconds.
         maximum_timeout: Change<i64>,
-        /// Note for those who may change the runner.
+        /// Note visible to those who may change the runner.
         maintenance_note: Option<String>,
     } with at_least_one(
         "description", "active", "paused", "tag_list", "run_untagged", "locked", "access_level",
@@ -115,7 +115,7 @@ async fn update(
     call: Call<UseRunners, ChangeRunner>,
 ) -> ApiResult<Json<RunnerDetailEntity>> {
     let (grant, params, urls) = (call.grant, call.params, app.urls.clone());
-    let given = Given {
+    let given = RunnerFields {
         description: params.description,
         maintenance_note: params.maintenance_note,
         active: params.active,
@@ -149,13 +149,13 @@ params! {
 async fn managers(
     app: App,
     call: Call<UseRunners, ListManagers>,
-) -> ApiResult<Listed<RunnerManagerEntity>> {
+) -> ApiResult<PagedList<RunnerManagerEntity>> {
     let (grant, page, id) = (call.grant, call.page, call.params.runner_id);
     let listed = app.db.read(move |tx| {
         let found = actions::managers(tx, &grant, &Roles, id, page)?;
         Ok(found.map(|manager| RunnerManagerEntity::new(manager, tx.now)))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 async fn reset_token(
@@ -187,7 +187,7 @@ params! {
         access_level: Option<RunnerAccess>,
         run_untagged: Option<bool>,
         tag_list: Option<Csv<String>>,
-        /// Seconds that a job may take at most.
+        /// Maximum duration of a job in seconds.
         maximum_timeout: Change<i64>,
     }
 }
@@ -202,7 +202,7 @@ async fn create(
         return Err(ApiError::Scope("create_runner api".to_owned()));
     }
     let (grant, params) = (call.grant, call.params);
-    let given = Given {
+    let given = RunnerFields {
         description: params.description,
         maintenance_note: params.maintenance_note,
         paused: params.paused,
@@ -211,7 +211,7 @@ async fn create(
         access_level: params.access_level,
         tag_list: params.tag_list,
         maximum_timeout: params.maximum_timeout,
-        ..Given::default()
+        ..RunnerFields::default()
     };
     let (kind, group, project) = (params.runner_type, params.group_id, params.project_id);
     let token = RunnerToken::created();

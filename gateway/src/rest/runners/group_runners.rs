@@ -1,7 +1,7 @@
 //! The runners that do the jobs of a group's projects.
 
 use forge::runner::registration;
-use org::places::above_group;
+use org::hierarchy::above_group;
 use runners::{
     policy::{AdminGroupRunners, ReadGroupRunners},
     runner::actions,
@@ -13,7 +13,7 @@ use crate::{
     entities::runners::runner::{ResetTokenEntity, RunnerEntity},
     error::ApiResult,
     extract::Call,
-    present::{Created, Listed},
+    present::{Created, PagedList},
     routes,
 };
 
@@ -25,14 +25,14 @@ routes! { "Runners of groups" at "/groups/{id}/runners";
 async fn list(
     app: App,
     call: Call<ReadGroupRunners, ListRunners>,
-) -> ApiResult<Listed<RunnerEntity>> {
+) -> ApiResult<PagedList<RunnerEntity>> {
     let (grant, page, filter) = (call.grant, call.page, call.params.into_filter(true)?);
     let listed = app.db.read(move |tx| {
         let above = above_group(tx, grant.group())?;
         let found = actions::list_of_group(tx, &grant, above, &filter, page)?;
         Ok(found.map(|runner| RunnerEntity::new(&runner, tx.now)))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 async fn reset(app: App, call: Call<AdminGroupRunners>) -> ApiResult<Created<ResetTokenEntity>> {

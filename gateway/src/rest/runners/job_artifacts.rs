@@ -9,7 +9,7 @@ use ci::{
 };
 use forge::runner::{
     archive_for_job,
-    artifacts::{self, Brought, Outcome},
+    artifacts::{self, ArtifactUpload, Outcome},
     job_calls::ShownJob,
 };
 use futures_util::StreamExt as _;
@@ -21,12 +21,12 @@ use crate::{
     app::App,
     byte_range::{Conditions, Content},
     error::{ApiError, ApiResult},
-    extract::{Call, Paced, RawMap, raw_pairs, unreadable},
+    extract::{Call, RawMap, SlowClientGuard, raw_pairs, unreadable},
     openapi::{AnswerDoc, Operation},
     params,
     present::Custom,
     rest::ci::job_artifacts::sent_archive,
-    route::{Matched, RouteRow},
+    route::{MatchedRoute, RouteRow},
     routes,
 };
 
@@ -74,7 +74,7 @@ async fn serve_upload(
     app: App,
     req: HttpRequest,
     payload: Payload,
-    matched: Matched,
+    matched: MatchedRoute,
 ) -> HttpResponse {
     match upload(&app, &req, payload, &matched).await {
         Ok(response) => response,
@@ -87,7 +87,7 @@ fn told(shown: &ShownJob, status: StatusCode, text: &str) -> HttpResponse {
 }
 
 /// What is brought, as the query says.
-fn brought(query: &RawMap) -> Result<Brought, &'static str> {
+fn brought(query: &RawMap) -> Result<ArtifactUpload, &'static str> {
     let kind = match query.text("artifact_type") {
         None => ArtifactKind::Archive,
         Some(word) => {
@@ -104,14 +104,14 @@ fn brought(query: &RawMap) -> Result<Brought, &'static str> {
         return Err(WRONG_FORMAT);
     }
     let expire_in = query.text("expire_in").map(str::to_owned);
-    Ok(Brought { kind, filename: kind.to_string(), expire_in })
+    Ok(ArtifactUpload { kind, filename: kind.to_string(), expire_in })
 }
 
 async fn upload(
     app: &App,
     req: &HttpRequest,
     payload: Payload,
-    matched: &Matched,
+    matched: &MatchedRoute,
 ) -> ApiResult<HttpResponse> {
     let shown = entered(app, req, matched).await?;
     if let Some(refusal) = refusal(&shown) {
@@ -121,7 +121,7 @@ async fn upload(
         Ok(brought) => brought,
         Err(text) => return Ok(told(&shown, StatusCode::BAD_REQUEST, text)),
     };
-    let payload = Paced::new(payload, app.limits.patience);
+    let payload = SlowClientGuard::new(payload, app.limits.patience);
     let mut parts = Multipart::new(req.headers(), payload);
     let mut rest = LARGEST_REST;
     while let Some(part) = parts.next().await {
@@ -152,7 +152,7 @@ fn plain_name(part: &Field, kind: ArtifactKind) -> String {
 async fn keep(
     app: &App,
     shown: &ShownJob,
-    brought: Brought,
+    brought: ArtifactUpload,
     mut part: Field,
 ) -> ApiResult<HttpResponse> {
     let largest = artifacts::size_limit(app, brought.kind).await?;
@@ -172,7 +172,7 @@ async fn keep(
             return Ok(told(shown, StatusCode::PAYLOAD_TOO_LARGE, TOO_LARGE));
         }
     }
-    let brought = Brought { filename, ..brought };
+    let brought = ArtifactUpload { filename, ..brought };
     Ok(match artifacts::keep(app, &shown.job, brought, arriving).await? {
         Outcome::Kept => with_status(StatusCode::CREATED, shown.job.status)
             .content_type("application/json")
@@ -185,9 +185,9 @@ async fn keep(
 params! {
     pub struct FetchArtifacts {
         job_id: JobId,
-        /// Token of a job, unless the header `JOB-TOKEN` has it.
+        /// Token of a job. Not needed if the header `JOB-TOKEN` has it.
         token: Option<String>,
-        /// Whether a redirect to the storage is understood; there is none.
+        /// Whether the client follows a redirect to object storage. Ignored: the file is always sent.
         direct_download: Option<bool>,
     }
 }

@@ -22,13 +22,13 @@ const HOLD: Duration = Duration::from_secs(50);
 
 params! {
     pub struct RequestJob {
-        /// Token of the runner, unless the header `RUNNER-TOKEN` has it.
+        /// Token of the runner. Not needed if the header `RUNNER-TOKEN` has it.
         token: Option<String>,
-        /// Which of the programs that share the token asks.
+        /// ID of the runner manager.
         system_id: Option<String>,
-        /// Cursor of the last answer.
+        /// Cursor from the previous response.
         last_update: Option<String>,
-        /// Only jobs that have waited for so many seconds.
+        /// Only jobs that have been waiting for at least this many seconds.
         job_age: Option<i64>,
         info: Option<RunnerInfo>,
     }

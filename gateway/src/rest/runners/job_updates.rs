@@ -7,7 +7,9 @@ use actix_web::{
     web::{Bytes, BytesMut},
 };
 use ci::{Status, job::JobToken};
-use forge::runner::job_calls::{Report, Reported, ShownJob, Written, report, shown_job, write_log};
+use forge::runner::job_calls::{
+    LogResult, Report, ReportResult, ShownJob, report, shown_job, write_log,
+};
 use futures_util::StreamExt as _;
 use kernel::{Ability as _, Error, access::Anyone, ids::JobId};
 use serde_json::{Value, json};
@@ -15,11 +17,13 @@ use serde_json::{Value, json};
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
-    extract::{Call, Flaws, Paced, Param, Raw, ensure_known, params::MISSING, raw_pairs},
+    extract::{
+        Call, Param, ParamErrors, Raw, SlowClientGuard, ensure_known, params::MISSING, raw_pairs,
+    },
     openapi::{AnswerDoc, Operation},
     param_enums, params,
     present::Custom,
-    route::{Matched, RouteRow},
+    route::{MatchedRoute, RouteRow},
     routes,
     vendor::{JOB_STATUS, TRACE_INTERVAL},
 };
@@ -73,22 +77,22 @@ param_enums! { ReportedState }
 params! {
     pub struct LogOutput {
         checksum: Option<String>,
-        /// Bytes of the log.
+        /// Size of the log in bytes.
         bytesize: Option<i64>,
     }
 }
 
 /// A value that is only refused once the token was looked at: every answer about a job says how that is.
 #[derive(Clone, Debug)]
-pub struct Unjudged<T>(Result<T, Flaws>);
+pub struct UncheckedParams<T>(Result<T, ParamErrors>);
 
-impl<T: Param> Param for Unjudged<T> {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+impl<T: Param> Param for UncheckedParams<T> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         Ok(T::read(raw).transpose().map(Self))
     }
 
     fn absent() -> Option<Self> {
-        Some(Self(Err(Flaws::one(MISSING))))
+        Some(Self(Err(ParamErrors::one(MISSING))))
     }
 
     fn schema() -> Value {
@@ -99,19 +103,19 @@ impl<T: Param> Param for Unjudged<T> {
 params! {
     pub struct UpdateJob {
         job_id: JobId,
-        /// Token of the job, unless the header `JOB-TOKEN` has it.
+        /// Token of the job. Not needed if the header `JOB-TOKEN` has it.
         token: Option<String>,
-        state: Unjudged<ReportedState>,
-        failure_reason: Option<Unjudged<String>>,
-        exit_code: Option<Unjudged<i64>>,
-        output: Option<Unjudged<LogOutput>>,
+        state: UncheckedParams<ReportedState>,
+        failure_reason: Option<UncheckedParams<String>>,
+        exit_code: Option<UncheckedParams<i64>>,
+        output: Option<UncheckedParams<LogOutput>>,
     }
 }
 
 impl UpdateJob {
     /// What is told, with the bytes of the log that the runner has sent; or what is wrong with it.
     fn report(self) -> Result<(Report, Option<u64>), String> {
-        let mut flaws = Flaws::default();
+        let mut flaws = ParamErrors::default();
         let state = judged("state", Some(self.state), &mut flaws);
         let reason = judged("failure_reason", self.failure_reason, &mut flaws);
         let exit_code = judged("exit_code", self.exit_code, &mut flaws);
@@ -127,7 +131,7 @@ impl UpdateJob {
     }
 }
 
-fn judged<T>(name: &str, value: Option<Unjudged<T>>, flaws: &mut Flaws) -> Option<T> {
+fn judged<T>(name: &str, value: Option<UncheckedParams<T>>, flaws: &mut ParamErrors) -> Option<T> {
     match value?.0 {
         Ok(value) => Some(value),
         Err(inner) => {
@@ -170,11 +174,11 @@ async fn update(app: App, call: Call<Anyone, UpdateJob>) -> ApiResult<Custom> {
         }
     };
     Ok(Custom(match report(&app, &shown, told, size).await? {
-        Reported::Kept(status) => {
+        ReportResult::Kept(status) => {
             let mut response = with_status(StatusCode::OK, status);
             response.content_type("text/plain").body("200")
         }
-        Reported::LogIncomplete => {
+        ReportResult::LogIncomplete => {
             with_status(StatusCode::PRECONDITION_FAILED, shown.job.status).finish()
         }
     }))
@@ -184,7 +188,7 @@ async fn serve_append(
     app: App,
     req: HttpRequest,
     payload: Payload,
-    matched: Matched,
+    matched: MatchedRoute,
 ) -> HttpResponse {
     match append(&app, &req, payload, &matched).await {
         Ok(response) => response,
@@ -196,7 +200,7 @@ async fn serve_append(
 pub(super) async fn entered(
     app: &App,
     req: &HttpRequest,
-    matched: &Matched,
+    matched: &MatchedRoute,
 ) -> ApiResult<ShownJob> {
     ensure_known(app, req, matched).await?;
     let in_path = matched.path_values(req.uri().path());
@@ -214,7 +218,7 @@ async fn append(
     app: &App,
     req: &HttpRequest,
     payload: Payload,
-    matched: &Matched,
+    matched: &MatchedRoute,
 ) -> ApiResult<HttpResponse> {
     let shown = entered(app, req, matched).await?;
     if let Some(refusal) = refusal(&shown) {
@@ -233,21 +237,21 @@ async fn append(
     let debug = matches!(query.text("debug_trace"), Some("true" | "1"));
     let piece = read(app, payload).await?;
     Ok(match write_log(app, &shown, start, piece, debug).await? {
-        Written::Kept(length) => with_status(StatusCode::ACCEPTED, status)
+        LogResult::Kept(length) => with_status(StatusCode::ACCEPTED, status)
             .insert_header(("Range", format!("0-{length}")))
             .insert_header((TRACE_INTERVAL, INTERVAL))
             .content_type("text/plain")
             .finish(),
-        Written::Elsewhere(length) => with_status(StatusCode::RANGE_NOT_SATISFIABLE, status)
+        LogResult::Elsewhere(length) => with_status(StatusCode::RANGE_NOT_SATISFIABLE, status)
             .insert_header(("Range", format!("0-{length}")))
             .json(json!({ "error": "416 Range Not Satisfiable" })),
-        Written::TooLong => with_status(StatusCode::FORBIDDEN, Status::Failed)
+        LogResult::TooLong => with_status(StatusCode::FORBIDDEN, Status::Failed)
             .json(json!({ "error": "403 Forbidden" })),
     })
 }
 
 async fn read(app: &App, payload: Payload) -> ApiResult<Bytes> {
-    let mut payload = Paced::new(payload, app.limits.patience);
+    let mut payload = SlowClientGuard::new(payload, app.limits.patience);
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_cut_off| ApiError::Slow)?;

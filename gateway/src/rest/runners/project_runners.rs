@@ -15,7 +15,7 @@ use crate::{
     error::ApiResult,
     extract::Call,
     params,
-    present::{Created, Listed, NoContent},
+    present::{Created, NoContent, PagedList},
     routes,
 };
 
@@ -29,7 +29,7 @@ routes! { "Runners of projects" at "/projects/{id}/runners";
 async fn list(
     app: App,
     call: Call<ReadProjectRunners, ListRunners>,
-) -> ApiResult<Listed<RunnerEntity>> {
+) -> ApiResult<PagedList<RunnerEntity>> {
     let (grant, page, filter) = (call.grant, call.page, call.params.into_filter(true)?);
     let listed = app.db.read(move |tx| {
         let home = job_homes(tx, &[grant.project()])?.pop().ok_or(kernel::Error::missing())?;
@@ -38,7 +38,7 @@ async fn list(
         let found = actions::list_of_project(tx, &grant, groups, instance, &filter, page)?;
         Ok(found.map(|runner| RunnerEntity::new(&runner, tx.now)))
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 params! {

@@ -11,12 +11,12 @@ use runners::{
 };
 use secrets::Secret;
 
-use super::runner_params::Given;
+use super::runner_params::RunnerFields;
 use crate::{
     app::App,
     entities::runners::runner::{RegisteredRunnerEntity, ResetTokenEntity},
     error::ApiResult,
-    extract::{Call, Change, Csv, Flaws, Param, Params, Raw},
+    extract::{Call, Change, Csv, Param, ParamErrors, Params, Raw},
     params,
     present::{Created, Custom, Json, NoContent},
     routes,
@@ -48,7 +48,7 @@ params! {
 pub struct Features(pub HashSet<String>);
 
 impl Param for Features {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let Raw::Map(map) = raw else { return Ok(None) };
         let able = map.iter().filter(|(_, value)| matches!(value, Raw::Bool(true)));
         Ok(Some(Self(able.map(|(name, _)| name.to_owned()).collect())))
@@ -77,17 +77,17 @@ params! {
         token: String,
         description: Option<String>,
         maintenance_note: Option<String>,
-        /// Older name of `maintenance_note`.
+        /// Same as `maintenance_note`; deprecated.
         maintainer_note: Option<String>,
         /// Deprecated: the opposite of `paused`.
         active: Option<bool>,
-        /// Whether the runner takes no jobs.
+        /// Whether the runner is paused.
         paused: Option<bool>,
         locked: Option<bool>,
         run_untagged: Option<bool>,
         access_level: Option<RunnerAccess>,
         tag_list: Option<Csv<String>>,
-        /// Seconds that a job may take at most.
+        /// Maximum duration of a job in seconds.
         maximum_timeout: Change<i64>,
         info: Option<RunnerInfo>,
     } with exclusive("active", "paused"), exclusive("maintenance_note", "maintainer_note");
@@ -100,7 +100,7 @@ async fn create(
     let info = call.params.info.take();
     let contact = told(&call, info, None);
     let params = call.params;
-    let given = Given {
+    let given = RunnerFields {
         description: params.description,
         maintenance_note: params.maintenance_note.or(params.maintainer_note),
         active: params.active,
@@ -115,7 +115,7 @@ async fn create(
     let own = token.clone();
     let made = app.db.write(move |tx| {
         let made = registration::register(tx, &shown, given.into(), &own)?;
-        tx.note_contact(made.id, &contact)?;
+        tx.record_contact(made.id, &contact)?;
         Ok(made)
     });
     Ok(Created(RegisteredRunnerEntity::new(&made.await?, &token)))
@@ -124,7 +124,7 @@ async fn create(
 params! {
     pub struct ShowRunnerToken {
         token: String,
-        /// Which of the programs that share the token calls.
+        /// ID of the runner manager.
         system_id: Option<String>,
         info: Option<RunnerInfo>,
     }
@@ -187,7 +187,7 @@ async fn remove_manager(app: App, call: Call<Anyone, OneManager>) -> ApiResult<N
 
 params! {
     pub struct DiscoverRouter {
-        /// Token of the runner, unless the header `RUNNER-TOKEN` has it.
+        /// Token of the runner. Not needed if the header `RUNNER-TOKEN` has it.
         token: Option<String>,
     }
 }

@@ -35,7 +35,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Caller, Sort},
     param_enums, params,
-    present::{Json, Listed},
+    present::{Json, PagedList},
     routes,
 };
 
@@ -70,7 +70,7 @@ params! {
 async fn list(
     app: App,
     call: Call<UseRunners, ListRunnerJobs>,
-) -> ApiResult<Listed<RunnerJobEntity>> {
+) -> ApiResult<PagedList<RunnerJobEntity>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let actor = grant.actor();
     let RunnerJobOrder::Id = params.order_by;
@@ -91,7 +91,7 @@ async fn list(
         Some(RunnerJobEntity::new(job, project, address.clone()))
     };
     let items = found.items.into_iter().filter_map(with_project).collect();
-    Ok(Listed(Page { items, total: found.total }))
+    Ok(PagedList(Page { items, total: found.total }))
 }
 
 fn projects(
@@ -107,7 +107,7 @@ fn projects(
 
 params! {
     pub struct ShowJobOfToken {
-        /// Token of a job that runs, unless the header `JOB-TOKEN` or a bearer has it.
+        /// Token of a running job. Not needed if the header `JOB-TOKEN` or a bearer token has it.
         job_token: Option<String>,
         token: Option<String>,
     }

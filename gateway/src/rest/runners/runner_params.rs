@@ -17,7 +17,7 @@ params! {
         /// Only runners of this type.
         r#type: Option<RunnerType>,
         status: Option<StatusFilter>,
-        /// Whether runners are wanted that take no jobs.
+        /// Only paused (true) or active (false) runners.
         paused: Option<bool>,
         /// Only runners that have all of these tags.
         tag_list: Option<Csv<String>>,
@@ -50,7 +50,7 @@ impl ListRunners {
 
 /// What a runner is set to, from parameters that several calls have.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub struct RunnerFields {
     pub description: Option<String>,
     pub maintenance_note: Option<String>,
     pub active: Option<bool>,
@@ -62,8 +62,8 @@ pub struct Given {
     pub maximum_timeout: Change<i64>,
 }
 
-impl From<Given> for Attributes {
-    fn from(given: Given) -> Self {
+impl From<RunnerFields> for Attributes {
+    fn from(given: RunnerFields) -> Self {
         Self {
             description: given.description,
             maintenance_note: given.maintenance_note,

@@ -17,7 +17,7 @@ use crate::{
     error::ApiResult,
     extract::Call,
     param_enums, params,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     routes,
 };
 
@@ -38,7 +38,7 @@ params! {
     pub struct Mapping {
         /// Field of an alert.
         field_name: AlertField,
-        /// Names, or numbers of list elements, from the outside in.
+        /// Path to the field: keys and list indexes, outermost first.
         path: Vec<String>,
     }
 }
@@ -58,22 +58,22 @@ params! {
 async fn list(
     app: App,
     call: Call<ReadAlertIntegrations, ListIntegrations>,
-) -> ApiResult<Listed<AlertIntegrationEntity>> {
+) -> ApiResult<PagedList<AlertIntegrationEntity>> {
     let (grant, page) = (call.grant, call.page);
     let path = grant.facts().full_path.clone();
     let found = app.db.read(move |tx| actions::list(tx, &grant, page)).await?;
     let total = found.total;
     let items = found.items.iter().map(|row| shown(&app, &path, row)).collect::<ApiResult<_>>()?;
-    Ok(Listed(kernel::page::Page { items, total }))
+    Ok(PagedList(kernel::page::Page { items, total }))
 }
 
 params! {
     pub struct CreateIntegration {
         name: String,
-        /// Whether alerts are taken.
+        /// Whether the integration accepts alerts.
         active: bool,
         r#type: IntegrationKind = IntegrationKind::Http,
-        /// Where fields lie in what is sent. Fields without a place are read by their own names.
+        /// Paths of alert fields in the payload. Fields without a path are read from keys of the same name.
         payload_attribute_mappings: Option<Vec<Mapping>>,
         /// JSON as it is sent, for people who look for places.
         payload_example: Option<String>,
@@ -118,7 +118,7 @@ params! {
         integration_id: AlertIntegrationId,
         name: Option<String>,
         active: Option<bool>,
-        /// Replaces all places that were given before.
+        /// Replaces the existing mapping.
         payload_attribute_mappings: Option<Vec<Mapping>>,
         /// JSON as it is sent; an empty text takes it away.
         payload_example: Option<String>,

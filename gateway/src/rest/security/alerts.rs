@@ -13,7 +13,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Csv},
     param_enums, params,
-    present::{Json, Listed},
+    present::{Json, PagedList},
     routes,
 };
 
@@ -28,13 +28,13 @@ param_enums! { AlertStatus, AlertSeverity }
 
 params! {
     pub struct ListAlerts: paged {
-        /// Only those in one of these statuses.
+        /// Only items with one of these statuses.
         status: Option<Csv<AlertStatus>>,
         severity: Option<Csv<AlertSeverity>>,
     }
 }
 
-async fn list(app: App, call: Call<ReadAlerts, ListAlerts>) -> ApiResult<Listed<AlertEntity>> {
+async fn list(app: App, call: Call<ReadAlerts, ListAlerts>) -> ApiResult<PagedList<AlertEntity>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let filter = AlertFilter {
         statuses: params.status.map(|all| all.0).unwrap_or_default(),
@@ -43,7 +43,7 @@ async fn list(app: App, call: Call<ReadAlerts, ListAlerts>) -> ApiResult<Listed<
     let Page { items, total } =
         app.db.read(move |tx| actions::list(tx, &grant, &filter, page)).await?;
     let items = items.into_iter().map(AlertEntity::new).collect::<kernel::Result<_>>()?;
-    Ok(Listed(Page { items, total }))
+    Ok(PagedList(Page { items, total }))
 }
 
 params! {
@@ -83,11 +83,11 @@ params! {
 async fn notes(
     app: App,
     call: Call<ReadAlerts, ListAlertNotes>,
-) -> ApiResult<Listed<AlertNoteEntity>> {
+) -> ApiResult<PagedList<AlertNoteEntity>> {
     let (grant, page, iid, urls) = (call.grant, call.page, call.params.alert_iid, app.urls.clone());
     let listed = app.db.read(move |tx| {
         let Page { items, total } = actions::notes(tx, &grant, iid, page)?;
         Ok(Page { items: AlertNoteEntity::load(tx, &urls, items)?, total })
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }

@@ -18,7 +18,7 @@ use crate::{
     error::ApiResult,
     extract::Call,
     params,
-    present::{Created, Custom, Json, Listed, NoContent},
+    present::{Created, Custom, Json, NoContent, PagedList},
     rest::org::uploads::sent,
     routes,
 };
@@ -41,11 +41,11 @@ params! {
 async fn list(
     app: App,
     call: Call<ReadMetricImages, ListMetricImages>,
-) -> ApiResult<Listed<MetricImageEntity>> {
+) -> ApiResult<PagedList<MetricImageEntity>> {
     let (grant, page, iid) = (call.grant, call.page, call.params.alert_iid);
     let Page { items, total } = app.db.read(move |tx| actions::list(tx, &grant, iid, page)).await?;
     let shown = |image| MetricImageEntity::new(&app.urls, image);
-    Ok(Listed(Page { items: items.into_iter().map(shown).collect(), total }))
+    Ok(PagedList(Page { items: items.into_iter().map(shown).collect(), total }))
 }
 
 params! {

@@ -18,7 +18,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Csv},
     param_enums, params,
-    present::{Created, Json, Listed},
+    present::{Created, Json, PagedList},
     routes,
 };
 
@@ -43,11 +43,12 @@ param_enums! { State, Severity, ReportType, DismissalReason }
 
 params! {
     pub struct ListVulnerabilities: paged {
-        /// Only those in one of these states.
+        /// Only items in one of these states.
         state: Option<Csv<State>>,
         severity: Option<Csv<Severity>>,
         report_type: Option<Csv<ReportType>>,
-        /// Only those that the newest report on the default branch contains (`false`), or does not contain (`true`).
+        /// Only vulnerabilities that the latest report of the default branch contains (`false`) or no longer contains
+        /// (`true`).
         resolved_on_default_branch: Option<bool>,
     }
 }
@@ -59,7 +60,7 @@ fn values<T>(given: Option<Csv<T>>) -> Vec<T> {
 async fn list(
     app: App,
     call: Call<ReadVulnerabilities, ListVulnerabilities>,
-) -> ApiResult<Listed<VulnerabilityEntity>> {
+) -> ApiResult<PagedList<VulnerabilityEntity>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let filter = VulnerabilityFilter {
         states: values(params.state),
@@ -72,7 +73,7 @@ async fn list(
         let Page { items, total } = actions::list(tx, &grant, &filter, page)?;
         Ok(Page { items: VulnerabilityEntity::load(tx, &project, items)?, total })
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 params! {
@@ -101,7 +102,7 @@ async fn show(
 params! {
     pub struct Judge {
         vulnerability_id: VulnerabilityId,
-        /// Reason for others to read.
+        /// Comment that explains the change.
         comment: Option<String>,
     }
 }
@@ -109,7 +110,7 @@ params! {
 params! {
     pub struct Dismiss {
         vulnerability_id: VulnerabilityId,
-        /// Reason for others to read.
+        /// Comment that explains the change.
         comment: Option<String>,
         dismissal_reason: Option<DismissalReason>,
     }
@@ -129,23 +130,23 @@ async fn judged<P>(
     Ok(Created(done.await?))
 }
 
-type Judging = Call<UseVulnerabilities, Judge>;
+type JudgeCall = Call<UseVulnerabilities, Judge>;
 
-async fn plain(app: App, call: Judging, step: Step) -> ApiResult<Created<VulnerabilityEntity>> {
+async fn plain(app: App, call: JudgeCall, step: Step) -> ApiResult<Created<VulnerabilityEntity>> {
     let Judge { vulnerability_id: id, comment } = call.params.clone();
     let comment = comment.unwrap_or_default();
     judged(app, call, id, Judgement { step, reason: None, comment }).await
 }
 
-async fn confirm(app: App, call: Judging) -> ApiResult<Created<VulnerabilityEntity>> {
+async fn confirm(app: App, call: JudgeCall) -> ApiResult<Created<VulnerabilityEntity>> {
     plain(app, call, Step::Confirm).await
 }
 
-async fn resolve(app: App, call: Judging) -> ApiResult<Created<VulnerabilityEntity>> {
+async fn resolve(app: App, call: JudgeCall) -> ApiResult<Created<VulnerabilityEntity>> {
     plain(app, call, Step::Resolve).await
 }
 
-async fn revert(app: App, call: Judging) -> ApiResult<Created<VulnerabilityEntity>> {
+async fn revert(app: App, call: JudgeCall) -> ApiResult<Created<VulnerabilityEntity>> {
     plain(app, call, Step::Revert).await
 }
 

@@ -3,7 +3,7 @@
 use admin::appearance::{self, Appearance, AppearanceStore as _, Picture};
 use forge::files::{
     Upload,
-    avatars::{self, Owner, Staged, find, stage_change, tidy},
+    avatars::{self, Owner, StagedAvatar, find, stage_change, tidy},
 };
 use kernel::{
     Error,
@@ -97,7 +97,7 @@ async fn update(
     call: Call<Administrate, ChangeAppearance>,
 ) -> ApiResult<Json<AppearanceEntity>> {
     let (grant, given) = (call.grant, call.params);
-    let mut staged: Vec<(Picture, Option<Staged>)> = Vec::new();
+    let mut staged: Vec<(Picture, Option<StagedAvatar>)> = Vec::new();
     for (picture, change) in given.pictures() {
         if let Change::Set(file) = &change
             && let Some(text) = avatars::fault(file)

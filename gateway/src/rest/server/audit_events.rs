@@ -14,7 +14,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Raw, RawMap},
     param_enums, params,
-    present::{Either, Json, Listed, ListedAfter},
+    present::{Either, Json, KeysetList, PagedList},
     routes,
 };
 
@@ -55,7 +55,7 @@ kernel::text_enum! {
 
 param_enums! { EntityType }
 
-type Events = ApiResult<Either<Listed<AuditEventEntity>, ListedAfter<AuditEventEntity>>>;
+type Events = ApiResult<Either<PagedList<AuditEventEntity>, KeysetList<AuditEventEntity>>>;
 
 params! {
     pub struct ListAllAuditEvents: keyset {
@@ -110,12 +110,12 @@ fn id_before(raw: &RawMap, given: Option<i64>) -> Option<i64> {
 
 fn shown(
     page: Page<admin::audit::AuditEvent>,
-) -> Either<Listed<AuditEventEntity>, ListedAfter<AuditEventEntity>> {
+) -> Either<PagedList<AuditEventEntity>, KeysetList<AuditEventEntity>> {
     let counted = !matches!(page.total, Total::Uncounted { .. });
     let page = page.map(AuditEventEntity::from);
     match counted {
-        true => Either::Left(Listed(page)),
-        false => Either::Right(ListedAfter::of_page(page, "id_before", |last| last.id.to_string())),
+        true => Either::Left(PagedList(page)),
+        false => Either::Right(KeysetList::of_page(page, "id_before", |last| last.id.to_string())),
     }
 }
 

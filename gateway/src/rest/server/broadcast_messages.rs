@@ -13,9 +13,9 @@ use crate::{
     app::App,
     entities::server::broadcast_message::BroadcastMessageEntity,
     error::ApiResult,
-    extract::{Call, Change, Csv, Filled, Flaws, Param, Raw, params::OnlyPage},
+    extract::{Call, Change, Csv, NonEmpty, Param, ParamErrors, Raw, params::OnlyPage},
     param_enums, params,
-    present::{Created, Json, Listed},
+    present::{Created, Json, PagedList},
     routes,
 };
 
@@ -34,11 +34,11 @@ param_enums! { BroadcastType }
 struct Audience(i64);
 
 impl Param for Audience {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let known = |level: i64| BroadcastMessage::LEVELS.into_iter().any(|it| number(it) == level);
         match i64::read(raw)? {
             Some(level) if known(level) => Ok(Some(Self(level))),
-            Some(_) => Err(Flaws::one(crate::extract::params::NOT_LISTED)),
+            Some(_) => Err(ParamErrors::one(crate::extract::params::NOT_LISTED)),
             None => Ok(None),
         }
     }
@@ -52,11 +52,14 @@ fn number(level: AccessLevel) -> i64 {
     level.number().into()
 }
 
-async fn list(app: App, call: Call<Anyone, OnlyPage>) -> ApiResult<Listed<BroadcastMessageEntity>> {
+async fn list(
+    app: App,
+    call: Call<Anyone, OnlyPage>,
+) -> ApiResult<PagedList<BroadcastMessageEntity>> {
     let (grant, page) = (call.grant, call.page);
     let found = app.db.read(move |tx| Ok((actions::list(tx, &grant, page)?, tx.now))).await?;
     let (messages, now) = found;
-    Ok(Listed(messages.map(|message| BroadcastMessageEntity::new(message, now))))
+    Ok(PagedList(messages.map(|message| BroadcastMessageEntity::new(message, now))))
 }
 
 params! {
@@ -77,7 +80,7 @@ async fn show(
 params! {
     struct CreateBroadcastMessage {
         /// Text of the message.
-        message: Filled,
+        message: NonEmpty,
         /// Default: now.
         starts_at: Option<Ts>,
         /// Default: one hour after the start.
@@ -101,7 +104,7 @@ params! {
     struct UpdateBroadcastMessage {
         message_id: i64,
         /// Text of the message.
-        message: Option<Filled>,
+        message: Option<NonEmpty>,
         starts_at: Option<Ts>,
         ends_at: Option<Ts>,
         /// Background color.

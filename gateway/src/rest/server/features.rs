@@ -13,7 +13,7 @@ use crate::{
     app::App,
     entities::server::feature::{FeatureDefinition, FeatureEntity},
     error::ApiResult,
-    extract::{Call, Csv, Filled, Flaws, Param, Raw},
+    extract::{Call, Csv, NonEmpty, Param, ParamErrors, Raw},
     param_enums, params,
     present::{Created, Json, NoContent},
     routes,
@@ -52,7 +52,7 @@ enum FeatureValue {
 }
 
 impl Param for FeatureValue {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let text = String::read(raw)?.unwrap_or_default();
         let whole = text.trim().parse::<f64>().ok().filter(|number| (0.0..=100.0).contains(number));
         match text.trim() {
@@ -60,7 +60,7 @@ impl Param for FeatureValue {
             "false" => Ok(Some(Self::Switch(false))),
             _ => match (whole, text.trim().split('.').next().and_then(|it| it.parse().ok())) {
                 (Some(_), Some(percentage)) => Ok(Some(Self::Percentage(percentage))),
-                _ => Err(Flaws::one(crate::extract::params::INVALID)),
+                _ => Err(ParamErrors::one(crate::extract::params::INVALID)),
             },
         }
     }
@@ -72,7 +72,7 @@ impl Param for FeatureValue {
 
 params! {
     struct SetFeature {
-        name: Filled,
+        name: NonEmpty,
         /// `true`, `false`, or a percentage from 0 to 100.
         value: FeatureValue,
         /// What a percentage counts. Default: `percentage_of_time`.

@@ -3,7 +3,7 @@
 use forge::{
     asset_proxy::with_proxy,
     memory,
-    references::{self, Place},
+    references::{self, TextContext},
 };
 use kernel::access::SignedIn;
 use org::access::{IdOrPath, locate_project};
@@ -60,7 +60,7 @@ async fn render(app: App, call: Call<SignedIn, RenderText>) -> ApiResult<Created
     });
     let mut html = rendered.await.map_err(kernel::Error::internal)?;
     if gfm {
-        let place = place.map(|project| Place::project(project.id, &project.full_path));
+        let place = place.map(|project| TextContext::project(project.id, &project.full_path));
         html = references::linked(&app, actor, place, html).await?;
     }
     Ok(Created(RenderedEntity { html: with_proxy(&app, html) }))

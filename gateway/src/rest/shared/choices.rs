@@ -7,7 +7,7 @@ use review::{
 };
 use serde_json::{Value, json};
 
-use crate::extract::{Csv, Flaws, Param, Raw, params::NOT_LISTED};
+use crate::extract::{Csv, Param, ParamErrors, Raw, params::NOT_LISTED};
 
 /// `None` and `Any`, whatever their letter case.
 fn word<T>(text: &str) -> Option<Choice<T>> {
@@ -25,7 +25,7 @@ fn word<T>(text: &str) -> Option<Choice<T>> {
 pub struct NumberChoice(pub Choice<i64>);
 
 impl Param for NumberChoice {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let Some(text) = String::read(raw)? else { return Ok(None) };
         let text = text.trim();
         if text.is_empty() {
@@ -36,9 +36,9 @@ impl Param for NumberChoice {
         }
         match text.parse() {
             Ok(number) => Ok(Some(Self(Choice::These(number)))),
-            Err(_) => {
-                Err(Flaws::one(format!("should be an integer, none, or any, however got {text}")))
-            }
+            Err(_) => Err(ParamErrors::one(format!(
+                "should be an integer, none, or any, however got {text}"
+            ))),
         }
     }
 
@@ -52,7 +52,7 @@ impl Param for NumberChoice {
 pub struct IterationWord(pub Choice<IterationChoice>);
 
 impl Param for IterationWord {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         if String::read(raw)?.is_some_and(|text| text.trim().eq_ignore_ascii_case("current")) {
             return Ok(Some(Self(Choice::These(IterationChoice::Current))));
         }
@@ -74,7 +74,7 @@ impl Param for IterationWord {
 pub struct TextsChoice(pub Choice<Vec<String>>);
 
 impl Param for TextsChoice {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let Some(Csv(names)) = Csv::<String>::read(raw)? else { return Ok(None) };
         Ok(match names.as_slice() {
             [] => None,
@@ -97,7 +97,7 @@ pub struct PeopleChoice(pub Choice<Vec<UserId>>);
 pub const MOST_PEOPLE: usize = 5;
 
 impl Param for PeopleChoice {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let Some(Csv(given)) = Csv::<String>::read(raw)? else { return Ok(None) };
         if let [one] = given.as_slice()
             && let Some(choice) = word(one)
@@ -108,7 +108,7 @@ impl Param for PeopleChoice {
         for text in &given {
             let Ok(id) = text.trim().parse() else {
                 let flaw = format!("should be an array, 'None' or 'Any', however got {text}");
-                return Err(Flaws::one(flaw));
+                return Err(ParamErrors::one(flaw));
             };
             if !people.contains(&UserId(id)) && people.len() < MOST_PEOPLE {
                 people.push(UserId(id));
@@ -127,7 +127,7 @@ impl Param for PeopleChoice {
 pub struct TextChoice(pub Choice<String>);
 
 impl Param for TextChoice {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let text = String::read(raw)?.filter(|text| !text.trim().is_empty());
         Ok(text.map(|text| Self(word(&text).unwrap_or(Choice::These(text)))))
     }
@@ -189,12 +189,15 @@ impl MilestoneWord {
 pub struct HealthChoice(pub Choice<HealthStatus>);
 
 impl Param for HealthChoice {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let Some(text) = String::read(raw)?.filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
         let status = || HealthStatus::find(&text).map(Choice::These);
-        word(&text).or_else(status).map(|choice| Some(Self(choice))).ok_or(Flaws::one(NOT_LISTED))
+        word(&text)
+            .or_else(status)
+            .map(|choice| Some(Self(choice)))
+            .ok_or(ParamErrors::one(NOT_LISTED))
     }
 
     fn schema() -> Value {
@@ -209,7 +212,7 @@ impl Param for HealthChoice {
 pub struct SearchedFields(pub Fields);
 
 impl Param for SearchedFields {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let Some(Csv(names)) = Csv::<String>::read(raw)? else { return Ok(None) };
         let names = |name: &str| names.iter().any(|other| other == name);
         Ok(Some(Self(match (names("title"), names("description")) {

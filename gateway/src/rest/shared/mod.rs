@@ -1,6 +1,6 @@
 //! Parameters that resources of several folders take.
 
 pub mod choices;
+pub mod int_enums;
 pub mod people;
-pub mod people_named;
-pub mod small_numbers;
+pub mod user_filters;

@@ -40,13 +40,13 @@ pub(crate) struct Installation {
 
 /// What a command did.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct CommandResult {
     pub(crate) status: ExitStatus,
     pub(crate) output: String,
     pub(crate) errors: String,
 }
 
-impl Ran {
+impl CommandResult {
     #[track_caller]
     pub(crate) fn ok(self) -> String {
         assert!(self.status.success(), "{self:?}");
@@ -137,11 +137,11 @@ impl Installation {
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> CommandResult {
         self.run_with_input(arguments, "")
     }
 
-    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> Ran {
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> CommandResult {
         let mut command = self.command();
         command.args(arguments).stdin(Stdio::piped());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -151,7 +151,7 @@ impl Installation {
         drop(stdin.write_all(input.as_bytes()));
         drop(stdin);
         let done = child.wait_with_output().expect("the program ends");
-        Ran {
+        CommandResult {
             status: done.status,
             output: String::from_utf8_lossy(&done.stdout).into_owned(),
             errors: String::from_utf8_lossy(&done.stderr).into_owned(),

@@ -41,7 +41,7 @@ pub(crate) fn repositories(data: &Path) -> Vec<PathBuf> {
 }
 
 #[derive(diesel::QueryableByName)]
-struct Counted {
+struct CountRow {
     #[diesel(sql_type = BigInt)]
     number: i64,
 }
@@ -49,7 +49,7 @@ struct Counted {
 /// What a query that counts says about an installation's database.
 pub(crate) fn rows(forge: &Installation, query: &str) -> i64 {
     let db = db::Database::open(&forge.location(), Default::default()).expect("the database opens");
-    let counted = |tx: &mut Tx<'_>| -> kernel::Result<Counted> {
+    let counted = |tx: &mut Tx<'_>| -> kernel::Result<CountRow> {
         each_backend!(tx, |conn| diesel::sql_query(query)
             .get_result(conn)
             .map_err(db::error("Row")))

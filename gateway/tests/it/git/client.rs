@@ -14,7 +14,7 @@ pub(crate) struct Client {
 
 /// What git said, and whether it was content.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct GitOutput {
     content: bool,
     stdout: String,
     stderr: String,
@@ -51,16 +51,16 @@ impl Client {
     }
 
     /// Runs git with words that hold no blanks.
-    pub(crate) async fn run(&self, words: &str) -> Said {
+    pub(crate) async fn run(&self, words: &str) -> GitOutput {
         self.git(&words.split(' ').collect::<Vec<_>>()).await
     }
 
-    pub(crate) async fn git(&self, words: &[&str]) -> Said {
+    pub(crate) async fn git(&self, words: &[&str]) -> GitOutput {
         self.git_with(words, &[]).await
     }
 
     /// As [`git`](Self::git), with more in its environment.
-    pub(crate) async fn git_with(&self, words: &[&str], environment: &[(&str, &str)]) -> Said {
+    pub(crate) async fn git_with(&self, words: &[&str], environment: &[(&str, &str)]) -> GitOutput {
         let mut command = Command::new("git");
         command.args(words).current_dir(self.path()).kill_on_drop(true);
         command.env_clear().env("PATH", SEARCH_PATH).env("LC_ALL", "C");
@@ -73,7 +73,7 @@ impl Client {
         }
         command.envs(environment.iter().copied());
         let output = command.output().await.expect("git runs");
-        Said {
+        GitOutput {
             content: output.status.success(),
             stdout: String::from_utf8_lossy(&output.stdout).trim_end().to_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -81,7 +81,7 @@ impl Client {
     }
 }
 
-impl Said {
+impl GitOutput {
     /// What it printed, after it went well.
     #[track_caller]
     pub(crate) fn ok(self) -> String {

@@ -6,13 +6,13 @@ use org::{
     user::{State, actions::NewUser, password},
 };
 
-use super::{Client, Forge, Said, forge::secret};
+use super::{Client, Forge, GitOutput, forge::secret};
 
-async fn clone(url: &str) -> Said {
+async fn clone(url: &str) -> GitOutput {
     Client::new().git(&["clone", "-q", url, "."]).await
 }
 
-async fn push(url: &str) -> Said {
+async fn push(url: &str) -> GitOutput {
     Client::with_commit().await.git(&["push", url, "main:topic"]).await
 }
 

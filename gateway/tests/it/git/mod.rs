@@ -18,7 +18,7 @@ mod refusals;
 mod wikis;
 
 pub(crate) use client::Client;
-use client::Said;
+use client::GitOutput;
 use forge::Forge;
 
 /// Bytes that no packing makes smaller, the same in every run.

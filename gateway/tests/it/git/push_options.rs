@@ -1,7 +1,7 @@
 //! What `git push -o` says.
 
 use kernel::{AccessLevel, Visibility, head::Growth};
-use repo::{Event, event::Moved, push::journal::PushAction};
+use repo::{Event, event::MovedRef, push::journal::PushAction};
 use serde_json::{Value, json};
 
 use super::{Client, Forge};
@@ -183,7 +183,7 @@ async fn what_waits_for_its_pipeline_holds_no_variable_in_clear() {
     forge.app.announced();
 
     // As in a push whose server ended before it had made the pipeline.
-    let moved = Moved {
+    let moved = MovedRef {
         name: "refs/heads/two".to_owned(),
         action: PushAction::Created,
         before: None,

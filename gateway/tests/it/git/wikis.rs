@@ -6,7 +6,7 @@ use kernel::{
     Visibility::{self, Private, Public},
     ids::NamespaceId,
 };
-use org::{jobs::PurgeRemoved, token::Scope, user::actions::NewUser};
+use org::{jobs::PurgeDeletions, token::Scope, user::actions::NewUser};
 use repo::git::Wiki;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ async fn with_page(visibility: Visibility) -> (Forge, Client) {
     (forge, client)
 }
 
-async fn clone(url: &str) -> (Client, super::Said) {
+async fn clone(url: &str) -> (Client, super::GitOutput) {
     let copy = Client::new();
     let said = copy.git(&["clone", "-q", url, "."]).await;
     (copy, said)
@@ -313,9 +313,9 @@ async fn pages_that_are_pushed_are_in_the_feed() {
 async fn the_care_for_a_wiki_measures_it_again() {
     let (forge, _) = with_page(Private).await;
     let project = forge.project;
-    forge
-        .app
-        .write(move |tx| org::project::statistics::StatisticsStore::note_wiki_size(tx, project, 1));
+    forge.app.write(move |tx| {
+        org::project::statistics::StatisticsStore::record_wiki_size(tx, project, 1)
+    });
     forge.app.clock.advance(time::Duration::minutes(1));
 
     forge.app.work().await;
@@ -405,7 +405,7 @@ async fn wikis_go_with_their_projects_and_groups() {
     alice.delete(&format!("/projects/{}", forge.project)).await.with(202);
     alice.delete(&format!("/groups/{group}")).await.with(202);
 
-    forge::purge::run(&forge.app.state, PurgeRemoved {}).await.unwrap();
+    forge::purge::run(&forge.app.state, PurgeDeletions {}).await.unwrap();
 
     assert_eq!(there(), [false, false]);
     client.run("push origin main").await.told(NO_WIKI);

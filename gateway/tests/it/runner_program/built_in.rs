@@ -15,7 +15,7 @@ use crate::git::Client;
 const TOKEN: &str = "glpat-of-the-first-start";
 
 /// A server that is killed with the value.
-struct Running {
+struct RunningServer {
     child: Child,
     output: BufReader<ChildStdout>,
     log: BufReader<ChildStderr>,
@@ -23,7 +23,7 @@ struct Running {
     data: tempfile::TempDir,
 }
 
-impl Drop for Running {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         // It may have ended.
         let _ended = self.child.kill();
@@ -31,7 +31,7 @@ impl Drop for Running {
     }
 }
 
-impl Running {
+impl RunningServer {
     fn start(with_runner: &str) -> Self {
         let socket = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let address = socket.local_addr().expect("an address").to_string();
@@ -75,7 +75,7 @@ impl Running {
 
 #[actix_web::test]
 async fn a_server_does_the_jobs_of_its_administrator_and_shows_them_no_secret() {
-    let mut server = Running::start("--with-runner");
+    let mut server = RunningServer::start("--with-runner");
     assert!(server.line().starts_with("Forgeway serves on "));
     let said = server.line();
     assert!(
@@ -102,7 +102,7 @@ async fn a_server_does_the_jobs_of_its_administrator_and_shows_them_no_secret() 
 
 #[actix_web::test]
 async fn a_second_signal_ends_a_job_that_runs() {
-    let mut server = Running::start("--with-runner=all");
+    let mut server = RunningServer::start("--with-runner=all");
     server.line();
     assert!(server.line().contains(" does everybody's jobs as "));
     let pipe = Pipe::new(server.data.path());

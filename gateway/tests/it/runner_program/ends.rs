@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Pipe, Workshop};
+use super::{Pipe, RunnerFixture};
 
 #[actix_web::test]
 async fn a_failing_command_fails_the_job_with_its_exit_code() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
     let text = "job:\n  script: ['echo before', 'exit 42', 'echo never']\n  after_script: ['echo after $CI_JOB_STATUS']\n  \
                 allow_failure: {exit_codes: [42]}\n";
 
@@ -23,7 +23,7 @@ async fn a_failing_command_fails_the_job_with_its_exit_code() {
 
 #[actix_web::test]
 async fn a_cancelled_job_ends_with_all_that_it_has_started() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
     let pipe = Pipe::new(shop.folder.path());
     let script = format!("exec 3> {}; echo started >&3; sleep 1000 & sleep 1000", pipe.path());
     shop.push(&format!("job:\n  script: '{script}'\n")).await;
@@ -43,7 +43,7 @@ async fn a_cancelled_job_ends_with_all_that_it_has_started() {
 
 #[actix_web::test]
 async fn a_job_ends_when_its_time_is_up() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
 
     let text = "job:\n  script: sleep 1000\n  after_script: ['echo after']\n  timeout: 1 second\n";
     assert_eq!(shop.run(text, 1).await, "failed");
@@ -55,7 +55,7 @@ async fn a_job_ends_when_its_time_is_up() {
 
 #[actix_web::test]
 async fn the_shell_says_that_it_has_no_services() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
 
     assert_eq!(shop.run("job: {script: echo never, services: [redis]}\n", 1).await, "failed");
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use actix_web::http::Method;
 use serde_json::json;
 
-use super::{Pipe, Workshop, workshop::patiently};
+use super::{Pipe, RunnerFixture, workshop::patiently};
 
 fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|part| part == text.as_bytes())
@@ -26,7 +26,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[actix_web::test]
 async fn artifacts_hold_nothing_from_outside_of_the_project() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
     let text = "job:\n  script: ['echo x > ../outside.txt', 'echo x > inside.txt', 'ln -s /etc/passwd link.txt', \
                 'ln -s /etc folder']\n  artifacts: {paths: [../outside.txt, /etc/passwd, inside.txt, link.txt, folder/]}\n";
 
@@ -41,7 +41,7 @@ async fn artifacts_hold_nothing_from_outside_of_the_project() {
 
 #[actix_web::test]
 async fn a_cache_lies_in_its_folder_whatever_its_key() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
     let text = "job:\n  variables: {KEY: ../../../../escape}\n  script: echo x > kept\n  cache: {key: $KEY, paths: [kept]}\n";
 
     assert_eq!(shop.run(text, 1).await, "success");
@@ -74,7 +74,7 @@ fn zip(name: &str, content: &[u8]) -> Vec<u8> {
 
 #[actix_web::test]
 async fn an_archive_that_would_write_outside_of_the_project_fails_the_job() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
     let pipe = Pipe::new(shop.folder.path());
     let text = format!(
         "stages: [build, test]\nmake: {{stage: build, script: 'echo $CI_JOB_ID $CI_JOB_TOKEN > {0}; read go < {0}'}}\n\

@@ -9,4 +9,4 @@ mod stories;
 mod workshop;
 
 use pipe::Pipe;
-use workshop::Workshop;
+use workshop::RunnerFixture;

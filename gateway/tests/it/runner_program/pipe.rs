@@ -13,7 +13,7 @@ use super::workshop::patiently;
 pub(super) struct Pipe(PathBuf);
 
 /// The end of a pipe at which a test listens.
-pub(super) struct Heard(BufReader<File>);
+pub(super) struct PipeReader(BufReader<File>);
 
 impl Pipe {
     pub(super) fn new(folder: &Path) -> Self {
@@ -27,19 +27,19 @@ impl Pipe {
     }
 
     /// Waits until somebody says something: the first line.
-    pub(super) async fn hear(&self) -> (String, Heard) {
+    pub(super) async fn hear(&self) -> (String, PipeReader) {
         let path = self.0.clone();
         patiently(move || {
             let mut heard = BufReader::new(File::open(path).expect("a pipe"));
             let mut line = String::new();
             heard.read_line(&mut line).expect("a line");
-            (line.trim_end().to_owned(), Heard(heard))
+            (line.trim_end().to_owned(), PipeReader(heard))
         })
         .await
     }
 }
 
-impl Heard {
+impl PipeReader {
     /// Waits until nobody has the other end any more: what was still said.
     pub(super) async fn rest(mut self) -> String {
         patiently(move || {

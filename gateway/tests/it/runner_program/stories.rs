@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Pipe, Workshop, workshop::patiently};
+use super::{Pipe, RunnerFixture, workshop::patiently};
 
 const TWO_STAGES: &str = "\
 stages: [build, test]
@@ -23,7 +23,7 @@ test:
 
 #[actix_web::test]
 async fn what_one_stage_makes_the_next_one_has() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
 
     assert_eq!(shop.run(TWO_STAGES, 3).await, "success");
 
@@ -35,7 +35,7 @@ async fn what_one_stage_makes_the_next_one_has() {
 
 #[actix_web::test]
 async fn a_commit_that_is_not_the_tip_any_more_is_what_its_pipeline_sees() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
     let pipe = Pipe::new(shop.folder.path());
     let gate =
         format!("gate: {{stage: build, script: 'echo on > {0}; read go < {0}'}}\n", pipe.path());
@@ -60,7 +60,7 @@ async fn a_commit_that_is_not_the_tip_any_more_is_what_its_pipeline_sees() {
 
 #[actix_web::test]
 async fn the_next_pipeline_finds_the_cache() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
     let text = |n: u32| {
         format!(
             "job:\n  script: ['cat kept || echo none', 'echo kept {n} > kept']\n  cache: {{key: k, paths: [kept]}}\n"
@@ -78,7 +78,7 @@ async fn the_next_pipeline_finds_the_cache() {
 
 #[actix_web::test]
 async fn a_job_that_fails_once_is_tried_again() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
     let mark = shop.folder.path().join("mark");
     let script = format!("test -e {0} || {{ touch {0}; exit 3; }}", mark.display());
     let text = format!("job:\n  script: '{script}'\n  retry: 1\n");
@@ -92,7 +92,7 @@ async fn a_job_that_fails_once_is_tried_again() {
 
 #[actix_web::test]
 async fn a_masked_variable_is_in_no_log() {
-    let shop = Workshop::open().await;
+    let shop = RunnerFixture::open().await;
     let variable = json!({ "key": "SECRET", "value": "hush-hush-hush", "masked": true });
     shop.olga().post(&format!("/projects/{}/variables", shop.project), variable).await.created();
 

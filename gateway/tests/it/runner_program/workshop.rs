@@ -30,7 +30,7 @@ pub(super) async fn patiently<T: Send + 'static>(work: impl FnOnce() -> T + Send
         .expect("it went well")
 }
 
-pub(super) struct Workshop {
+pub(super) struct RunnerFixture {
     pub(super) app: TestApp,
     pub(super) project: ProjectId,
     /// Of the runner's files, and of what jobs leave outside of their projects.
@@ -40,14 +40,14 @@ pub(super) struct Workshop {
     _server: Server,
 }
 
-impl Drop for Workshop {
+impl Drop for RunnerFixture {
     fn drop(&mut self) {
         self.stop.stop();
         self.stop.stop();
     }
 }
 
-impl Workshop {
+impl RunnerFixture {
     /// `olga/one`, private and empty.
     pub(super) async fn open() -> Self {
         let app = TestApp::new();

@@ -331,9 +331,9 @@ impl TestApp {
     }
 
     /// Notes that somebody was here.
-    pub(crate) fn note_sign_in(&self, username: &str) {
+    pub(crate) fn record_sign_in(&self, username: &str) {
         let user = self.user(username);
-        self.write(move |tx| tx.note_sign_in(&user, None));
+        self.write(move |tx| tx.record_sign_in(&user, None));
     }
 
     /// What was announced about people, oldest first: its kind, and what is told.

@@ -38,12 +38,12 @@ const FORM: &str = "multipart/form-data; boundary=edge";
 
 /// A request for a row, with values by name.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RowRequest {
     row: &'static RouteRow,
     values: Map<String, Value>,
 }
 
-impl Asked {
+impl RowRequest {
     /// Well-formed, for the project or person `id`; what it names beside that need not exist. A row that wants one
     /// of many parameters does not get it.
     pub(crate) fn of(row: &'static RouteRow, id: &str) -> Self {

@@ -18,7 +18,7 @@ use super::{Answer, TestApp};
 const LONGEST: Duration = Duration::from_secs(20);
 
 #[derive(QueryableByName)]
-struct Counted {
+struct CountRow {
     #[diesel(sql_type = BigInt)]
     count: i64,
 }
@@ -86,7 +86,7 @@ impl TestApp {
     fn count(&self, sql: &'static str) -> i64 {
         let counted = self.state.db.read_blocking(|tx| {
             let Conn::Postgres(conn) = &mut tx.conn else { return Ok(0) };
-            let found: Counted =
+            let found: CountRow =
                 sql_query(sql).get_result(&mut **conn).map_err(db::error("Row"))?;
             Ok(found.count)
         });

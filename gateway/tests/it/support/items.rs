@@ -2,7 +2,7 @@
 
 use db::schema::{issues, merge_requests};
 use diesel::prelude::*;
-use forge::ports::review::Places;
+use forge::ports::review::OrgHierarchy;
 use kernel::{Grant, ids::ProjectId};
 use org::access::{IdOrPath, locate_project};
 use review::{
@@ -40,7 +40,7 @@ impl TestApp {
         self.write(move |tx| {
             let (scope, who) = locate_project(tx, actor, &IdOrPath::Id(project.0))?;
             let grant = Grant::check(&who, scope)?;
-            Ok(actions::create(tx, &grant, &Places, new)?.iid)
+            Ok(actions::create(tx, &grant, &OrgHierarchy, new)?.iid)
         })
     }
 

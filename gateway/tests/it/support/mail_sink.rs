@@ -13,7 +13,7 @@ use forge::mail::smtp::MailServer;
 
 /// A letter as it came over the wire.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Received {
+pub(crate) struct ReceivedLetter {
     pub(crate) from: String,
     pub(crate) to: Vec<String>,
     pub(crate) data: String,
@@ -22,7 +22,7 @@ pub(crate) struct Received {
 #[derive(Clone)]
 pub(crate) struct MailSink {
     address: SocketAddr,
-    letters: Arc<Mutex<Vec<Received>>>,
+    letters: Arc<Mutex<Vec<ReceivedLetter>>>,
     /// How many letters are still to be turned away.
     refusals: Arc<AtomicUsize>,
 }
@@ -56,22 +56,24 @@ impl MailSink {
     }
 
     /// Everything that came since the last look.
-    pub(crate) fn take(&self) -> Vec<Received> {
+    pub(crate) fn take(&self) -> Vec<ReceivedLetter> {
         std::mem::take(&mut *self.letters.lock().expect("nobody panicked"))
     }
 
     fn converse(&self, client: &TcpStream) -> std::io::Result<()> {
         let mut lines = BufReader::new(client.try_clone()?).lines();
         let say = |text: &str| write!(&mut &*client, "{text}\r\n");
-        let mut letter = Received::default();
+        let mut letter = ReceivedLetter::default();
         say("220 sink")?;
         while let Some(line) = lines.next().transpose()? {
             let upper = line.to_uppercase();
             if upper.starts_with("EHLO") || upper.starts_with("HELO") {
                 say("250 sink")?;
             } else if upper.starts_with("MAIL FROM:") {
-                letter =
-                    Received { from: line["MAIL FROM:".len()..].to_owned(), ..Received::default() };
+                letter = ReceivedLetter {
+                    from: line["MAIL FROM:".len()..].to_owned(),
+                    ..ReceivedLetter::default()
+                };
                 say("250 ok")?;
             } else if upper.starts_with("RCPT TO:") {
                 let left = self

@@ -15,7 +15,7 @@ mod server;
 
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
-pub(crate) use asked::{Asked, declared, sample};
+pub(crate) use asked::{RowRequest, declared, sample};
 pub(crate) use mail_sink::MailSink;
 pub(crate) use person::Person;
 pub(crate) use server::Server;

@@ -25,12 +25,12 @@ pub fn open<R: Read + Seek>(
     if entry.method == 0 {
         source.seek(SeekFrom::Start(start + from))?;
         let crc = if from == 0 { entry.expected_crc() } else { None };
-        return Ok(Checked { content: Content::Plain(source), left, crc });
+        return Ok(VerifiedContent { content: Content::Plain(source), left, crc });
     }
     source.seek(SeekFrom::Start(start))?;
     let packed = BufReader::new(source.take(entry.compressed));
     let content = Content::Deflated(Box::new(DeflateDecoder::new(packed)));
-    let mut whole = Checked { content, left: entry.size, crc: entry.expected_crc() };
+    let mut whole = VerifiedContent { content, left: entry.size, crc: entry.expected_crc() };
     if io::copy(&mut whole.by_ref().take(from), &mut io::sink())? < from {
         return Err(odd("shorter than it says"));
     }
@@ -75,14 +75,14 @@ impl<R: Read> Read for Content<R> {
 }
 
 /// A content that is held against what the list says of it.
-struct Checked<R> {
+struct VerifiedContent<R> {
     content: Content<R>,
     left: u64,
     /// What was read so far, and what it is to come to.
     crc: Option<(Crc, u32)>,
 }
 
-impl<R: Read> Read for Checked<R> {
+impl<R: Read> Read for VerifiedContent<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(into.len());
         if most == 0 {

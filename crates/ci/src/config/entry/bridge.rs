@@ -5,7 +5,7 @@ use super::{
     default::Part,
     fields::Fields,
     job::{COMMON_KEYS, Common, Own, common_attributes, interruptible},
-    jobs::Surroundings,
+    jobs::JobContext,
     needs, parallel, trigger,
 };
 use crate::config::{node::Map, options::Options};
@@ -17,7 +17,7 @@ pub(super) fn bridge(
     report: &mut Report,
     path: &Path<'_>,
     map: &Map,
-    around: &Surroundings<'_>,
+    around: &JobContext<'_>,
 ) -> Option<JobEntry> {
     let mark = report.mark();
     let mut fields = Fields::of(report, path, map);
@@ -33,9 +33,10 @@ pub(super) fn bridge(
     let mut part = Part { report, path, map };
     let interruptible = interruptible(&mut part, around.default, &common.inherit.default);
     let trigger = part.read("trigger", trigger::trigger);
-    let needs = part.read("needs", |report, entry| needs::needs(report, entry, needs::Of::Bridge));
+    let needs =
+        part.read("needs", |report, entry| needs::needs(report, entry, needs::NeedsOwner::Bridge));
     let parallel = part.read("parallel", |report, entry| {
-        parallel::parallel(report, entry, parallel::Allowed::MatrixOnly)
+        parallel::parallel(report, entry, parallel::ParallelForms::MatrixOnly)
     });
     let pipelines = needs.as_ref().map_or(&[][..], |needs| &needs.bridges);
     if map.present("trigger").is_none() && pipelines.is_empty() {

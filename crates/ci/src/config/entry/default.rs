@@ -28,7 +28,7 @@ const MOST_TAGS: usize = 50;
 
 /// The values of those keywords, with the commands of the job itself. What is absent is not given.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Shared {
+pub(super) struct DefaultKeywords {
     pub(super) interruptible: Option<bool>,
     pub(super) before_script: Option<Vec<String>>,
     pub(super) script: Option<Vec<String>>,
@@ -45,7 +45,7 @@ pub(super) struct Shared {
     pub(super) id_tokens: Option<serde_json::Value>,
 }
 
-impl Shared {
+impl DefaultKeywords {
     pub(super) fn read(report: &mut Report, path: &Path<'_>, map: &Map) -> Self {
         let mut part = Part { report, path, map };
         Self {
@@ -107,7 +107,7 @@ impl Part<'_, '_> {
     }
 }
 
-pub(super) fn default(report: &mut Report, entry: Entry<'_>) -> Option<Shared> {
+pub(super) fn default(report: &mut Report, entry: Entry<'_>) -> Option<DefaultKeywords> {
     let Some(map) = entry.node.as_map() else {
         report.config(entry.path, "should be a hash");
         return None;
@@ -115,7 +115,7 @@ pub(super) fn default(report: &mut Report, entry: Entry<'_>) -> Option<Shared> {
     let mut fields = fields::Fields::of(report, entry.path, map);
     fields.known(KEYS);
     let clean = fields.is_clean();
-    clean.then(|| Shared::read(report, entry.path, map))
+    clean.then(|| DefaultKeywords::read(report, entry.path, map))
 }
 
 pub(super) fn flag(report: &mut Report, entry: Entry<'_>) -> Option<bool> {

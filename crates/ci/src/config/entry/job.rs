@@ -2,11 +2,11 @@
 
 use super::{
     AllowFailure, Entry, Inheritance, JobEntry, Kind, Needs, Path, Policy, Report, Rule, Values,
-    default::{self, Part, Shared},
+    default::{self, DefaultKeywords, Part},
     environment,
     fields::Fields,
     inherit,
-    jobs::Surroundings,
+    jobs::JobContext,
     needs, parallel, policy, release, rules, variables,
 };
 use crate::config::{
@@ -59,7 +59,7 @@ pub(super) fn job(
     report: &mut Report,
     path: &Path<'_>,
     map: &Map,
-    around: &Surroundings<'_>,
+    around: &JobContext<'_>,
 ) -> Option<JobEntry> {
     let mark = report.mark();
     let own = own(&mut Fields::of(report, path, map));
@@ -67,7 +67,7 @@ pub(super) fn job(
         return None;
     }
     let common = Common::read(report, path, map, around);
-    let mut shared = Shared::read(report, path, map);
+    let mut shared = DefaultKeywords::read(report, path, map);
     let rest = Rest::read(&mut Part { report, path, map });
     ensure_dependencies(report, path, own.dependencies.as_deref(), rest.needs.as_ref());
     if !report.is_clean_since(mark) {
@@ -160,7 +160,7 @@ impl Common {
         report: &mut Report,
         path: &Path<'_>,
         map: &Map,
-        around: &Surroundings<'_>,
+        around: &JobContext<'_>,
     ) -> Self {
         let mut part = Part { report, path, map };
         let stage = part.read("stage", default::stage);
@@ -237,11 +237,12 @@ struct Rest {
 impl Rest {
     fn read(part: &mut Part<'_, '_>) -> Self {
         Self {
-            needs: part.read("needs", |report, entry| needs::needs(report, entry, needs::Of::Job)),
+            needs: part
+                .read("needs", |report, entry| needs::needs(report, entry, needs::NeedsOwner::Job)),
             coverage: part.read("coverage", default::coverage),
             release: part.read("release", release::release),
             parallel: part.read("parallel", |report, entry| {
-                parallel::parallel(report, entry, parallel::Allowed::NumberOrMatrix)
+                parallel::parallel(report, entry, parallel::ParallelForms::NumberOrMatrix)
             }),
             allow_failure: part.read("allow_failure", allow_failure).unwrap_or_default(),
             secrets: part.read("secrets", release::mapping),
@@ -293,7 +294,7 @@ fn ensure_dependencies(
 }
 
 /// The job called `pages` always leaves its folder behind.
-fn publish_pages(path: &Path<'_>, shared: &mut Shared) {
+fn publish_pages(path: &Path<'_>, shared: &mut DefaultKeywords) {
     const FOLDER: &str = "public";
     if path.key != "pages" {
         return;
@@ -305,7 +306,7 @@ fn publish_pages(path: &Path<'_>, shared: &mut Shared) {
     }
 }
 
-fn assemble(own: Own, common: Common, shared: Shared, rest: Rest) -> JobEntry {
+fn assemble(own: Own, common: Common, shared: DefaultKeywords, rest: Rest) -> JobEntry {
     let criteria = match &rest.allow_failure {
         AllowFailure::Codes(codes) => Some(codes.clone()),
         AllowFailure::Unsaid | AllowFailure::Said(_) => None,
@@ -347,7 +348,7 @@ fn assemble(own: Own, common: Common, shared: Shared, rest: Rest) -> JobEntry {
 /// What a bridge takes of the defaults: of them all only one keyword is known to it.
 pub(super) fn interruptible(
     part: &mut Part<'_, '_>,
-    default: &Shared,
+    default: &DefaultKeywords,
     inheritance: &Inheritance,
 ) -> Option<bool> {
     let own = part.read("interruptible", default::flag);

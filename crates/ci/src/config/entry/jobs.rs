@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kernel::values::length_fault;
 
 use super::{
-    CacheEntry, Inheritance, Needs, Path, Policy, Report, Rule, Values, bridge, default::Shared,
-    job,
+    CacheEntry, Inheritance, Needs, Path, Policy, Report, Rule, Values, bridge,
+    default::DefaultKeywords, job,
 };
 use crate::config::{
     node::{Key, Map, Node},
@@ -92,8 +92,8 @@ pub(super) fn sort(name: &Key, node: &Node) -> Option<Sort> {
 }
 
 /// What jobs are read against.
-pub(super) struct Surroundings<'s> {
-    pub(super) default: &'s Shared,
+pub(super) struct JobContext<'s> {
+    pub(super) default: &'s DefaultKeywords,
     /// Whether the workflow has rules of its own.
     pub(super) has_workflow_rules: bool,
 }
@@ -101,7 +101,7 @@ pub(super) struct Surroundings<'s> {
 pub(super) fn jobs(
     report: &mut Report,
     entries: &[(&Key, &Node)],
-    around: &Surroundings<'_>,
+    around: &JobContext<'_>,
 ) -> Vec<JobEntry> {
     let (mark, path) = (report.mark(), Path::of("jobs"));
     let sorts: Vec<Option<Sort>> = entries.iter().map(|(key, node)| sort(key, node)).collect();
@@ -131,7 +131,7 @@ fn one(
     key: &Key,
     map: &Map,
     kind: Kind,
-    around: &Surroundings<'_>,
+    around: &JobContext<'_>,
 ) -> Option<JobEntry> {
     let path = jobs.child(key.as_str());
     let mark = report.mark();

@@ -29,13 +29,13 @@ pub(crate) struct Needs {
 
 /// Whose needs they are: some kinds are for jobs or bridges alone.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Of {
+pub(super) enum NeedsOwner {
     Job,
     Bridge,
     Rule,
 }
 
-pub(super) fn needs(report: &mut Report, entry: Entry<'_>, of: Of) -> Option<Needs> {
+pub(super) fn needs(report: &mut Report, entry: Entry<'_>, of: NeedsOwner) -> Option<Needs> {
     let mut nodes = Vec::new();
     let flat = match entry.node {
         Node::Map(_) => {
@@ -64,10 +64,10 @@ pub(super) fn needs(report: &mut Report, entry: Entry<'_>, of: Of) -> Option<Nee
     report.is_clean_since(mark).then_some(needs)
 }
 
-fn ensure_allowed(report: &mut Report, path: &Path<'_>, needs: &Needs, of: Of) {
+fn ensure_allowed(report: &mut Report, path: &Path<'_>, needs: &Needs, of: NeedsOwner) {
     let kinds = [
-        (!needs.cross.is_empty() && of != Of::Job, "cross_dependency"),
-        (!needs.bridges.is_empty() && of != Of::Bridge, "bridge"),
+        (!needs.cross.is_empty() && of != NeedsOwner::Job, "cross_dependency"),
+        (!needs.bridges.is_empty() && of != NeedsOwner::Bridge, "bridge"),
     ];
     let refused: Vec<&str> =
         kinds.iter().filter(|(refused, _)| *refused).map(|(_, kind)| *kind).collect();

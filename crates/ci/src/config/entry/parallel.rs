@@ -10,7 +10,7 @@ const MOST: u64 = 200;
 
 /// What a job may be multiplied by.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Allowed {
+pub(super) enum ParallelForms {
     NumberOrMatrix,
     MatrixOnly,
 }
@@ -18,7 +18,7 @@ pub(super) enum Allowed {
 pub(super) fn parallel(
     report: &mut Report,
     entry: Entry<'_>,
-    allowed: Allowed,
+    allowed: ParallelForms,
 ) -> Option<Parallel> {
     match entry.node {
         Node::Int(_) | Node::Float(_) => {
@@ -33,7 +33,7 @@ pub(super) fn parallel(
     }
 }
 
-fn number(report: &mut Report, entry: Entry<'_>, allowed: Allowed) -> Option<u64> {
+fn number(report: &mut Report, entry: Entry<'_>, allowed: ParallelForms) -> Option<u64> {
     let mark = report.mark();
     let number = fields::number(entry.node);
     match number {
@@ -46,7 +46,7 @@ fn number(report: &mut Report, entry: Entry<'_>, allowed: Allowed) -> Option<u64
         }
         Some(_) => {}
     }
-    if allowed == Allowed::MatrixOnly {
+    if allowed == ParallelForms::MatrixOnly {
         report.config(entry.path, "cannot use \"parallel: <number>\".");
     }
     number.filter(|_| report.is_clean_since(mark)).and_then(|number| u64::try_from(number).ok())

@@ -2,8 +2,8 @@
 
 use super::{
     Entry, JobEntry, Path, Report, Values, Workflow,
-    default::{self, Shared},
-    jobs::{self, Sort, Surroundings},
+    default::{self, DefaultKeywords},
+    jobs::{self, JobContext, Sort},
     script, variables, workflow,
 };
 use crate::config::node::{Key, Map, Node};
@@ -59,7 +59,7 @@ pub(crate) fn root(report: &mut Report, document: &Map) -> Root {
     let workflow = globals
         .present("workflow")
         .and_then(|node| workflow::workflow(report, Entry { node, path: &Path::of("workflow") }));
-    let around = Surroundings {
+    let around = JobContext {
         default: &default,
         has_workflow_rules: globals
             .present("workflow")
@@ -90,10 +90,10 @@ fn twice(globals: &Map) -> Option<&'static str> {
         .find(|key| globals.present(key).is_some() && default.present(key).is_some())
 }
 
-fn old_defaults(report: &mut Report, globals: &Map) -> Shared {
+fn old_defaults(report: &mut Report, globals: &Map) -> DefaultKeywords {
     let entries = OLD_DEFAULTS.iter().filter_map(|key| globals.entries().get_key_value(*key));
     let map = Map::new(entries.map(|(key, node)| (key.clone(), node.clone())).collect());
-    let mut read = Shared::default();
+    let mut read = DefaultKeywords::default();
     for key in OLD_DEFAULTS {
         let Some(node) = map.present(key) else { continue };
         let path = Path::of(key);

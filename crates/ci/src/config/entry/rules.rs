@@ -185,8 +185,11 @@ fn inner(report: &mut Report, path: &Path<'_>, map: &Map, rule: &mut Rule) {
             variables::variables(report, Entry { node, path: &path }, variables::PLAIN);
     }
     if let Some(node) = map.present("needs") {
-        rule.needs =
-            needs::needs(report, Entry { node, path: &path.child("needs") }, needs::Of::Rule);
+        rule.needs = needs::needs(
+            report,
+            Entry { node, path: &path.child("needs") },
+            needs::NeedsOwner::Rule,
+        );
     }
     if let Some(node) = map.present("auto_cancel") {
         super::workflow::auto_cancel(report, Entry { node, path: &path.child("auto_cancel") });

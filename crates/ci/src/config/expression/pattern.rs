@@ -86,7 +86,7 @@ fn translate(pattern: &str) -> Option<String> {
     let mut at = 0;
     while let Some(sign) = signs.get(at) {
         at += match sign {
-            '\\' => escape(&signs, at, &mut made, Place::Outside)?,
+            '\\' => escape(&signs, at, &mut made, PatternContext::Outside)?,
             '[' => class(&signs, at, &mut made)?,
             '{' if !counts(&signs[at..]) => {
                 made.push_str("\\{");
@@ -122,13 +122,13 @@ fn group(signs: &[char], made: &mut String) -> Option<usize> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum PatternContext {
     Outside,
     InClass,
 }
 
 /// An escape, with classes narrowed to ASCII.
-fn escape(signs: &[char], at: usize, made: &mut String, place: Place) -> Option<usize> {
+fn escape(signs: &[char], at: usize, made: &mut String, place: PatternContext) -> Option<usize> {
     let sign = *signs.get(at + 1)?;
     let ascii = match sign {
         'd' => "0-9",
@@ -138,7 +138,7 @@ fn escape(signs: &[char], at: usize, made: &mut String, place: Place) -> Option<
             made.push_str(negated_class(sign));
             return Some(2);
         }
-        'b' if place == Place::Outside => {
+        'b' if place == PatternContext::Outside => {
             made.push_str("(?-u:\\b)");
             return Some(2);
         }
@@ -156,8 +156,8 @@ fn escape(signs: &[char], at: usize, made: &mut String, place: Place) -> Option<
         }
     };
     match place {
-        Place::InClass => made.push_str(ascii),
-        Place::Outside => made.push_str(&format!("[{ascii}]")),
+        PatternContext::InClass => made.push_str(ascii),
+        PatternContext::Outside => made.push_str(&format!("[{ascii}]")),
     }
     Some(2)
 }
@@ -197,7 +197,7 @@ fn class(signs: &[char], at: usize, made: &mut String) -> Option<usize> {
                 return Some(next + 1 - at);
             }
             ']' => letter(made, ']'),
-            '\\' => escape(signs, next, made, Place::InClass)?,
+            '\\' => escape(signs, next, made, PatternContext::InClass)?,
             '[' if signs.get(next + 1) == Some(&':') => posix(signs, next, made)?,
             '-' if signs.get(next + 1) != Some(&'-') && next > first => {
                 made.push('-');

@@ -4,9 +4,9 @@ use kernel::values::is_web_url;
 
 use super::Inclusion;
 use crate::config::{
-    Stop,
-    given::Tree,
-    glob, json,
+    Stop, glob,
+    input::Tree,
+    json,
     node::{Map, Node},
 };
 

@@ -11,10 +11,10 @@ use super::{
     Stop,
     entry::{self, Report},
     evaluate::Evaluation,
-    given::{Given, Tree},
+    input::{PipelineInput, Tree},
     merge::{Budget, deep_merge},
     node::{Entries, Map, Node},
-    variables::{Lookup, Unknown, expand},
+    variables::{Lookup, UnknownVariable, expand},
     yaml,
 };
 use location::{Location, locations};
@@ -47,7 +47,7 @@ pub struct Include {
 /// The document with all that it includes, and the list of that.
 pub(super) fn include(
     document: &Map,
-    given: &Given<'_>,
+    given: &PipelineInput<'_>,
     report: &mut Report,
     budget: &mut Budget,
 ) -> Result<(Map, Vec<Include>), Stop> {
@@ -76,7 +76,7 @@ fn too_many(most: usize) -> Stop {
 }
 
 struct Inclusion<'i, 'g> {
-    given: &'i Given<'g>,
+    given: &'i PipelineInput<'g>,
     lookup: &'i Lookup<'i>,
     report: &'i mut Report,
     budget: &'i mut Budget,
@@ -211,7 +211,7 @@ impl Inclusion<'_, '_> {
     fn expanded(&self, text: &str) -> String {
         let none = entry::Values::new();
         let view = self.lookup.of(None, &none, &[]);
-        expand(text, &|name| view.get(name), Unknown::Vanishes).into_owned()
+        expand(text, &|name| view.get(name), UnknownVariable::Vanishes).into_owned()
     }
 
     /// A text that may be shown: values that are masked are not in it.

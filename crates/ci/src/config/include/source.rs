@@ -3,7 +3,7 @@
 use super::{Inclusion, location::Location};
 use crate::config::{
     Stop,
-    given::{Artifact, Project, Tree, Unreachable},
+    input::{Artifact, FetchFailure, Project, Tree},
     templates,
 };
 
@@ -80,12 +80,12 @@ fn remote(
     let reason = match inclusion.given.fetch.remote(address) {
         Ok(text) if text.trim().is_empty() => return Err(missing(name)),
         Ok(text) => return Ok(Some(text)),
-        Err(Unreachable::Pending) => return Ok(None),
-        Err(Unreachable::Status(status)) => format!("of HTTP code `{status}` error"),
-        Err(Unreachable::Timeout) => "of a timeout error".to_owned(),
-        Err(Unreachable::Socket) => "of a socket error".to_owned(),
-        Err(Unreachable::Refused(words)) => words,
-        Err(Unreachable::Other) => "of HTTP error".to_owned(),
+        Err(FetchFailure::Pending) => return Ok(None),
+        Err(FetchFailure::Status(status)) => format!("of HTTP code `{status}` error"),
+        Err(FetchFailure::Timeout) => "of a timeout error".to_owned(),
+        Err(FetchFailure::Socket) => "of a socket error".to_owned(),
+        Err(FetchFailure::Refused(words)) => words,
+        Err(FetchFailure::Other) => "of HTTP error".to_owned(),
     };
     Err(format!("Remote file `{name}` could not be fetched because {reason}!"))
 }

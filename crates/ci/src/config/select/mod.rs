@@ -16,12 +16,12 @@ use super::{
     Configuration, Refusal, Stop, duration,
     entry::{JobEntry, Need, Report, Rule, Values, VariableValue},
     evaluate::Evaluation,
-    given::Given,
+    input::PipelineInput,
     merge::Budget,
     normalize::Job,
     options::Options,
     plan::{Plan, PlannedEnvironment, PlannedJob, When, YamlVariable},
-    variables::{Lookup, Unknown, View, expand},
+    variables::{Lookup, UnknownVariable, View, expand},
 };
 
 /// What one variable of one job costs, in letters.
@@ -30,7 +30,7 @@ const STEP: u64 = 32;
 /// The plan for a sound configuration.
 pub(super) fn select(
     configuration: &Configuration,
-    given: &Given<'_>,
+    given: &PipelineInput<'_>,
     report: &mut Report,
 ) -> Result<Plan, Refusal> {
     let mut lookup = Lookup::new(given.variables);
@@ -79,7 +79,7 @@ fn over(winning: Option<&Values>, others: &Values) -> Values {
 }
 
 /// A job that is in the pipeline.
-struct Picked<'c> {
+struct SelectedJob<'c> {
     /// Its place among all jobs of the configuration.
     place: usize,
     job: &'c Job,
@@ -94,7 +94,7 @@ struct Picked<'c> {
 
 struct Selection<'c, 'e> {
     configuration: &'c Configuration,
-    given: &'e Given<'e>,
+    given: &'e PipelineInput<'e>,
     globals: Values,
     evaluation: Evaluation<'e>,
     budget: Budget,
@@ -105,7 +105,7 @@ struct Selection<'c, 'e> {
 }
 
 impl<'c> Selection<'c, '_> {
-    fn pick(&mut self, lookup: &mut Lookup<'_>) -> Result<Vec<Picked<'c>>, Refusal> {
+    fn pick(&mut self, lookup: &mut Lookup<'_>) -> Result<Vec<SelectedJob<'c>>, Refusal> {
         let mut picked = Vec::with_capacity(self.configuration.jobs.len());
         let jobs = self.configuration.by_stage().into_iter().flatten();
         for (place, job) in jobs.enumerate() {
@@ -119,14 +119,14 @@ impl<'c> Selection<'c, '_> {
         place: usize,
         job: &'c Job,
         lookup: &mut Lookup<'_>,
-    ) -> Result<Option<Picked<'c>>, Refusal> {
+    ) -> Result<Option<SelectedJob<'c>>, Refusal> {
         let values = self.values(job);
         let slots = u64::try_from(values.len()).unwrap_or(u64::MAX);
         self.budget.take(STEP.saturating_mul(slots)).map_err(Stop::problem)?;
         let known = known::known(job);
         let environment = job.entry.options.environment.as_ref().map(|written| {
             let view = lookup.of(None, &values, &known);
-            let name = expand(&written.name, &|name| view.get(name), Unknown::Vanishes);
+            let name = expand(&written.name, &|name| view.get(name), UnknownVariable::Vanishes);
             PlannedEnvironment { name: name.into_owned(), written: written.clone() }
         });
         let scope = environment.as_ref().map(|environment| environment.name.as_str());
@@ -142,15 +142,15 @@ impl<'c> Selection<'c, '_> {
             .entry
             .tags
             .as_ref()
-            .map(|tags| tags.iter().map(|tag| written(tag, Unknown::Stays)).collect());
+            .map(|tags| tags.iter().map(|tag| written(tag, UnknownVariable::Stays)).collect());
         let group = job.entry.resource_group.as_ref();
-        let resource_group = group.map(|group| written(group, Unknown::Vanishes));
+        let resource_group = group.map(|group| written(group, UnknownVariable::Vanishes));
         let index = rule.and_then(|rule| {
             job.entry.rules.as_ref()?.iter().position(|other| std::ptr::eq(other, rule))
         });
         let own = index.and_then(|index| job.rule_needs.get(index).cloned().flatten());
         let variables = over(rule.and_then(|rule| rule.variables.as_ref()), &values);
-        Ok(Some(Picked {
+        Ok(Some(SelectedJob {
             place,
             job,
             when,
@@ -202,7 +202,7 @@ impl<'c> Selection<'c, '_> {
     }
 
     /// What a job needs has to be in the pipeline.
-    fn ensure_needs(&mut self, picked: &[Picked<'_>]) {
+    fn ensure_needs(&mut self, picked: &[SelectedJob<'_>]) {
         let names: HashSet<&str> = picked.iter().map(|job| &*job.job.name).collect();
         for job in picked {
             let Some(needs) = &job.needs else { continue };
@@ -221,7 +221,7 @@ impl<'c> Selection<'c, '_> {
         }
     }
 
-    fn ensure_limits(&self, picked: &[Picked<'_>]) -> Result<(), Refusal> {
+    fn ensure_limits(&self, picked: &[SelectedJob<'_>]) -> Result<(), Refusal> {
         let limits = &self.given.limits;
         let deployments = picked.iter().filter(|job| job.environment.is_some()).count();
         let (reason, sentence) = match (limits.jobs, limits.deployments) {
@@ -242,7 +242,7 @@ impl<'c> Selection<'c, '_> {
         Err(Refusal::OverLimit { reason, sentence })
     }
 
-    fn plan(&mut self, picked: Vec<Picked<'_>>) -> Result<Plan, Refusal> {
+    fn plan(&mut self, picked: Vec<SelectedJob<'_>>) -> Result<Plan, Refusal> {
         let (mut stages, mut jobs): (Vec<String>, _) =
             (Vec::new(), Vec::with_capacity(picked.len()));
         for picked in picked {
@@ -255,7 +255,7 @@ impl<'c> Selection<'c, '_> {
         Ok(Plan { stages, jobs, ..Plan::default() })
     }
 
-    fn planned(&mut self, picked: Picked<'_>, stage: usize) -> Result<PlannedJob, Refusal> {
+    fn planned(&mut self, picked: SelectedJob<'_>, stage: usize) -> Result<PlannedJob, Refusal> {
         let entry = &picked.job.entry;
         let options = self.options(&picked)?;
         let allowed = picked.rule.and_then(|rule| rule.allow_failure);

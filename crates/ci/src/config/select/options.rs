@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Picked, Selection};
+use super::{SelectedJob, Selection};
 use crate::config::{
     Refusal, Stop, digest,
     entry::{CacheEntry, CacheKey},
@@ -10,7 +10,7 @@ use crate::config::{
 };
 
 impl Selection<'_, '_> {
-    pub(super) fn options(&mut self, picked: &Picked<'_>) -> Result<Arc<Options>, Refusal> {
+    pub(super) fn options(&mut self, picked: &SelectedJob<'_>) -> Result<Arc<Options>, Refusal> {
         let entry = &picked.job.entry;
         let rule_start = picked.rule.and_then(|rule| rule.start_in.clone());
         let rule_allows = picked.rule.is_some_and(|rule| rule.allow_failure.is_some());
@@ -38,7 +38,7 @@ impl Selection<'_, '_> {
     }
 
     /// The options that all copies of a job have.
-    fn base_options(&self, picked: &Picked<'_>) -> Result<Options, Refusal> {
+    fn base_options(&self, picked: &SelectedJob<'_>) -> Result<Options, Refusal> {
         let entry = &picked.job.entry;
         let mut options = entry.options.clone();
         options.dependencies = picked.job.dependencies.as_ref().map(|names| names.to_vec());

@@ -8,7 +8,7 @@ use crate::{
         entry::{Changes, JobEntry, Policy},
         evaluate::Evaluation,
         expression::pattern,
-        given::{Given, RefKind},
+        input::{PipelineInput, RefKind},
         variables::View,
     },
     pipeline::Source,
@@ -17,11 +17,11 @@ use crate::{
 /// All of what `only` names must hold, and nothing of what `except` names.
 pub(super) fn fit(
     entry: &JobEntry,
-    given: &Given<'_>,
+    given: &PipelineInput<'_>,
     evaluation: &mut Evaluation<'_>,
     view: View<'_>,
 ) -> Result<bool, Stop> {
-    let mut asking = Asking { given, evaluation, view };
+    let mut asking = PolicyContext { given, evaluation, view };
     if let Some(only) = &entry.only
         && asking.answers(only)?.contains(&false)
     {
@@ -33,13 +33,13 @@ pub(super) fn fit(
     }
 }
 
-struct Asking<'a, 'e, 'v> {
-    given: &'a Given<'a>,
+struct PolicyContext<'a, 'e, 'v> {
+    given: &'a PipelineInput<'a>,
     evaluation: &'a mut Evaluation<'e>,
     view: View<'v>,
 }
 
-impl Asking<'_, '_, '_> {
+impl PolicyContext<'_, '_, '_> {
     /// One answer for each part that is given.
     fn answers(&mut self, policy: &Policy) -> Result<Vec<bool>, Stop> {
         let mut answers = Vec::new();

@@ -7,12 +7,12 @@ use crate::config::{
     evaluate::Evaluation,
     node::Node,
     plan::AutoCancel,
-    variables::{Lookup, Unknown, expand},
+    variables::{Lookup, UnknownVariable, expand},
 };
 
 const LONGEST_NAME: usize = 255;
 
-pub(super) struct Chosen {
+pub(super) struct WorkflowResult {
     pub(super) globals: Values,
     pub(super) name: Option<String>,
     pub(super) auto_cancel: AutoCancel,
@@ -22,7 +22,7 @@ pub(super) fn workflow(
     configuration: &Configuration,
     lookup: &Lookup<'_>,
     evaluation: &mut Evaluation<'_>,
-) -> Result<Chosen, Refusal> {
+) -> Result<WorkflowResult, Refusal> {
     let workflow = &configuration.workflow;
     let mut globals = configuration.variables.clone();
     let mut cancel = workflow.auto_cancel.clone();
@@ -37,13 +37,14 @@ pub(super) fn workflow(
         cancel = rule.auto_cancel.clone().or(cancel);
     }
     let view = lookup.of(None, &globals, &[]);
-    let written =
-        |name: &String| expand(name, &|name| view.get(name), Unknown::Vanishes).into_owned();
+    let written = |name: &String| {
+        expand(name, &|name| view.get(name), UnknownVariable::Vanishes).into_owned()
+    };
     let name = workflow.name.as_ref().map(written);
     let name = name.map(|name| name.trim().chars().take(LONGEST_NAME).collect::<String>());
     let cancel = cancel.as_ref().and_then(Node::as_map);
     let word = |key: &str| cancel.and_then(|map| map.present(key)?.as_text().map(str::to_owned));
     let auto_cancel =
         AutoCancel { on_new_commit: word("on_new_commit"), on_job_failure: word("on_job_failure") };
-    Ok(Chosen { globals, name: name.filter(|name| !name.is_empty()), auto_cancel })
+    Ok(WorkflowResult { globals, name: name.filter(|name| !name.is_empty()), auto_cancel })
 }

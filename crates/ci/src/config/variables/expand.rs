@@ -9,7 +9,7 @@ const LONGEST: usize = 64 << 10;
 
 /// What becomes of a name that stands for nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unknown {
+pub enum UnknownVariable {
     Vanishes,
     Stays,
 }
@@ -18,7 +18,7 @@ pub enum Unknown {
 pub fn expand<'t, 'v>(
     text: &'t str,
     variable: &dyn Fn(&str) -> Option<&'v str>,
-    unknown: Unknown,
+    unknown: UnknownVariable,
 ) -> Cow<'t, str> {
     if !text.contains(['$', '%']) {
         return Cow::Borrowed(text);
@@ -32,7 +32,7 @@ pub fn expand<'t, 'v>(
         match value {
             _ if made.len() > LONGEST => made.push_str(&rest[..length]),
             Some(Some(value)) => made.push_str(value),
-            Some(None) if unknown == Unknown::Vanishes => {}
+            Some(None) if unknown == UnknownVariable::Vanishes => {}
             _ => made.push_str(&rest[..length]),
         }
         rest = &rest[length..];
@@ -146,15 +146,15 @@ impl Expansion<'_> {
             let at = self.by_name.get(name).filter(|at| **at != index && self.is_open(**at))?;
             self.done.get(at).map(String::as_str)
         };
-        expand(&variable.value, &value, Unknown::Stays).into_owned()
+        expand(&variable.value, &value, UnknownVariable::Stays).into_owned()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Unknown, Variable, expand, expanded};
+    use super::{UnknownVariable, Variable, expand, expanded};
 
-    fn shown(text: &str, unknown: Unknown) -> String {
+    fn shown(text: &str, unknown: UnknownVariable) -> String {
         let variable = |name: &str| match name {
             "A" => Some("1"),
             "LONG_NAME2" => Some("2"),
@@ -175,8 +175,8 @@ mod tests {
             ("é$Aé", "é1é", "é1é"),
             ("$", "$", "$"),
         ] {
-            assert_eq!(shown(text, Unknown::Stays), stays);
-            assert_eq!(shown(text, Unknown::Vanishes), vanishes);
+            assert_eq!(shown(text, UnknownVariable::Stays), stays);
+            assert_eq!(shown(text, UnknownVariable::Vanishes), vanishes);
         }
     }
 

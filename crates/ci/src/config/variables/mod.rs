@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 pub use circle::circle;
-pub use expand::{Unknown, expand, expanded};
+pub use expand::{UnknownVariable, expand, expanded};
 pub use predefined::{CommitFacts, Server, of_commit, of_project, of_server};
 pub use scope::in_scope;
 pub(super) use scope::{Lookup, View};
@@ -44,13 +44,13 @@ impl Variable {
 
 /// A variable that only jobs of some environments get.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scoped {
+pub struct ScopedVariable {
     pub variable: Variable,
     /// A name, or a pattern in which `*` stands for anything.
     pub environment_scope: String,
 }
 
-impl Scoped {
+impl ScopedVariable {
     /// One for all jobs.
     pub fn everywhere(variable: Variable) -> Self {
         Self { variable, environment_scope: "*".to_owned() }
@@ -59,12 +59,12 @@ impl Scoped {
 
 /// All variables but those of the configuration itself, by what they win against.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct OuterVariables {
     /// Predefined: a variable of the configuration of the same name wins.
     pub beneath: Vec<Variable>,
     /// They win over the configuration: person, instance, groups, project, pipeline, schedule, each layer over the one
     /// before.
-    pub above: Vec<Vec<Scoped>>,
+    pub above: Vec<Vec<ScopedVariable>>,
 }
 
 /// A name for addresses: small letters, digits and dashes, at most 63 of them.

@@ -3,7 +3,7 @@
 use kernel::access::ProjectFacts;
 
 use super::{Variable, slug};
-use crate::config::given::RefKind;
+use crate::config::input::RefKind;
 
 /// Where the product is found, and which it is.
 #[derive(Clone, Copy, Debug)]
@@ -161,7 +161,7 @@ fn listed<const N: usize>(pairs: [(&str, String); N]) -> Vec<Variable> {
 #[cfg(test)]
 mod tests {
     use super::{CommitFacts, Server, Variable, of_commit, of_server, pages_url};
-    use crate::config::given::RefKind;
+    use crate::config::input::RefKind;
 
     fn value<'v>(variables: &'v [Variable], key: &str) -> Option<&'v str> {
         variables.iter().find(|one| one.key == key).map(|one| one.value.as_str())

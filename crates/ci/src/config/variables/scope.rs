@@ -2,15 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::{Known, Scoped, Variable};
+use super::{OuterVariables, ScopedVariable, Variable};
 use crate::config::entry::Values;
 
 /// The variables of the layers that a job of that environment gets, later ones over earlier ones. In one layer the scope
 /// that says most wins.
-pub fn in_scope<'k>(layers: &'k [Vec<Scoped>], environment: Option<&str>) -> Vec<&'k Variable> {
+pub fn in_scope<'k>(
+    layers: &'k [Vec<ScopedVariable>],
+    environment: Option<&str>,
+) -> Vec<&'k Variable> {
     let mut all = Vec::new();
     for layer in layers {
-        let mut fitting: Vec<&Scoped> =
+        let mut fitting: Vec<&ScopedVariable> =
             layer.iter().filter(|scoped| fits(&scoped.environment_scope, environment)).collect();
         fitting.sort_by_key(|scoped| said(&scoped.environment_scope, environment));
         all.extend(fitting.into_iter().map(|scoped| &scoped.variable));
@@ -54,13 +57,13 @@ fn said(scope: &str, environment: Option<&str>) -> (u8, usize) {
 pub(crate) struct Lookup<'v> {
     beneath: HashMap<&'v str, &'v str>,
     above: HashMap<Option<String>, HashMap<&'v str, &'v str>>,
-    known: &'v Known,
+    known: &'v OuterVariables,
     /// Whether there are variables for some environments alone.
     is_scoped: bool,
 }
 
 impl<'v> Lookup<'v> {
-    pub(crate) fn new(known: &'v Known) -> Self {
+    pub(crate) fn new(known: &'v OuterVariables) -> Self {
         let is_scoped = known.above.iter().flatten().any(|scoped| scoped.environment_scope != "*");
         let mut lookup =
             Self { beneath: by_name(&known.beneath), above: HashMap::new(), known, is_scoped };
@@ -138,11 +141,11 @@ fn by_name<'v>(variables: impl IntoIterator<Item = &'v Variable>) -> HashMap<&'v
 
 #[cfg(test)]
 mod tests {
-    use super::{Scoped, Variable, in_scope};
+    use super::{ScopedVariable, Variable, in_scope};
 
     fn values(environment: Option<&str>) -> Vec<String> {
-        let layer = |rows: &[(&str, &str)]| -> Vec<Scoped> {
-            let scoped = |(scope, value): &(&str, &str)| Scoped {
+        let layer = |rows: &[(&str, &str)]| -> Vec<ScopedVariable> {
+            let scoped = |(scope, value): &(&str, &str)| ScopedVariable {
                 variable: Variable::secret("KEY", *value),
                 environment_scope: (*scope).to_owned(),
             };

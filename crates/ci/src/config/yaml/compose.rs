@@ -9,7 +9,7 @@ use libyaml_safer::{EventData, ScalarStyle};
 
 use super::{Fault, events::Events, scalar};
 use crate::config::{
-    given::Limits,
+    input::Limits,
     node::{Entries, Key, Node, Reference},
 };
 

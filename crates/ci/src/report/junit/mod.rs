@@ -149,8 +149,8 @@ impl Suite {
         *self = Self { error: Some(error), ..Self::new(&self.name) };
     }
 
-    fn add(&mut self, cases: Vec<walk::Placed>, limits: &Limits) -> Result<(), String> {
-        for walk::Placed { suite, case } in cases {
+    fn add(&mut self, cases: Vec<walk::CaseInSuite>, limits: &Limits) -> Result<(), String> {
+        for walk::CaseInSuite { suite, case } in cases {
             self.total_time += case.execution_time;
             let suite = suite.as_deref().unwrap_or(&self.name);
             let key = CaseKey { status: case.status, digest: digest(suite, &case) };

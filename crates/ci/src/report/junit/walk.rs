@@ -15,7 +15,7 @@ use super::{
 };
 
 /// A case, and the name of the suite next above it.
-pub(super) struct Placed {
+pub(super) struct CaseInSuite {
     pub(super) suite: Option<String>,
     pub(super) case: Case,
 }
@@ -26,7 +26,7 @@ pub(super) fn cases(
     file: impl BufRead,
     limits: &Limits,
     left: &mut u64,
-) -> Result<Vec<Placed>, String> {
+) -> Result<Vec<CaseInSuite>, String> {
     let mut reader = Reader::from_reader(Source::new(file, left));
     let config = reader.config_mut();
     config.expand_empty_elements = true;
@@ -50,7 +50,7 @@ pub(super) fn cases(
             Ok(event) => event,
             Err(error) => return Err(broken(&error, reader.get_ref(), limits)),
         };
-        let place = Place { before, after: reader.get_ref().position() };
+        let place = EventSpan { before, after: reader.get_ref().position() };
         if matches!(event, Event::Eof) {
             walk.end_of_file(place)?;
             break;
@@ -90,7 +90,7 @@ fn fatal(at: Position, problem: &str) -> String {
 
 /// Where an event begins and ends.
 #[derive(Clone, Copy)]
-struct Place {
+struct EventSpan {
     before: Position,
     after: Position,
 }
@@ -130,7 +130,7 @@ struct Open {
 struct Walk<'l> {
     limits: &'l Limits,
     open: Vec<Open>,
-    cases: Vec<Placed>,
+    cases: Vec<CaseInSuite>,
     /// The line in which the outermost element began.
     began: Option<u64>,
     /// Whether there was anything beside blanks.
@@ -144,7 +144,7 @@ struct Walk<'l> {
 }
 
 impl Walk<'_> {
-    fn event(&mut self, event: &Event<'_>, place: Place) -> Result<(), String> {
+    fn event(&mut self, event: &Event<'_>, place: EventSpan) -> Result<(), String> {
         match event {
             Event::Start(start) => self.start(start, place),
             Event::End(end) => self.end(end.name().as_ref(), place),
@@ -161,7 +161,7 @@ impl Walk<'_> {
         }
     }
 
-    fn start(&mut self, start: &BytesStart<'_>, place: Place) -> Result<(), String> {
+    fn start(&mut self, start: &BytesStart<'_>, place: EventSpan) -> Result<(), String> {
         if self.open.is_empty() && self.began.is_some() {
             return Err(fatal(place.before, "Extra content at the end of the document"));
         }
@@ -220,7 +220,7 @@ impl Walk<'_> {
         }
     }
 
-    fn text(&mut self, text: &str, place: Place) -> Result<(), String> {
+    fn text(&mut self, text: &str, place: EventSpan) -> Result<(), String> {
         ensure_characters(text, place)?;
         let before = self.open.last().map(|open| open.element.text_length());
         let kept = self.cut(text, before.unwrap_or_default());
@@ -241,7 +241,7 @@ impl Walk<'_> {
         Err(fatal(place.before.behind(&text[..blanks]), problem))
     }
 
-    fn reference(&mut self, reference: &BytesRef<'_>, place: Place) -> Result<(), String> {
+    fn reference(&mut self, reference: &BytesRef<'_>, place: EventSpan) -> Result<(), String> {
         let name: &str = reference;
         if reference.is_char_ref() {
             let sign =
@@ -259,7 +259,7 @@ impl Walk<'_> {
         }
     }
 
-    fn end(&mut self, name: &str, place: Place) -> Result<(), String> {
+    fn end(&mut self, name: &str, place: EventSpan) -> Result<(), String> {
         let Some(open) = self.open.pop() else {
             return Err(fatal(place.before, "Extra content at the end of the document"));
         };
@@ -298,11 +298,11 @@ impl Walk<'_> {
         }
         let suite = self.open.last().and_then(|open| open.element.attribute("name"));
         let suite = suite.map(str::to_owned);
-        self.cases.push(Placed { suite, case: Case::of(&fields) });
+        self.cases.push(CaseInSuite { suite, case: Case::of(&fields) });
         Ok(())
     }
 
-    fn end_of_file(&self, place: Place) -> Result<(), String> {
+    fn end_of_file(&self, place: EventSpan) -> Result<(), String> {
         if let Some(open) = self.open.last() {
             let (name, line) = (&open.name, open.line);
             let problem = format!("Premature end of data in tag {name} line {line}");
@@ -321,7 +321,7 @@ fn is_character(sign: char) -> bool {
     matches!(sign, '\t' | '\n' | '\r') || (sign >= ' ' && !matches!(sign, '\u{fffe}' | '\u{ffff}'))
 }
 
-fn ensure_characters(text: &str, place: Place) -> Result<(), String> {
+fn ensure_characters(text: &str, place: EventSpan) -> Result<(), String> {
     match text.chars().find(|sign| !is_character(*sign)) {
         None => Ok(()),
         Some(sign) => {

@@ -9,18 +9,18 @@ use review::{
 use worker::Job as _;
 
 use super::{
-    auto_merge::{MergeWaiting, wait_for_pipeline},
+    auto_merge::{RunAutoMerge, wait_for_pipeline},
     may_merge,
-    mergeability::{facts, look, look_now},
-    pending_work::{hurry, settle},
-    permission::By,
+    mergeability::{check_mergeability, check_now, facts},
+    pending_work::{run_now, settle},
+    permission::Merger,
     row, run,
 };
 use crate::Forge;
 
 /// How somebody wants it merged, and when.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct MergeOptions {
     pub how: AutoMerge,
     /// Not before its pipeline has succeeded.
     pub when_pipeline_succeeds: bool,
@@ -28,7 +28,7 @@ pub struct Wish {
 
 /// What the state of a merge request allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum MergeTiming {
     Now,
     /// Waits for its pipeline.
     Later,
@@ -44,7 +44,7 @@ pub async fn accept(
     grant: &Grant<ReadMergeRequests>,
     caller: &User,
     iid: i64,
-    wish: Wish,
+    wish: MergeOptions,
 ) -> Result<MergeRequest> {
     let found = {
         let grant = grant.clone();
@@ -54,9 +54,9 @@ pub async fn accept(
         })
     };
     let id = found.await?.id;
-    let row = look(forge, id).await?;
-    let way = way(forge, row.clone(), wish.when_pipeline_succeeds).await?;
-    let Some(sides) = look_now(forge, id).await? else { return Err(cannot_be_merged()) };
+    let row = check_mergeability(forge, id).await?;
+    let way = timing(forge, row.clone(), wish.when_pipeline_succeeds).await?;
+    let Some(sides) = check_now(forge, id).await? else { return Err(cannot_be_merged()) };
     if !run::can_move(forge, &row, &sides).await? {
         return Err(cannot_be_merged());
     }
@@ -66,16 +66,17 @@ pub async fn accept(
         return Err(Error::conflict().whole(text));
     }
     match way {
-        Way::Later => {
+        MergeTiming::Later => {
             let how = AutoMerge { sha: Some(head), ..wish.how };
             let by = caller.id;
             let waits = forge.db.write(move |tx| wait_for_pipeline(tx, id, by, &how));
             if waits.await?.1 {
-                hurry(forge, MergeWaiting::KIND, id).await?;
+                run_now(forge, RunAutoMerge::KIND, id).await?;
             }
         }
-        Way::Now => {
-            let by = By { facts: grant.facts().clone(), who: *grant.who(), user: caller.clone() };
+        MergeTiming::Now => {
+            let by =
+                Merger { facts: grant.facts().clone(), who: *grant.who(), user: caller.clone() };
             if let Err(_reason) = run::merge(forge, row, by, wish.how).await? {
                 return Err(Error::unprocessable().whole("Branch cannot be merged"));
             }
@@ -100,13 +101,19 @@ fn cannot_be_merged() -> Error {
     Error::not_acceptable().whole("Branch cannot be merged")
 }
 
-async fn way(forge: &Forge, row: MergeRequest, when_pipeline_succeeds: bool) -> Result<Way> {
+async fn timing(
+    forge: &Forge,
+    row: MergeRequest,
+    when_pipeline_succeeds: bool,
+) -> Result<MergeTiming> {
     let facts = forge.db.read(move |tx| facts(tx, &row)).await?;
     let not_allowed = Error::not_allowed;
     match (when_pipeline_succeeds, facts.pipeline) {
-        (false, _) if facts.is_mergeable() => Ok(Way::Now),
-        (true, HeadPipeline::Active) if facts.is_mergeable_but_for_pipeline() => Ok(Way::Later),
-        (true, HeadPipeline::Succeeded) if facts.is_mergeable() => Ok(Way::Now),
+        (false, _) if facts.is_mergeable() => Ok(MergeTiming::Now),
+        (true, HeadPipeline::Active) if facts.is_mergeable_but_for_pipeline() => {
+            Ok(MergeTiming::Later)
+        }
+        (true, HeadPipeline::Succeeded) if facts.is_mergeable() => Ok(MergeTiming::Now),
         // The pipeline would do, and something else does not.
         (true, HeadPipeline::Succeeded) => Err(cannot_be_merged()),
         _ => Err(not_allowed()),

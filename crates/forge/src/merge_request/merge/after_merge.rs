@@ -15,7 +15,7 @@ use org::{
 use repo::{
     git::{Oid, RefName},
     protection::Protection,
-    push::{Push, RefChange, Via},
+    push::{Push, PushSource, RefChange},
 };
 use review::{
     issue::{
@@ -24,8 +24,8 @@ use review::{
     },
     item::ItemStore as _,
     merge_request::{
-        Ends, MergeRequest, MergeRequestState, MergeRequestStore as _,
-        change::{self, Looked, MergeRequestChange},
+        BranchPair, MergeRequest, MergeRequestState, MergeRequestStore as _,
+        change::{self, HeadsSnapshot, MergeRequestChange},
         merge::{ClosesStore as _, closes::named_issues},
     },
 };
@@ -34,13 +34,13 @@ use worker::Job;
 
 use super::{
     mergeability::{NamedProjects, commits_between, refresh_closes},
-    resync::catch_up,
+    resync::resync_with_git,
     row::{current, parsed},
 };
 use crate::{
     Forge,
-    merge_request::heads::{branch_head, look_at},
-    ports::{directory::Directory, review::Places},
+    merge_request::heads::{branch_head, resolve_heads_at},
+    ports::{directory::Directory, review::OrgHierarchy},
     user::standing::{PersonInProject, person_in_project},
 };
 
@@ -163,7 +163,7 @@ async fn remove_source(forge: &Forge, row: &MergeRequest) -> Result<()> {
         retarget(forge, row, &removal).await?;
     }
     let gone = RefChange::plain(removal.name, Some(removal.head), None);
-    let push = Push::new(removal.project.0, removal.who, Via::Api, vec![gone]);
+    let push = Push::new(removal.project.0, removal.who, PushSource::Api, vec![gone]);
     match forge.push(push).await {
         // Somebody moved it meanwhile, or may do no longer what they might.
         Err(Error { kind: Kind::BadRequest, message: Message::Whole(reason), .. }) => {
@@ -206,8 +206,8 @@ async fn retarget(forge: &Forge, row: &MergeRequest, removal: &Removal) -> Resul
     let led = forge.db.read(move |tx| tx.open_merge_requests_into(project, &branch)).await?;
     for one in led.into_iter().take(MOST_RETARGETED) {
         let Some(ends) = one.ends() else { continue };
-        let at = Ends { target_branch: row.target_branch.clone(), ..ends };
-        let heads = look_at(forge, &at).await?;
+        let at = BranchPair { target_branch: row.target_branch.clone(), ..ends };
+        let heads = resolve_heads_at(forge, &at).await?;
         let (who, by, id) = (removal.who, removal.by, one.id);
         let done = forge.db.write(move |tx| {
             let one = tx.merge_request(one.id)?;
@@ -216,11 +216,11 @@ async fn retarget(forge: &Forge, row: &MergeRequest, removal: &Removal) -> Resul
             }
             let target_branch = Some(at.target_branch.clone());
             let asked = MergeRequestChange { target_branch, ..MergeRequestChange::default() };
-            let looked = Looked { at, heads };
-            change::change(tx, by, &Places, &one, Some(&looked), &asked).map(drop)
+            let looked = HeadsSnapshot { at, heads };
+            change::change(tx, by, &OrgHierarchy, &one, Some(&looked), &asked).map(drop)
         });
         match done.await {
-            Ok(()) => catch_up(forge, id).await?,
+            Ok(()) => resync_with_git(forge, id).await?,
             // There is one between these branches already, or somebody changed it meanwhile.
             Err(Error { kind: Kind::Unprocessable | Kind::Conflict, .. }) => {}
             Err(failure) => return Err(failure),

@@ -10,9 +10,9 @@ use kernel::{
     ids::{MergeRequestId, ProjectId, UserId},
 };
 use repo::{
-    event::Moved,
-    git::{Brought, Oid},
-    ports::Aftermath,
+    event::MovedRef,
+    git::{BranchCommits, Oid},
+    ports::AfterPush,
     push::{Push, RefChange},
 };
 use review::{
@@ -31,7 +31,8 @@ use time::Duration;
 use worker::{Job, Queue as _};
 
 use super::{
-    closing_commits::close_promised, mergeability::look, pending_work::go_on, resync::renew,
+    closing_commits::close_promised, mergeability::check_mergeability, pending_work::resume,
+    resync::sync_version,
 };
 use crate::{Forge, Services, pipeline};
 
@@ -76,7 +77,7 @@ impl Job for LookInto {
     }
 }
 
-impl Aftermath for Follower {
+impl AfterPush for Follower {
     fn follow<'a>(&'a self, push: &'a Push) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let Some(forge) = self.0.upgrade().map(Forge) else { return Ok(()) };
@@ -119,7 +120,7 @@ async fn follow_change(forge: &Forge, push: &Push, change: &RefChange) -> Result
 
 /// In the transaction of the push, before any of them is changed: of two pushes neither waits for the other half-way. A
 /// merge changes its own one before this, and holds all that its target touches in the same order before that.
-pub fn hold_touched(tx: &mut Tx<'_>, project: ProjectId, moves: &[Moved]) -> Result<()> {
+pub fn hold_touched(tx: &mut Tx<'_>, project: ProjectId, moves: &[MovedRef]) -> Result<()> {
     let branches = moves.iter().filter_map(|moved| moved.name.strip_prefix("refs/heads/"));
     hold_merge_requests_of(tx, project, &branches.collect::<Vec<_>>())
 }
@@ -137,18 +138,18 @@ fn proposed(tx: &mut Tx<'_>, project: ProjectId, names: &[String]) -> Result<Has
 pub fn proposed_by(
     tx: &mut Tx<'_>,
     project: ProjectId,
-    moves: &[Moved],
+    moves: &[MovedRef],
 ) -> Result<HashSet<String>> {
     let branches = moves.iter().filter_map(|moved| moved.name.strip_prefix("refs/heads/"));
     proposed(tx, project, &branches.map(str::to_owned).collect::<Vec<_>>())
 }
 
 /// In the transaction of the push. `proposed` are those of its branches that merge requests name.
-pub fn note_push(
+pub fn record_push(
     tx: &mut Tx<'_>,
     project: ProjectId,
     user: Option<UserId>,
-    moves: &[Moved],
+    moves: &[MovedRef],
     proposed: &HashSet<String>,
 ) -> Result<()> {
     for moved in moves {
@@ -178,7 +179,7 @@ pub async fn follow_push(forge: Forge, job: FollowPush) -> Result<()> {
 }
 
 /// Whoever reads one of the others has git asked about it.
-pub async fn look_into(forge: Forge, job: LookInto) -> Result<()> {
+pub async fn check_after_push(forge: Forge, job: LookInto) -> Result<()> {
     let LookInto { project, branch } = job;
     if !forge.storage.exists(project) {
         return Ok(());
@@ -186,7 +187,7 @@ pub async fn look_into(forge: Forge, job: LookInto) -> Result<()> {
     let into = forge.db.read(move |tx| tx.unlooked_into(project, &branch, MOST_LOOKED_AT)).await?;
     let mut done = Ok(());
     for id in into {
-        done = done.and(unless_gone(look(&forge, id).await.map(drop)));
+        done = done.and(unless_gone(check_mergeability(&forge, id).await.map(drop)));
     }
     done
 }
@@ -196,11 +197,11 @@ async fn follow_branch(forge: &Forge, moved: &FollowPush, most: i64) -> Result<(
     if moved.after.is_none() {
         return Ok(());
     }
-    let mut done = renew_from(forge, moved).await;
+    let mut done = resync_source(forge, moved).await;
     match brought(forge, moved).await {
         Ok(Some(push)) => {
             done = done.and(merge_arrived(forge, moved, &push).await);
-            done.and(renew_into(forge, moved, &push, most).await)
+            done.and(resync_target(forge, moved, &push, most).await)
         }
         Ok(None) => done,
         Err(failure) => done.and(Err(failure)),
@@ -208,7 +209,7 @@ async fn follow_branch(forge: &Forge, moved: &FollowPush, most: i64) -> Result<(
 }
 
 /// What came to the branch; nothing where nobody proposes to change it.
-async fn brought(forge: &Forge, moved: &FollowPush) -> Result<Option<Brought>> {
+async fn brought(forge: &Forge, moved: &FollowPush) -> Result<Option<BranchCommits>> {
     let (Some(before), Some(after)) = (&moved.before, &moved.after) else { return Ok(None) };
     let (before, after): (Oid, Oid) = (before.parse()?, after.parse()?);
     let (project, branch) = (moved.project, moved.branch.clone());
@@ -227,26 +228,31 @@ fn unless_gone(done: Result<()>) -> Result<()> {
 }
 
 /// Merge requests that come from the branch.
-async fn renew_from(forge: &Forge, moved: &FollowPush) -> Result<()> {
+async fn resync_source(forge: &Forge, moved: &FollowPush) -> Result<()> {
     let (project, branch) = (moved.project, moved.branch.clone());
     let from = forge.db.read(move |tx| tx.open_merge_requests_from(project, &branch)).await?;
     let mut done = Ok(());
     for row in from {
-        done = done.and(unless_gone(renew_and_look(forge, row, moved.user).await));
+        done = done.and(unless_gone(resync_and_check(forge, row, moved.user).await));
     }
     done
 }
 
-async fn renew_and_look(forge: &Forge, row: MergeRequest, user: Option<UserId>) -> Result<()> {
+async fn resync_and_check(forge: &Forge, row: MergeRequest, user: Option<UserId>) -> Result<()> {
     let id = row.id;
-    renew(forge, row, user).await?;
-    look(forge, id).await?;
-    go_on(forge, id).await
+    sync_version(forge, row, user).await?;
+    check_mergeability(forge, id).await?;
+    resume(forge, id).await
 }
 
 /// Merge requests that hold something else than before now that their target has some of it, or was moved elsewhere. So
 /// many of them get another version.
-async fn renew_into(forge: &Forge, moved: &FollowPush, push: &Brought, most: i64) -> Result<()> {
+async fn resync_target(
+    forge: &Forge,
+    moved: &FollowPush,
+    push: &BranchCommits,
+    most: i64,
+) -> Result<()> {
     let (project, branch) = (moved.project, moved.branch.clone());
     let Some(at) = moved.after.clone() else { return Ok(()) };
     let (forward, commits) = (push.forward, names_of(push));
@@ -267,24 +273,24 @@ async fn renew_into(forge: &Forge, moved: &FollowPush, push: &Brought, most: i64
     });
     let mut done = Ok(());
     for row in into.await? {
-        done = done.and(unless_gone(renew_and_go_on(forge, row, moved.user).await));
+        done = done.and(unless_gone(resync_and_resume(forge, row, moved.user).await));
     }
     done
 }
 
 /// The commits that came.
-fn names_of(push: &Brought) -> HashSet<String> {
+fn names_of(push: &BranchCommits) -> HashSet<String> {
     push.commits.keys().map(ToString::to_string).collect()
 }
 
-async fn renew_and_go_on(forge: &Forge, row: MergeRequest, user: Option<UserId>) -> Result<()> {
+async fn resync_and_resume(forge: &Forge, row: MergeRequest, user: Option<UserId>) -> Result<()> {
     let id = row.id;
-    renew(forge, row, user).await?;
-    go_on(forge, id).await
+    sync_version(forge, row, user).await?;
+    resume(forge, id).await
 }
 
 /// Merge requests whose commits were pushed to where they lead are merged.
-async fn merge_arrived(forge: &Forge, moved: &FollowPush, push: &Brought) -> Result<()> {
+async fn merge_arrived(forge: &Forge, moved: &FollowPush, push: &BranchCommits) -> Result<()> {
     let (project, branch) = (moved.project, moved.branch.clone());
     let heads = names_of(push);
     let arrived = forge.db.read(move |tx| {
@@ -305,7 +311,7 @@ async fn merge_arrived(forge: &Forge, moved: &FollowPush, push: &Brought) -> Res
         let (own, by, user, id) = (head.to_string(), by.to_string(), moved.user, row.id);
         let arrived = forge.db.write(move |tx| run::arrive(tx, id, &own, user, &by));
         done = done.and(match arrived.await {
-            Ok(()) => go_on(forge, id).await,
+            Ok(()) => resume(forge, id).await,
             // Somebody merged, closed or removed it in this moment.
             Err(Error { kind: Kind::Conflict | Kind::NotFound, .. }) => Ok(()),
             Err(failure) => Err(failure),

@@ -22,9 +22,9 @@ use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
 
 use super::{
-    mergeability::{facts, head_pipeline, look, look_now},
+    mergeability::{check_mergeability, check_now, facts, head_pipeline},
     pending_work::settle,
-    permission::{By, ensure_may_merge, may_merge},
+    permission::{Merger, ensure_may_merge, may_merge},
     run,
 };
 use crate::{
@@ -34,11 +34,11 @@ use crate::{
 
 /// Merges what waits, now that its pipeline has succeeded.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct MergeWaiting {
+pub struct RunAutoMerge {
     merge_request: MergeRequestId,
 }
 
-impl Job for MergeWaiting {
+impl Job for RunAutoMerge {
     const KIND: &'static str = "merge_request.merge_waiting";
 
     fn unique_key(&self) -> Option<String> {
@@ -49,7 +49,7 @@ impl Job for MergeWaiting {
 /// In the transaction in which a pipeline of a commit succeeded.
 pub fn wake(tx: &mut Tx<'_>, project: ProjectId, sha: &str) -> Result<()> {
     for merge_request in auto::waiting_for(tx, project, sha)? {
-        tx.enqueue(&MergeWaiting { merge_request })?;
+        tx.enqueue(&RunAutoMerge { merge_request })?;
     }
     Ok(())
 }
@@ -59,7 +59,7 @@ pub fn wake(tx: &mut Tx<'_>, project: ProjectId, sha: &str) -> Result<()> {
 pub async fn merge_waiting_for(forge: &Forge, project: ProjectId, sha: String) -> Result<()> {
     let waiting = forge.db.read(move |tx| auto::waiting_for(tx, project, &sha)).await?;
     for merge_request in waiting {
-        if let Err(failure) = merge_waiting(forge.clone(), MergeWaiting { merge_request }).await {
+        if let Err(failure) = merge_waiting(forge.clone(), RunAutoMerge { merge_request }).await {
             tracing::warn!(%merge_request, %failure, "a merge is left to the job");
         }
         settle(forge, merge_request).await?;
@@ -68,9 +68,9 @@ pub async fn merge_waiting_for(forge: &Forge, project: ProjectId, sha: String) -
 }
 
 /// Merges as whoever asked for it, where everything is as it should be; otherwise it waits on.
-pub async fn merge_waiting(forge: Forge, job: MergeWaiting) -> Result<()> {
+pub async fn merge_waiting(forge: Forge, job: RunAutoMerge) -> Result<()> {
     let id = job.merge_request;
-    let row = match look(&forge, id).await {
+    let row = match check_mergeability(&forge, id).await {
         Err(gone) if gone.is_gone() => return Ok(()),
         looked => looked?,
     };
@@ -80,7 +80,7 @@ pub async fn merge_waiting(forge: Forge, job: MergeWaiting) -> Result<()> {
     }
     let seen = row.clone();
     let Some(by) = forge.db.read(move |tx| merger(tx, &seen, user)).await? else { return Ok(()) };
-    let Some(sides) = look_now(&forge, id).await? else { return Ok(()) };
+    let Some(sides) = check_now(&forge, id).await? else { return Ok(()) };
     if !run::can_move(&forge, &row, &sides).await? {
         return Ok(());
     }
@@ -97,7 +97,7 @@ pub async fn merge_waiting(forge: Forge, job: MergeWaiting) -> Result<()> {
 }
 
 /// Who merges, where they still may and everything stored allows it.
-fn merger(tx: &mut Tx<'_>, row: &MergeRequest, user: UserId) -> Result<Option<By>> {
+fn merger(tx: &mut Tx<'_>, row: &MergeRequest, user: UserId) -> Result<Option<Merger>> {
     let known = facts(tx, row)?;
     // By now another pipeline may be under way, also where nobody wants one to succeed.
     if known.pipeline != HeadPipeline::Succeeded || !known.is_mergeable() {
@@ -107,7 +107,7 @@ fn merger(tx: &mut Tx<'_>, row: &MergeRequest, user: UserId) -> Result<Option<By
     let Some(person) = person_in_project(tx, user, &project)? else { return Ok(None) };
     let PersonInProject { user, facts, who } = person;
     let may = may_merge(tx, &who, row)?;
-    Ok(may.then_some(By { facts, who, user }))
+    Ok(may.then_some(Merger { facts, who, user }))
 }
 
 /// Lets a merge request wait for its pipeline. Where that has succeeded since it was looked at, nothing else would wake
@@ -121,7 +121,7 @@ pub fn wait_for_pipeline(
     let row = auto::set(tx, id, by, how)?;
     let has_succeeded = head_pipeline(tx, &row)? == HeadPipeline::Succeeded;
     if has_succeeded {
-        tx.enqueue(&MergeWaiting { merge_request: id })?;
+        tx.enqueue(&RunAutoMerge { merge_request: id })?;
     }
     Ok((row, has_succeeded))
 }

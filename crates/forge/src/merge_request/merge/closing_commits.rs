@@ -26,14 +26,14 @@ use crate::{Forge, ports::directory::Directory};
 
 /// Closes what the commits between two others name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CloseNamed {
+pub struct CloseIssuesOfCommits {
     project: ProjectId,
     before: String,
     after: String,
     user: UserId,
 }
 
-impl Job for CloseNamed {
+impl Job for CloseIssuesOfCommits {
     const KIND: &'static str = "issue.close_named";
 
     fn unique_key(&self) -> Option<String> {
@@ -42,16 +42,20 @@ impl Job for CloseNamed {
 }
 
 /// What a move of the default branch closes, where it may close anything.
-fn closing(project: ProjectId, user: Option<UserId>, head: &HeadMove) -> Option<CloseNamed> {
+fn closing(
+    project: ProjectId,
+    user: Option<UserId>,
+    head: &HeadMove,
+) -> Option<CloseIssuesOfCommits> {
     if !head.names_issues {
         return None;
     }
     let (before, after) = (head.from.clone()?, head.to.clone()?);
-    Some(CloseNamed { project, before, after, user: user? })
+    Some(CloseIssuesOfCommits { project, before, after, user: user? })
 }
 
 /// In the transaction of the push: whatever happens next, they will be closed.
-pub fn promise_to_close(
+pub fn enqueue_closing(
     tx: &mut Tx<'_>,
     project: ProjectId,
     user: Option<UserId>,
@@ -68,11 +72,11 @@ pub(super) async fn close_promised(forge: &Forge, push: &Push) -> Result<()> {
     let head = push.head.as_ref();
     let promise = head.and_then(|head| closing(push.project.id, push.who.actor.id, head));
     let Some(key) = promise.and_then(|promise| promise.unique_key()) else { return Ok(()) };
-    forge.worker().hurry_and_wait(vec![format!("{}:{key}", CloseNamed::KIND)]).await
+    forge.worker().run_now_and_wait(vec![format!("{}:{key}", CloseIssuesOfCommits::KIND)]).await
 }
 
-pub async fn close_named(forge: Forge, job: CloseNamed) -> Result<()> {
-    let CloseNamed { project, before, after, user } = job;
+pub async fn close_named(forge: Forge, job: CloseIssuesOfCommits) -> Result<()> {
+    let CloseIssuesOfCommits { project, before, after, user } = job;
     if !forge.storage.exists(project) {
         return Ok(());
     }

@@ -15,7 +15,7 @@ use review::{
     merge_request::{
         MergeRequest, MergeRequestState, MergeRequestStore as _,
         merge::{LookStore as _, closes},
-        mergeability::{Demands, Facts, HeadPipeline, Look},
+        mergeability::{CheckStep, Facts, HeadPipeline, MergeRequirements},
     },
     ports,
 };
@@ -56,7 +56,7 @@ pub(super) async fn sides(forge: &Forge, row: &MergeRequest) -> Result<Option<Si
 }
 
 /// Asks git, where something changed since it was asked, and keeps the answer.
-pub async fn look(forge: &Forge, id: MergeRequestId) -> Result<MergeRequest> {
+pub async fn check_mergeability(forge: &Forge, id: MergeRequestId) -> Result<MergeRequest> {
     for _ in 0..TRIES {
         let found = forge.db.read(move |tx| {
             let seen = tx.seen(id)?;
@@ -74,7 +74,7 @@ pub async fn look(forge: &Forge, id: MergeRequestId) -> Result<MergeRequest> {
             continue;
         }
         let said = ask(forge, sides.as_ref()).await?;
-        if let Some(row) = forge.db.write(move |tx| tx.keep_look(&seen, said)).await? {
+        if let Some(row) = forge.db.write(move |tx| tx.save_mergeability(&seen, said)).await? {
             return Ok(row);
         }
     }
@@ -102,12 +102,12 @@ fn leaving(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Option<String>> {
     Ok(last.filter(|one| one.new_sha != one.old_sha).and_then(|one| one.old_sha))
 }
 
-/// As [`look`], for somebody who reads a merge request. What git cannot say now, the background asks again.
+/// As [`check_mergeability`], for somebody who reads a merge request. What git cannot say now, the background asks again.
 pub async fn checked(forge: &Forge, row: MergeRequest) -> Result<MergeRequest> {
     if !is_asked_of(&row) {
         return Ok(row);
     }
-    match look(forge, row.id).await {
+    match check_mergeability(forge, row.id).await {
         Err(failure) if failure.is_gone() => Err(failure),
         Err(failure) => {
             tracing::warn!(merge_request = %row.id, %failure, "git is asked later");
@@ -120,20 +120,20 @@ pub async fn checked(forge: &Forge, row: MergeRequest) -> Result<MergeRequest> {
 }
 
 /// Asks git whatever it said before, and tells what is to be merged; `None` where it cannot merge that.
-pub(super) async fn look_now(forge: &Forge, id: MergeRequestId) -> Result<Option<Sides>> {
+pub(super) async fn check_now(forge: &Forge, id: MergeRequestId) -> Result<Option<Sides>> {
     let seen = forge.db.read(move |tx| tx.seen(id)).await?;
     let sides = sides(forge, &seen.row).await?;
     let said = ask(forge, sides.as_ref()).await?;
     if seen.row.merge_status.after(said) != seen.row.merge_status {
-        forge.db.write(move |tx| tx.keep_look(&seen, said)).await?;
+        forge.db.write(move |tx| tx.save_mergeability(&seen, said)).await?;
     }
-    Ok(sides.filter(|_| said == Look::Fits))
+    Ok(sides.filter(|_| said == CheckStep::Fits))
 }
 
-async fn ask(forge: &Forge, sides: Option<&Sides>) -> Result<Look> {
-    let Some(sides) = sides else { return Ok(Look::Clashes) };
+async fn ask(forge: &Forge, sides: Option<&Sides>) -> Result<CheckStep> {
+    let Some(sides) = sides else { return Ok(CheckStep::Clashes) };
     let fits = forge.checks.fits(&forge.git, &sides.repo, sides.target, sides.head).await?;
-    Ok(if fits { Look::Fits } else { Look::Clashes })
+    Ok(if fits { CheckStep::Fits } else { CheckStep::Clashes })
 }
 
 /// Asks git about one merge request, where something changed since it was asked.
@@ -156,8 +156,8 @@ pub fn recheck(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<()> {
 }
 
 /// Nothing for what is gone by now.
-pub async fn look_at(forge: Forge, job: LookAt) -> Result<()> {
-    match look(&forge, job.merge_request).await {
+pub async fn check_heads(forge: Forge, job: LookAt) -> Result<()> {
+    match check_mergeability(&forge, job.merge_request).await {
         Err(gone) if gone.is_gone() => Ok(()),
         looked => looked.map(drop),
     }
@@ -166,7 +166,7 @@ pub async fn look_at(forge: Forge, job: LookAt) -> Result<()> {
 /// Everything stored that decides whether a merge request can be merged.
 pub fn facts(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Facts> {
     let settings = tx.project_settings(row.project_id)?;
-    let demands = Demands {
+    let demands = MergeRequirements {
         resolved_threads: settings.only_allow_merge_if_all_discussions_are_resolved,
         successful_pipeline: settings.only_allow_merge_if_pipeline_succeeds,
         skipped_is_success: settings.allow_merge_on_skipped_pipeline.unwrap_or_default(),
@@ -247,11 +247,11 @@ pub(super) async fn refresh_closes(forge: &Forge, id: MergeRequestId) -> Result<
         }
     };
     let home = forge.urls.base().to_owned();
-    let kept = forge.db.write(move |tx| keep_closes(tx, id, &messages, &home));
+    let kept = forge.db.write(move |tx| save_closes(tx, id, &messages, &home));
     kept.await
 }
 
-pub(super) fn keep_closes(
+pub(super) fn save_closes(
     tx: &mut Tx<'_>,
     id: MergeRequestId,
     messages: &[String],

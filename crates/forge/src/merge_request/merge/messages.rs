@@ -19,10 +19,10 @@ use review::approval::ApprovalStore as _;
 use review::merge_request::{
     MergeRequest, ReviewState, ReviewerStore as _,
     merge::{AutoMerge, ClosesStore as _},
-    template::{MERGE_TEMPLATE, Named, SQUASH_TEMPLATE, SourceCommit, Words},
+    template::{CommitIdentity, MERGE_TEMPLATE, SQUASH_TEMPLATE, SourceCommit, Words},
 };
 
-use super::{Sides, mergeability::commits_between, permission::By};
+use super::{Sides, mergeability::commits_between, permission::Merger};
 use crate::{Forge, commit::author::signature};
 
 /// Everything that is written into commits.
@@ -49,7 +49,7 @@ pub(super) async fn messages(
     forge: &Forge,
     row: &MergeRequest,
     sides: &Sides,
-    by: &By,
+    by: &Merger,
     settings: &Settings,
     wish: &AutoMerge,
     squashes: bool,
@@ -60,7 +60,7 @@ pub(super) async fn messages(
     let commits = read.await?;
     let around = {
         let row = row.clone();
-        forge.db.read(move |tx| Around::of(tx, &row)).await?
+        forge.db.read(move |tx| MessageContext::of(tx, &row)).await?
     };
     let committer = signature(forge, &by.user);
     let author =
@@ -85,14 +85,14 @@ pub(super) async fn messages(
 }
 
 /// What messages repeat of other records.
-struct Around {
+struct MessageContext {
     author: Option<User>,
     closes: Vec<String>,
     approved_by: Vec<User>,
     reviewed_by: Vec<User>,
 }
 
-impl Around {
+impl MessageContext {
     fn of(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Self> {
         let issues = tx.closed_issues(row.id)?;
         let mut paths: HashMap<ProjectId, String> = HashMap::new();
@@ -124,12 +124,22 @@ impl Around {
         })
     }
 
-    fn words(&self, forge: &Forge, row: &MergeRequest, by: &By, commits: &[CommitInfo]) -> Words {
+    fn words(
+        &self,
+        forge: &Forge,
+        row: &MergeRequest,
+        by: &Merger,
+        commits: &[CommitInfo],
+    ) -> Words {
         let host = forge.urls.private_mail_host();
-        let named = |user: &User| Named { name: user.name.clone(), email: user.git_email(&host) };
+        let named =
+            |user: &User| CommitIdentity { name: user.name.clone(), email: user.git_email(&host) };
         let commit = |commit: &CommitInfo| SourceCommit {
             message: commit.message.clone(),
-            author: Named { name: commit.author.name.clone(), email: commit.author.email.clone() },
+            author: CommitIdentity {
+                name: commit.author.name.clone(),
+                email: commit.author.email.clone(),
+            },
             is_merge: commit.is_merge(),
         };
         let path = &by.facts.full_path;

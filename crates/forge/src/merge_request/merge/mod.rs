@@ -15,21 +15,23 @@ mod row;
 mod run;
 mod unlock;
 
-pub use accept::{Wish, accept};
+pub use accept::{MergeOptions, accept};
 pub use after_merge::{FinishMerge, RefreshCloses, finish_merge, refresh_closed_issues};
 pub use after_push::{
-    FollowPush, Follower, LookInto, follow_push, hold_touched, look_into, note_push, proposed_by,
+    FollowPush, Follower, LookInto, check_after_push, follow_push, hold_touched, proposed_by,
+    record_push,
 };
 pub use auto_merge::{
-    MergeWaiting, cancel, merge_waiting, merge_waiting_for, wait_for_pipeline, wake,
+    RunAutoMerge, cancel, merge_waiting, merge_waiting_for, wait_for_pipeline, wake,
 };
-pub use closing_commits::{CloseNamed, close_named, promise_to_close};
+pub use closing_commits::{CloseIssuesOfCommits, close_named, enqueue_closing};
 pub(crate) use mergeability::Sides;
 pub use mergeability::{
-    LookAt, NamedProjects, checked, facts, head_pipeline, look, look_at, recheck, stands,
+    LookAt, NamedProjects, check_heads, check_mergeability, checked, facts, head_pipeline, recheck,
+    stands,
 };
 pub use pending_work::settle;
 pub use permission::{ensure_may_merge, may_merge};
 pub use rebase::{merge_ref, rebase};
-pub use resync::catch_up;
-pub use unlock::{LookAfter, UnlockMerges, look_after, unlock_left_behind, unlock_merges};
+pub use resync::resync_with_git;
+pub use unlock::{RecoverAfterMerge, UnlockMerges, recover, unlock_left_behind, unlock_merges};

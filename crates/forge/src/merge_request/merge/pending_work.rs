@@ -6,7 +6,7 @@ use worker::Job;
 use super::{FinishMerge, LookAt, RefreshCloses};
 use crate::{
     Forge,
-    merge_request::{code_owners::LookAtCommits, diff_notes::FollowLines, head_refs::KeepHead},
+    merge_request::{code_owners::UpdateCodeOwners, diff_notes::FollowLines, head_refs::KeepHead},
     pipeline::MakeForMergeRequest,
 };
 
@@ -14,24 +14,24 @@ use crate::{
 /// asked, remarks on lines follow them, and issues know what closes them; after the merge those are closed, and the
 /// source branch is gone where that was wanted. What a worker has begun of it is waited for.
 pub async fn settle(forge: &Forge, id: MergeRequestId) -> Result<()> {
-    forge.worker().hurry_and_wait(keys(id)).await
+    forge.worker().run_now_and_wait(keys(id)).await
 }
 
 /// As [`settle`], for work, which waits for no other.
-pub(super) async fn go_on(forge: &Forge, id: MergeRequestId) -> Result<()> {
-    forge.worker().hurry(keys(id)).await
+pub(super) async fn resume(forge: &Forge, id: MergeRequestId) -> Result<()> {
+    forge.worker().run_now(keys(id)).await
 }
 
-/// As [`go_on`], for one kind of work.
-pub(super) async fn hurry(forge: &Forge, kind: &str, id: MergeRequestId) -> Result<()> {
-    forge.worker().hurry(vec![format!("{kind}:{id}")]).await
+/// As [`resume`], for one kind of work.
+pub(super) async fn run_now(forge: &Forge, kind: &str, id: MergeRequestId) -> Result<()> {
+    forge.worker().run_now(vec![format!("{kind}:{id}")]).await
 }
 
 fn keys(id: MergeRequestId) -> Vec<String> {
     let kinds = [
         KeepHead::KIND,
         LookAt::KIND,
-        LookAtCommits::KIND,
+        UpdateCodeOwners::KIND,
         FollowLines::KIND,
         RefreshCloses::KIND,
         FinishMerge::KIND,

@@ -10,7 +10,7 @@ use review::merge_request::MergeRequest;
 
 /// A user who merges, and their standing in the project.
 #[derive(Clone, Debug)]
-pub(super) struct By {
+pub(super) struct Merger {
     pub(super) facts: Arc<ProjectFacts>,
     pub(super) who: Standing,
     pub(super) user: User,

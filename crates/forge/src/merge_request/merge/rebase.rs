@@ -17,9 +17,9 @@ use org::{
 use repo::{
     git::{GitError, Oid, RefName, merge::is_ancestor, transfer},
     merge,
-    ports::Lending,
+    ports::ForkPushBranches,
     protection::Protection,
-    push::{Push, RefChange, Via},
+    push::{Push, PushSource, RefChange},
 };
 use review::{
     merge_request::{
@@ -29,7 +29,7 @@ use review::{
     policy::ReadMergeRequests,
 };
 
-use super::mergeability::{Sides, look_now, sides};
+use super::mergeability::{Sides, check_now, sides};
 use crate::{Forge, commit::author::signature};
 
 const REBASE_FAILED: &str =
@@ -104,7 +104,7 @@ async fn held(
 /// How the caller stands to the source, where they may move its branch.
 fn mover(
     tx: &mut Tx<'_>,
-    lending: &dyn Lending,
+    lending: &dyn ForkPushBranches,
     who: &Standing,
     row: &MergeRequest,
 ) -> Result<(Project, Standing)> {
@@ -151,7 +151,7 @@ async fn moved(
         commit_title: title(forge, &project, made.tip).await?,
         ..RefChange::plain(RefName::branch(&row.source_branch)?, Some(sides.head), Some(made.tip))
     };
-    let push = Push::new(project.0, who, Via::Api, vec![change]).with_made(made.tip);
+    let push = Push::new(project.0, who, PushSource::Api, vec![change]).with_made(made.tip);
     forge.push(Push { growth: Growth::By(made.bytes), by_rebase: true, ..push }).await
 }
 
@@ -177,7 +177,7 @@ pub async fn merge_ref(
     if found.state != MergeRequestState::Opened {
         return Err(refused());
     }
-    let Sides { repo, target, head } = look_now(forge, found.id).await?.ok_or_else(refused)?;
+    let Sides { repo, target, head } = check_now(forge, found.id).await?.ok_or_else(refused)?;
     let name = RefName::full(format!("refs/merge-requests/{iid}/merge"))?;
     let by = signature(forge, caller);
     match merge::merge_ref(&forge.git, &repo, &name, (target, head), by).await {

@@ -14,25 +14,25 @@ use review::{
         Heads, MergeRequest, MergeRequestState, VersionStore as _, change,
         merge::{
             LookStore as _,
-            pushed::{self, Arrived},
+            pushed::{self, PushedCommit},
         },
         version,
     },
 };
 
 use super::{
-    mergeability::{commits_between, keep_closes},
-    pending_work::go_on,
+    mergeability::{commits_between, save_closes},
+    pending_work::resume,
     row::current,
 };
 use crate::{
     Forge,
-    merge_request::heads::{branch_head, look_at},
+    merge_request::heads::{branch_head, resolve_heads_at},
 };
 
 /// Looks whether the source is where a merge request says. What was looked up in git before it was written down may
 /// have moved in between, without the push knowing of it.
-pub async fn catch_up(forge: &Forge, id: MergeRequestId) -> Result<()> {
+pub async fn resync_with_git(forge: &Forge, id: MergeRequestId) -> Result<()> {
     let row = current(forge, id).await?;
     let (MergeRequestState::Opened, Some(source)) = (row.state, row.source_project_id) else {
         return Ok(());
@@ -41,8 +41,8 @@ pub async fn catch_up(forge: &Forge, id: MergeRequestId) -> Result<()> {
         // Where there never was a source, people may still push it.
         None if row.head_sha.is_some() => close_gone(forge, row).await,
         head if head.is_some() && head != row.head_sha => {
-            renew(forge, row, None).await?;
-            go_on(forge, id).await
+            sync_version(forge, row, None).await?;
+            resume(forge, id).await
         }
         _ => Ok(()),
     }
@@ -69,7 +69,7 @@ async fn close_gone(forge: &Forge, seen: MergeRequest) -> Result<()> {
 const TRIES: usize = 5;
 
 /// A new head: a version of its own, and what its commits say.
-pub(super) async fn renew(
+pub(super) async fn sync_version(
     forge: &Forge,
     mut row: MergeRequest,
     user: Option<UserId>,
@@ -88,7 +88,7 @@ pub(super) async fn renew(
 /// replace a newer one.
 async fn renewed(forge: &Forge, seen: MergeRequest, user: Option<UserId>) -> Result<bool> {
     let Some(ends) = seen.ends() else { return Ok(true) };
-    let heads = look_at(forge, &ends).await?;
+    let heads = resolve_heads_at(forge, &ends).await?;
     let id = seen.id;
     let old = forge.db.read(move |tx| Ok(tx.version_heads(id)?.into_iter().next())).await?;
     let old = old.and_then(|sha| sha.parse::<Oid>().ok());
@@ -105,7 +105,7 @@ async fn renewed(forge: &Forge, seen: MergeRequest, user: Option<UserId>) -> Res
         if version::add(tx, &row, &heads, None)? {
             tx.forget_look(&row)?;
             pushed::tell(tx, id, user.unwrap_or(row.author_id), &arrived)?;
-            keep_closes(tx, id, &messages, &home)?;
+            save_closes(tx, id, &messages, &home)?;
         }
         Ok(true)
     });
@@ -118,7 +118,7 @@ async fn arrived(
     project: ProjectId,
     heads: &Heads,
     old: Option<Oid>,
-) -> Result<(Vec<Arrived>, Vec<String>)> {
+) -> Result<(Vec<PushedCommit>, Vec<String>)> {
     let (Some(start), Some(head)) = (&heads.start, &heads.head) else {
         return Ok(Default::default());
     };
@@ -129,7 +129,7 @@ async fn arrived(
         let query =
             LogQuery { exclude: exclude.into_iter().flatten().collect(), ..LogQuery::of(head) };
         let new: HashSet<Oid> = reader.log_ids(&query, Deadline::NEVER)?.into_iter().collect();
-        let told = |commit: &CommitInfo| Arrived {
+        let told = |commit: &CommitInfo| PushedCommit {
             short: commit.id.short(),
             message: commit.message.clone(),
         };

@@ -9,8 +9,8 @@ use kernel::{
 use org::project::settings::{MergeMethod, Settings, SettingsStore as _, SquashOption};
 use repo::{
     git::{RefName, merge::is_ancestor},
-    merge::{Built, MergeError, Method, Plan, build},
-    push::{Also, Push, RefChange, Via},
+    merge::{MergeError, MergeResult, Method, Plan, build},
+    push::{InSameTransaction, Push, PushSource, RefChange},
     push_rule::{Judge, actions::enforced},
 };
 use review::merge_request::{
@@ -26,8 +26,8 @@ use super::{
     Sides,
     mergeability::{facts, sides},
     messages::{self, Messages},
-    permission::By,
-    unlock::{LookAfter, look_after_now},
+    permission::Merger,
+    unlock::{RecoverAfterMerge, recover_now},
 };
 use crate::{Forge, merge_request::heads::branch_head};
 
@@ -44,7 +44,7 @@ pub(super) type Reason = String;
 pub(super) async fn merge(
     forge: &Forge,
     seen: MergeRequest,
-    by: By,
+    by: Merger,
     wish: AutoMerge,
 ) -> Result<std::result::Result<MergeRequest, Reason>> {
     let forge = Forge::clone(forge);
@@ -55,7 +55,7 @@ pub(super) async fn merge(
 async fn locked(
     forge: &Forge,
     seen: MergeRequest,
-    by: By,
+    by: Merger,
     wish: AutoMerge,
 ) -> Result<std::result::Result<MergeRequest, Reason>> {
     let (id, how) = (seen.id, wish.clone());
@@ -83,7 +83,7 @@ async fn locked(
     };
     let told = reason.clone();
     let failed = forge.db.write(move |tx| {
-        tx.enqueue(&LookAfter { merge_request: id })?;
+        tx.enqueue(&RecoverAfterMerge { merge_request: id })?;
         run::fail(tx, id, &told)
     });
     let row = failed.await?;
@@ -91,7 +91,7 @@ async fn locked(
         // Its commits came by a push meanwhile.
         return Ok(Ok(row));
     }
-    look_after_now(forge, id).await;
+    recover_now(forge, id).await;
     Ok(Err(reason))
 }
 
@@ -128,7 +128,7 @@ fn stop<T>(reason: &str) -> std::result::Result<T, Stop> {
 async fn attempt(
     forge: &Forge,
     row: &MergeRequest,
-    by: &By,
+    by: &Merger,
     wish: &AutoMerge,
 ) -> std::result::Result<(), Stop> {
     let project = row.project_id;
@@ -193,7 +193,13 @@ fn refusal(refused: MergeError) -> Stop {
 }
 
 /// Moves the target, and in the same transaction makes the merge request merged.
-fn push(row: &MergeRequest, by: &By, sides: &Sides, built: Built, title: String) -> Result<Push> {
+fn push(
+    row: &MergeRequest,
+    by: &Merger,
+    sides: &Sides,
+    built: MergeResult,
+    title: String,
+) -> Result<Push> {
     let name = RefName::branch(&row.target_branch)?;
     let change = RefChange {
         commit_count: built.commits,
@@ -206,9 +212,9 @@ fn push(row: &MergeRequest, by: &By, sides: &Sides, built: Built, title: String)
         merge_commit: built.merge_commit.map(|id| id.to_string()),
         squash_commit: built.squash_commit.map(|id| id.to_string()),
     };
-    let also = Also::new(move |tx| run::complete(tx, id, user, &outcome));
+    let also = InSameTransaction::new(move |tx| run::complete(tx, id, user, &outcome));
     // What is merged was looked at when it was pushed; what is new was looked at just now.
-    let push = Push::new(by.facts.clone(), by.who, Via::Merge, vec![change]).by_server();
+    let push = Push::new(by.facts.clone(), by.who, PushSource::Merge, vec![change]).by_server();
     let growth = Growth::By(built.bytes);
     Ok(Push { growth, made: Some(built.tip), ..push }.with(also))
 }
@@ -216,7 +222,7 @@ fn push(row: &MergeRequest, by: &By, sides: &Sides, built: Built, title: String)
 /// What the push rules of the project say about the messages, and about the address of whoever merges.
 async fn ensure_rules_allow(
     forge: &Forge,
-    by: &By,
+    by: &Merger,
     messages: &Messages,
 ) -> std::result::Result<(), Stop> {
     let project = by.facts.id;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use time::Duration;
 use worker::{Job, Queue as _};
 
-use super::{mergeability::look, pending_work::hurry, resync::catch_up};
+use super::{mergeability::check_mergeability, pending_work::run_now, resync::resync_with_git};
 use crate::Forge;
 
 /// No merge takes so long: whoever locked it is gone.
@@ -15,11 +15,11 @@ const LONGEST: Duration = Duration::minutes(15);
 
 /// Makes up for what happened to the branches of a merge request while it was locked.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct LookAfter {
+pub struct RecoverAfterMerge {
     pub(super) merge_request: MergeRequestId,
 }
 
-impl Job for LookAfter {
+impl Job for RecoverAfterMerge {
     const KIND: &'static str = "merge_request.look_after";
 
     fn unique_key(&self) -> Option<String> {
@@ -28,11 +28,11 @@ impl Job for LookAfter {
 }
 
 /// Nothing for what is gone by now.
-pub async fn look_after(forge: Forge, job: LookAfter) -> Result<()> {
+pub async fn recover(forge: Forge, job: RecoverAfterMerge) -> Result<()> {
     let id = job.merge_request;
     let done = async {
-        catch_up(&forge, id).await?;
-        look(&forge, id).await.map(drop)
+        resync_with_git(&forge, id).await?;
+        check_mergeability(&forge, id).await.map(drop)
     };
     match done.await {
         Err(gone) if gone.is_gone() => Ok(()),
@@ -41,8 +41,8 @@ pub async fn look_after(forge: Forge, job: LookAfter) -> Result<()> {
 }
 
 /// Does so now. What fails is tried again later.
-pub(super) async fn look_after_now(forge: &Forge, id: MergeRequestId) {
-    if let Err(failure) = hurry(forge, LookAfter::KIND, id).await {
+pub(super) async fn recover_now(forge: &Forge, id: MergeRequestId) {
+    if let Err(failure) = run_now(forge, RecoverAfterMerge::KIND, id).await {
         tracing::warn!(merge_request = %id, %failure, "what happened during a merge is made up for later");
     }
 }
@@ -59,7 +59,7 @@ async fn unlock(forge: &Forge, before: Option<Duration>) -> Result<usize> {
         let limit = before.map(|age| tx.now.plus(-age));
         let unlocked = run::unlock_left_behind(tx, limit)?;
         for id in &unlocked {
-            tx.enqueue(&LookAfter { merge_request: *id })?;
+            tx.enqueue(&RecoverAfterMerge { merge_request: *id })?;
         }
         Ok(unlocked.len())
     });

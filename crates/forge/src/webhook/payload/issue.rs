@@ -116,7 +116,7 @@ fn kind(of: IssueType) -> &'static str {
 
 /// What happened to an issue.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Deed<'a> {
+pub(crate) enum IssueAction<'a> {
     Open,
     Update(&'a [Change]),
     Close,
@@ -125,7 +125,7 @@ pub(crate) enum Deed<'a> {
     Trial,
 }
 
-impl Deed<'_> {
+impl IssueAction<'_> {
     fn action(self) -> Option<&'static str> {
         match self {
             Self::Open => Some("open"),
@@ -142,10 +142,10 @@ pub(crate) fn issue(
     scene: &Scene,
     part: &IssuePart,
     user: UserId,
-    deed: Deed<'_>,
+    deed: IssueAction<'_>,
 ) -> Result<Value> {
     let changes = match deed {
-        Deed::Update(changes) => changes,
+        IssueAction::Update(changes) => changes,
         _ => &[],
     };
     let mut ids = vec![user];
@@ -154,13 +154,13 @@ pub(crate) fn issue(
     let people = People::load(tx, &ids)?;
     let mut attributes = part.attributes(scene);
     let mut changed = match deed {
-        Deed::Open => all_new(&attributes, &NEW),
-        Deed::Update(changes) => changes_json(tx, scene, &people, changes)?,
-        Deed::Close => state_change(1, 2),
-        Deed::Reopen => state_change(2, 1),
-        Deed::Trial => Map::new(),
+        IssueAction::Open => all_new(&attributes, &NEW),
+        IssueAction::Update(changes) => changes_json(tx, scene, &people, changes)?,
+        IssueAction::Close => state_change(1, 2),
+        IssueAction::Reopen => state_change(2, 1),
+        IssueAction::Trial => Map::new(),
     };
-    if matches!(deed, Deed::Close | Deed::Reopen | Deed::Update(_)) {
+    if matches!(deed, IssueAction::Close | IssueAction::Reopen | IssueAction::Update(_)) {
         changed
             .insert("updated_at".to_owned(), change(Value::Null, attributes["updated_at"].clone()));
     }

@@ -10,7 +10,7 @@ use super::common::{Scene, user_json, utc, utc_or_null, word};
 
 /// What is known beside the job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Beside<'a> {
+pub(crate) struct JobRecords<'a> {
     pub(crate) pipeline: &'a Pipeline,
     pub(crate) user: Option<&'a User>,
     pub(crate) runner: Option<&'a Runner>,
@@ -30,7 +30,7 @@ pub(crate) fn runner_json(runner: &Runner) -> Result<Value> {
 }
 
 /// A job that moved; what its commit says is added when it was read.
-pub(crate) fn job(scene: &Scene, row: &Job, beside: Beside<'_>) -> Result<Value> {
+pub(crate) fn job(scene: &Scene, row: &Job, beside: JobRecords<'_>) -> Result<Value> {
     let pipeline = beside.pipeline;
     let runner = beside.runner.map(runner_json).transpose()?;
     let reason = row.failure_reason.as_deref().unwrap_or("unknown_failure");

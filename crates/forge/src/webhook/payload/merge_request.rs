@@ -179,7 +179,7 @@ fn status(row: &MergeRequest) -> (&'static str, &'static str) {
 
 /// What happened to a merge request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Deed<'a> {
+pub(crate) enum MergeRequestAction<'a> {
     Open,
     Update(&'a [Change]),
     /// Commits were pushed to its source branch.
@@ -195,10 +195,10 @@ pub(crate) fn merge_request(
     scene: &Scene,
     part: &MergeRequestPart,
     user: Option<UserId>,
-    deed: Deed<'_>,
+    deed: MergeRequestAction<'_>,
 ) -> Result<Value> {
     let changes = match deed {
-        Deed::Update(changes) => changes,
+        MergeRequestAction::Update(changes) => changes,
         _ => &[],
     };
     let mut ids: Vec<UserId> = user.into_iter().chain(people_in(changes)).collect();
@@ -206,23 +206,25 @@ pub(crate) fn merge_request(
     let people = People::load(tx, &ids)?;
     let mut attributes = part.attributes(scene);
     let mut changed = match deed {
-        Deed::Open => all_new(&attributes, &NEW),
-        Deed::Update(changes) => changes_json(tx, scene, &people, changes)?,
-        Deed::Push { .. } | Deed::Step(_) | Deed::Trial => Map::new(),
+        MergeRequestAction::Open => all_new(&attributes, &NEW),
+        MergeRequestAction::Update(changes) => changes_json(tx, scene, &people, changes)?,
+        MergeRequestAction::Push { .. }
+        | MergeRequestAction::Step(_)
+        | MergeRequestAction::Trial => Map::new(),
     };
     if let Some((from, to)) = moved(deed) {
         changed.insert("state_id".to_owned(), change(json!(from), json!(to)));
     }
     let action = match deed {
-        Deed::Open => Some("open"),
-        Deed::Update(_) | Deed::Push { .. } => Some("update"),
-        Deed::Step(action) => Some(action),
-        Deed::Trial => None,
+        MergeRequestAction::Open => Some("open"),
+        MergeRequestAction::Update(_) | MergeRequestAction::Push { .. } => Some("update"),
+        MergeRequestAction::Step(action) => Some(action),
+        MergeRequestAction::Trial => None,
     };
     if let Some(action) = action {
         attributes["action"] = json!(action);
     }
-    if let Deed::Push { before: Some(before) } = deed {
+    if let MergeRequestAction::Push { before: Some(before) } = deed {
         attributes["oldrev"] = json!(before);
     }
     let mut payload = json!({
@@ -243,11 +245,11 @@ pub(crate) fn merge_request(
     Ok(payload)
 }
 
-fn moved(deed: Deed<'_>) -> Option<(i64, i64)> {
+fn moved(deed: MergeRequestAction<'_>) -> Option<(i64, i64)> {
     match deed {
-        Deed::Step("close") => Some((1, 2)),
-        Deed::Step("reopen") => Some((2, 1)),
-        Deed::Step("merge") => Some((1, 3)),
+        MergeRequestAction::Step("close") => Some((1, 2)),
+        MergeRequestAction::Step("reopen") => Some((2, 1)),
+        MergeRequestAction::Step("merge") => Some((1, 3)),
         _ => None,
     }
 }

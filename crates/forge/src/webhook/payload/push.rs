@@ -1,7 +1,7 @@
 //! Branches and tags that moved.
 
 use org::user::User;
-use repo::event::Moved;
+use repo::event::MovedRef;
 use serde_json::{Map, Value, json};
 
 use super::common::{Scene, picture};
@@ -31,7 +31,12 @@ fn options_json(options: &[String]) -> Value {
 }
 
 /// A branch or tag that moved. Commits, and the text of a tag, are added when they were read.
-pub(crate) fn push(scene: &Scene, user: Option<&User>, moved: &Moved, options: &[String]) -> Value {
+pub(crate) fn push(
+    scene: &Scene,
+    user: Option<&User>,
+    moved: &MovedRef,
+    options: &[String],
+) -> Value {
     let is_tag = moved.name.starts_with("refs/tags/");
     let kind = if is_tag { "tag_push" } else { "push" };
     let urls = scene.urls();
@@ -58,7 +63,7 @@ pub(crate) fn push(scene: &Scene, user: Option<&User>, moved: &Moved, options: &
 }
 
 /// All that a push moved, for system hooks.
-pub(crate) fn repository_update(scene: &Scene, user: Option<&User>, moves: &[Moved]) -> Value {
+pub(crate) fn repository_update(scene: &Scene, user: Option<&User>, moves: &[MovedRef]) -> Value {
     let changes: Vec<Value> = moves
         .iter()
         .map(|moved| {

@@ -1,13 +1,13 @@
 //! Groups, and groups in them.
 
 use kernel::Ts;
-use org::namespace::{Namespace, event::Named};
+use org::namespace::{Namespace, event::NamespacePath};
 use serde_json::{Value, json};
 
 use super::common::utc;
 
 /// A group in another one.
-pub(crate) fn subgroup(event: &str, group: &Named, parent: &Namespace, now: Ts) -> Value {
+pub(crate) fn subgroup(event: &str, group: &NamespacePath, parent: &Namespace, now: Ts) -> Value {
     json!({
         "created_at": utc(now),
         "updated_at": utc(now),
@@ -24,7 +24,12 @@ pub(crate) fn subgroup(event: &str, group: &Named, parent: &Namespace, now: Ts) 
 }
 
 /// A group, for system hooks; with what it was called before, where that changed.
-pub(crate) fn group(event: &str, group: &Named, old: Option<(&str, &str)>, now: Ts) -> Value {
+pub(crate) fn group(
+    event: &str,
+    group: &NamespacePath,
+    old: Option<(&str, &str)>,
+    now: Ts,
+) -> Value {
     let mut payload = json!({
         "created_at": utc(now),
         "updated_at": utc(now),

@@ -15,8 +15,8 @@ use super::counts;
 use crate::{
     access::{seats::counted, tree::Tree},
     member::{
-        Member, Place,
-        tree::{self, Found, plain},
+        Member, MemberSource,
+        tree::{self, NamespaceRow, plain},
     },
     user::store::UserStore,
 };
@@ -32,7 +32,7 @@ pub struct Seat {
 /// Those that were given in the group or below it.
 pub fn direct(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     user: UserId,
     page: PageRequest,
 ) -> Result<Page<Seat>> {
@@ -49,7 +49,7 @@ pub fn direct(
 /// Those in groups that were invited to the group or below it.
 pub fn indirect(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: MemberSource,
     user: UserId,
     page: PageRequest,
 ) -> Result<Page<Seat>> {
@@ -63,7 +63,7 @@ pub fn indirect(
     listed(tx, &tree, &parts, &rows, page)
 }
 
-fn countable(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<Tree> {
+fn countable(tx: &mut Tx<'_>, place: MemberSource, user: UserId) -> Result<Tree> {
     let tree = tree::owned(tx, &place, plain)?;
     tx.find_user(user)?.ok_or(Error::missing())?;
     match counts(tx, &tree, user)? {
@@ -83,8 +83,8 @@ fn listed(
     let text =
         format!("{parts} SELECT m.id AS id {rows} ORDER BY m.id LIMIT {limit} OFFSET {offset}");
     let ids: Vec<MemberId> =
-        tree.load::<Found>(tx, &text)?.into_iter().map(|found| MemberId(found.id)).collect();
-    let total = tree.load::<Found>(tx, &format!("{parts} SELECT count(*) AS id {rows}"))?;
+        tree.load::<NamespaceRow>(tx, &text)?.into_iter().map(|found| MemberId(found.id)).collect();
+    let total = tree.load::<NamespaceRow>(tx, &format!("{parts} SELECT count(*) AS id {rows}"))?;
     type Names = (Option<String>, Option<String>);
     let query = members::table
         .left_join(namespaces::table)

@@ -9,7 +9,7 @@ use crate::{
     email::store::EmailStore,
     member::{
         NewMember, Source, State, Step, letters,
-        place::Lineage,
+        member_source::Lineage,
         steps::{ensure_step, insert},
         store::MemberStore,
     },
@@ -104,7 +104,7 @@ pub(in crate::member) fn renew(
 ) -> Result<Option<(Invitation, Secret)>> {
     let Some(invitation) = store::find_by_id(tx, id)? else { return Ok(None) };
     let secret = Secret::generate("");
-    store::keep_digest(tx, id, &secret.digest())?;
+    store::save_digest(tx, id, &secret.digest())?;
     Ok(Some((invitation, secret)))
 }
 

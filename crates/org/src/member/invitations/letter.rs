@@ -8,7 +8,7 @@ use worker::Job;
 use super::accept::renew;
 use crate::{
     mail::Letter,
-    member::{letters::Named, place::Lineage, rules::role},
+    member::{letters::SourceName, member_source::Lineage, rules::role},
     user::store::UserStore,
 };
 
@@ -36,7 +36,7 @@ impl SendInvitation {
 fn invitation(tx: &mut Tx<'_>, id: InvitationId, link: &str) -> Result<Option<Letter>> {
     let Some((invitation, secret)) = renew(tx, id)? else { return Ok(None) };
     let lineage = Lineage::of(tx, invitation.source())?;
-    let named = Named::of(tx, invitation.source(), &lineage)?;
+    let named = SourceName::of(tx, invitation.source(), &lineage)?;
     let host = match invitation.created_by {
         Some(host) => tx.find_user(host)?,
         None => None,

@@ -8,7 +8,7 @@ use kernel::{
     page::{Page, PageRequest, Total},
 };
 
-use super::{Place, Source};
+use super::{MemberSource, Source};
 use crate::token::Secret;
 
 #[derive(Clone, Debug, Queryable, Selectable)]
@@ -125,7 +125,7 @@ pub(super) fn list(
 /// Writes an invitation down. Its secret is made anew when the letter is sent.
 pub(super) fn insert(
     tx: &mut Tx<'_>,
-    place: &Place,
+    place: &MemberSource,
     email: &str,
     level: AccessLevel,
     expires_at: Option<Ts>,
@@ -166,7 +166,7 @@ pub(super) fn keep(
     Ok(())
 }
 
-pub(crate) fn keep_digest(tx: &mut Tx<'_>, id: InvitationId, digest: &str) -> Result<()> {
+pub(crate) fn save_digest(tx: &mut Tx<'_>, id: InvitationId, digest: &str) -> Result<()> {
     let update = diesel::update(member_invitations::table.find(id))
         .set(member_invitations::token_digest.eq(digest));
     each_backend!(tx, |conn| update.execute(conn).map_err(error("Invitation")))?;

@@ -8,7 +8,7 @@ pub(super) struct Conditions {
     pub(super) sql: Vec<String>,
     pub(super) binds: Vec<Bind>,
     /// What SQLite's index of texts is asked: it is walked in an order of its own.
-    pub(super) indexed: Option<Indexed>,
+    pub(super) indexed: Option<IndexCondition>,
     /// The tree of a group, where the first conditions are that something is in there.
     pub(super) tree: Option<CountedTree>,
     /// Whether the matches are put in order, instead of looked for in a walk through all projects.
@@ -28,7 +28,7 @@ const IN_TREE: usize = 2;
 
 /// A question to the index of texts, and the same as a condition on each row.
 #[derive(Clone, Debug)]
-pub(super) struct Indexed {
+pub(super) struct IndexCondition {
     pub(super) question: String,
     pub(super) words: Vec<String>,
     pub(super) columns: [&'static str; 3],
@@ -98,7 +98,7 @@ impl Conditions {
         (format!("projects p WHERE {}", self.sql.join(" AND ")), self.binds.clone())
     }
 
-    fn contains(&mut self, indexed: &Indexed) {
+    fn contains(&mut self, indexed: &IndexCondition) {
         let first = self.binds.len() + 1;
         let last = first + indexed.words.len();
         // SQLite compares ASCII without regard to case by itself, and much faster than our function.

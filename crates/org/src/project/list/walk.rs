@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{Conn, Tx, stamp::Remembered};
+use db::{Conn, Tx, stamp::StampedCache};
 use kernel::{
     Result,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
@@ -17,7 +17,7 @@ use crate::{
 /// More matches of a search than this are not gathered before they are put in order.
 const FEW: i64 = 2000;
 
-static PAGES: Remembered<Arc<[i64]>> = Remembered::new();
+static PAGES: StampedCache<Arc<[i64]>> = StampedCache::new();
 
 /// The ids of some projects, in their order.
 pub(super) fn select(

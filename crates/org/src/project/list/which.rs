@@ -4,7 +4,7 @@ use db::Tx;
 use kernel::{AccessLevel, Actor, Result, Ts, Visibility, ids::UserId};
 
 use super::{
-    Among, ProjectFilter,
+    ProjectFilter, ProjectSet,
     conditions::{Conditions, CountedTree},
     words::containing,
 };
@@ -14,7 +14,7 @@ use crate::{
     namespace::{networks, seen},
     project::{
         STORAGE,
-        in_group::{self, GroupScope, Within},
+        in_group::{self, GroupCondition, GroupScope},
     },
 };
 
@@ -26,7 +26,7 @@ pub(super) fn conditions(
     let mut all = Conditions::default();
     all.plain("p.deleted_at IS NULL");
     let group = match &filter.among {
-        Among::Group(scope) => Some((scope, in_group::condition(tx, scope)?)),
+        ProjectSet::Group(scope) => Some((scope, in_group::condition(tx, scope)?)),
         _ => None,
     };
     let open = match &group {
@@ -118,26 +118,26 @@ fn within_reach(tx: &mut Tx<'_>, all: &mut Conditions, actor: Actor) -> Result<(
     Ok(())
 }
 
-fn among(all: &mut Conditions, among: &Among) {
+fn among(all: &mut Conditions, among: &ProjectSet) {
     match among {
         // Conditions of a group are found out before, since more follows from them.
-        Among::All | Among::Group(_) => {}
-        Among::Nothing => all.plain("1 = 0"),
-        Among::StarredBy(user) => all.number(
+        ProjectSet::All | ProjectSet::Group(_) => {}
+        ProjectSet::Nothing => all.plain("1 = 0"),
+        ProjectSet::StarredBy(user) => all.number(
             "p.id IN (SELECT s.project_id FROM project_stars s WHERE s.user_id = {})",
             user.0,
         ),
-        Among::ForksOf(source) => all.number("p.forked_from_id = {}", source.0),
-        Among::These(ids) if ids.is_empty() => all.plain("1 = 0"),
-        Among::These(ids) => {
+        ProjectSet::ForksOf(source) => all.number("p.forked_from_id = {}", source.0),
+        ProjectSet::These(ids) if ids.is_empty() => all.plain("1 = 0"),
+        ProjectSet::These(ids) => {
             let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
             all.plain(&format!("p.id IN ({})", ids.join(", ")));
         }
-        Among::Namespace(id) => all.number("p.namespace_id = {}", id.0),
+        ProjectSet::Namespace(id) => all.number("p.namespace_id = {}", id.0),
     }
 }
 
-fn among_group(all: &mut Conditions, scope: &GroupScope, within: Within) {
+fn among_group(all: &mut Conditions, scope: &GroupScope, within: GroupCondition) {
     let mut sql = within.sql;
     for word in within.words {
         all.binds.push(Bind::Word(word));

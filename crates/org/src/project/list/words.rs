@@ -2,14 +2,14 @@
 
 use db::{
     Conn, Tx,
-    rare::{rarest, sought},
+    trigram::{rarest, sought},
 };
 use kernel::{
     Result,
-    words::{Wanted, understand},
+    words::{SearchTerms, understand},
 };
 
-use super::conditions::{Conditions, Indexed};
+use super::conditions::{Conditions, IndexCondition};
 use crate::{
     listing::Bind,
     project::search::{question, together},
@@ -30,24 +30,25 @@ pub(super) fn containing(
     };
     match understand(search) {
         // SQLite compares ASCII without regard to case by itself, and much faster than our function.
-        Wanted::Exactly(text) if on_sqlite && text.is_ascii() => {
+        SearchTerms::Exactly(text) if on_sqlite && text.is_ascii() => {
             let pattern = containing_text(&text);
             all.binds.push(Bind::Word(pattern[1..pattern.len() - 1].to_owned()));
             let place = all.binds.len();
             let same = columns.map(|column| format!("p.{column} LIKE ${place} ESCAPE '\\'"));
             all.plain(&format!("({})", same.join(" OR ")));
         }
-        Wanted::Exactly(text) => {
+        SearchTerms::Exactly(text) => {
             all.binds.push(Bind::Word(text));
             let place = all.binds.len();
             let same =
                 columns.map(|column| format!("{} = ${place}", tx.folded(&format!("p.{column}"))));
             all.plain(&format!("({})", same.join(" OR ")));
         }
-        Wanted::Words(words) if on_sqlite => {
-            all.indexed = Some(Indexed { question: question(&words, &columns), words, columns });
+        SearchTerms::Words(words) if on_sqlite => {
+            all.indexed =
+                Some(IndexCondition { question: question(&words, &columns), words, columns });
         }
-        Wanted::Words(words) => {
+        SearchTerms::Words(words) => {
             let first = all.binds.len() + 1;
             all.binds.extend(words.iter().map(|word| Bind::Word(containing_text(word))));
             for word in &words {

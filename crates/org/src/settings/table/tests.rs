@@ -4,7 +4,7 @@ use kernel::Faults;
 use serde_json::{Value, json};
 
 use super::{ALIASES, EXCLUSIVE, Form, Setting, all, check, default, find, find_alias};
-use crate::settings::{Given, Settings};
+use crate::settings::{GivenSettings, Settings};
 
 /// What people read of the settings.
 const DOCS: &str = include_str!("../../../../../docs/api.md");
@@ -56,9 +56,9 @@ fn every_field_is_a_row_and_every_default_is_valid() {
     }
 }
 
-fn given(values: Value) -> Given {
+fn given(values: Value) -> GivenSettings {
     let values = values.as_object().unwrap().clone();
-    Given(values.into_iter().map(|(name, value)| (find(&name).unwrap(), value)).collect())
+    GivenSettings(values.into_iter().map(|(name, value)| (find(&name).unwrap(), value)).collect())
 }
 
 fn told(settings: &Settings, values: Value) -> Vec<(String, Vec<String>)> {

@@ -24,7 +24,7 @@ use kernel::{
 };
 use time::Duration;
 
-use super::world::{GROUPS, Given, LEVELS, PEOPLE, PROJECTS, Step, World};
+use super::world::{GROUPS, LEVELS, PEOPLE, PROJECTS, Step, TimedLevel, World};
 
 /// The rows of a world: its people, groups and projects.
 #[derive(Clone)]
@@ -85,7 +85,7 @@ fn end(now: Ts, days: i64) -> Option<Ts> {
     (days > 0).then(|| now.plus(Duration::days(days)))
 }
 
-fn join(tx: &mut Tx<'_>, source: Source, user_id: UserId, (level, end): Given) -> Result<()> {
+fn join(tx: &mut Tx<'_>, source: Source, user_id: UserId, (level, end): TimedLevel) -> Result<()> {
     let access_level = LEVELS[level];
     let new = NewMember { source, user_id, access_level, expires_at: end, created_by: None };
     member::steps::insert(tx, &new)

@@ -120,22 +120,22 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
 }
 
 /// A level and the moment at which it ends.
-pub(super) type Given = (usize, Option<Ts>);
+pub(super) type TimedLevel = (usize, Option<Ts>);
 
 /// What was given where, and nothing worked out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct World {
     pub(super) parents: [Option<usize>; GROUPS],
     pub(super) homes: [usize; PROJECTS],
-    pub(super) in_groups: BTreeMap<(usize, usize), Given>,
-    pub(super) in_projects: BTreeMap<(usize, usize), Given>,
-    pub(super) group_links: BTreeMap<(usize, usize), Given>,
-    pub(super) project_links: BTreeMap<(usize, usize), Given>,
+    pub(super) in_groups: BTreeMap<(usize, usize), TimedLevel>,
+    pub(super) in_projects: BTreeMap<(usize, usize), TimedLevel>,
+    pub(super) group_links: BTreeMap<(usize, usize), TimedLevel>,
+    pub(super) project_links: BTreeMap<(usize, usize), TimedLevel>,
     pub(super) locked_out: BTreeSet<(usize, usize)>,
     pub(super) locks: BTreeSet<usize>,
 }
 
-fn living(given: Option<&Given>, now: Ts) -> Option<usize> {
+fn living(given: Option<&TimedLevel>, now: Ts) -> Option<usize> {
     given.filter(|(_, end)| end.is_none_or(|end| end > now)).map(|(level, _)| *level)
 }
 

@@ -7,7 +7,7 @@ use super::{ActionKind, ChangeError, FileAction, Refusal};
 use crate::git::{
     FileMode, TreePath,
     objects::NewObjects,
-    tree_edit::{Found, Leaf, TreeEdit},
+    tree_edit::{Leaf, PathContent, TreeEdit},
 };
 
 /// Does to the tree what an action says.
@@ -68,9 +68,9 @@ fn relocate(
         return Err(Refusal::InvalidPath(action.path.to_string()).into());
     }
     match tree.find(&to)? {
-        Found::Leaf(_) => return Err(Refusal::FileExists.into()),
-        Found::Folder => return Err(Refusal::FolderExists.into()),
-        Found::Nothing | Found::BelowFile => {}
+        PathContent::Leaf(_) => return Err(Refusal::FileExists.into()),
+        PathContent::Folder => return Err(Refusal::FolderExists.into()),
+        PathContent::Nothing | PathContent::BelowFile => {}
     }
     tree.remove(&from)?;
     // Only now: the file in the way may have been the moved one.
@@ -100,16 +100,18 @@ fn mode(action: &FileAction) -> FileMode {
 
 fn leaf(tree: &mut TreeEdit<'_>, path: &TreePath) -> Result<Leaf, ChangeError> {
     match tree.find(path)? {
-        Found::Leaf(leaf) => Ok(leaf),
-        Found::Nothing | Found::BelowFile | Found::Folder => Err(Refusal::FileMissing.into()),
+        PathContent::Leaf(leaf) => Ok(leaf),
+        PathContent::Nothing | PathContent::BelowFile | PathContent::Folder => {
+            Err(Refusal::FileMissing.into())
+        }
     }
 }
 
 fn ensure_free(tree: &mut TreeEdit<'_>, path: &TreePath) -> Result<(), ChangeError> {
     match tree.find(path)? {
-        Found::Nothing => Ok(()),
-        Found::Leaf(_) | Found::BelowFile => Err(Refusal::FileExists.into()),
-        Found::Folder => Err(Refusal::FolderExists.into()),
+        PathContent::Nothing => Ok(()),
+        PathContent::Leaf(_) | PathContent::BelowFile => Err(Refusal::FileExists.into()),
+        PathContent::Folder => Err(Refusal::FolderExists.into()),
     }
 }
 

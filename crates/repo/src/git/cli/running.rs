@@ -37,7 +37,7 @@ fn failure(subcommand: &str, status: ExitStatus, stderr: &str) -> GitError {
 }
 
 /// A started child. Dropping it ends the whole process group, gently at first so that git takes its locks away.
-pub struct Running {
+pub struct GitProcess {
     pub stdin: Option<ChildStdin>,
     pub stdout: Option<ChildStdout>,
     complaint: JoinHandle<String>,
@@ -48,7 +48,7 @@ pub struct Running {
     deadline: Instant,
 }
 
-impl Running {
+impl GitProcess {
     pub(super) fn new(
         mut child: Child,
         place: OwnedSemaphorePermit,
@@ -146,7 +146,7 @@ async fn read_complaint(source: Option<ChildStderr>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-impl Drop for Running {
+impl Drop for GitProcess {
     fn drop(&mut self) {
         let (Some(group), Some((child, place))) = (self.group, self.held.take()) else { return };
         signal(group, Signal::TERM);

@@ -7,7 +7,7 @@ use gix::{
 
 use super::{
     Reader, commits,
-    diff::follow::Follow,
+    diff::follow::PathHistory,
     graph::Graph,
     path_filter::PathFilter,
     walk::{Limits, Walk},
@@ -185,7 +185,7 @@ impl Reader {
         deadline: Deadline,
     ) -> Result<Vec<Oid>> {
         let mut walk = self.walk(query, tips, None, deadline)?;
-        let mut follow = Follow::new(self, path, query.first_parent, deadline);
+        let mut follow = PathHistory::new(self, path, query.first_parent, deadline);
         if query.exclude.is_empty() && query.order == Order::CommitTime {
             while let Some(id) = walk.next()? {
                 if follow.touches(&mut walk, id)? && page.is_full_with(id)? {

@@ -1,18 +1,18 @@
 //! Reading a repository in process. Every method blocks; the gateway calls them on blocking threads.
 
 mod ancestry;
-mod arrivals;
 mod blob;
-mod brought;
+mod branch_commits;
 mod changed_paths;
 mod commits;
 mod contributors;
 pub mod diff;
 mod files;
 mod graph;
-mod joined;
 mod languages;
 mod log;
+mod new_commits;
+mod overlay;
 mod path_filter;
 mod refs;
 mod resolve;
@@ -24,15 +24,15 @@ use std::sync::Arc;
 
 use gix::{ObjectId, objs::Kind};
 
-pub use arrivals::{Arrival, Written};
 pub use blob::BlobInfo;
-pub use brought::Brought;
+pub use branch_commits::BranchCommits;
 use changed_paths::{ChangedPaths, Stamp};
 pub use contributors::Contributor;
 pub use diff::DiffLimits;
-pub use joined::Joined;
 pub use languages::language_of;
 pub use log::{LogQuery, Order, Tips};
+pub use new_commits::{Arrival, RawCommit};
+pub use overlay::OverlayReader;
 pub(super) use refs::exactly;
 pub use refs::{RefInfo, TagInfo};
 pub use resolve::Range;

@@ -18,13 +18,13 @@ use crate::git::{GitError, Result, TreePath};
 const PATIENCE: u32 = 30;
 
 /// Mode and object at a path; `None` when there is nothing.
-pub(super) type Found = Option<(EntryMode, ObjectId)>;
+pub(super) type PathEntry = Option<(EntryMode, ObjectId)>;
 
 pub(super) struct PathFilter<'r> {
     reader: &'r Reader,
     parts: Vec<BString>,
     /// What earlier look-ups found below a tree, by the number of parts that led there.
-    known: Vec<gix::hashtable::HashMap<ObjectId, Found>>,
+    known: Vec<gix::hashtable::HashMap<ObjectId, PathEntry>>,
     buffer: Vec<u8>,
     keys: Option<PathKeys>,
     changed: Option<Arc<ChangedPaths>>,
@@ -56,7 +56,7 @@ impl<'r> PathFilter<'r> {
         self.changed.as_ref().is_some_and(|changed| changed.surely_same(commit, keys))
     }
 
-    pub(super) fn find(&mut self, root: ObjectId) -> Result<Found> {
+    pub(super) fn find(&mut self, root: ObjectId) -> Result<PathEntry> {
         self.patience = self.patience.saturating_sub(1);
         let mut trees = Vec::with_capacity(self.parts.len());
         let mut tree = root;

@@ -9,7 +9,7 @@ use gix::{ObjectId, hashtable::HashMap};
 
 use super::{
     graph::{Graph, Links},
-    path_filter::{Found, PathFilter},
+    path_filter::{PathEntry, PathFilter},
 };
 use crate::git::{Deadline, GitError, Result};
 
@@ -32,12 +32,12 @@ struct Node {
     /// Changes nothing at the path.
     same: bool,
     /// What lies at the path, once it was looked up.
-    found: Option<Found>,
+    found: Option<PathEntry>,
 }
 
 /// Highest date first; among equals the one that came first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Queued {
+struct QueueEntry {
     time: i64,
     order: Reverse<u64>,
     id: ObjectId,
@@ -55,7 +55,7 @@ pub(super) struct Walk<'r> {
     limits: Limits,
     filter: Option<PathFilter<'r>>,
     nodes: HashMap<ObjectId, Node>,
-    queue: BinaryHeap<Queued>,
+    queue: BinaryHeap<QueueEntry>,
     queued: u64,
     /// How many of the queue are not hidden.
     interesting: usize,
@@ -202,7 +202,7 @@ impl<'r> Walk<'r> {
         node.queued = true;
         let is_interesting = !node.hidden;
         self.interesting += usize::from(is_interesting);
-        self.queue.push(Queued { time, order: Reverse(self.queued), id });
+        self.queue.push(QueueEntry { time, order: Reverse(self.queued), id });
         self.queued += 1;
         Ok(())
     }
@@ -320,7 +320,7 @@ impl<'r> Walk<'r> {
         Ok(self.found(one)? == self.found(other)?)
     }
 
-    fn found(&mut self, id: ObjectId) -> Result<Found> {
+    fn found(&mut self, id: ObjectId) -> Result<PathEntry> {
         if let Some(found) = self.node(id).found {
             return Ok(found);
         }

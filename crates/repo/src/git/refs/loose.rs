@@ -16,7 +16,7 @@ const KEPT_PARTS: usize = 2;
 
 /// What the file of a ref says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Stored {
+pub(super) enum LooseRef {
     Id(Oid),
     Symbolic(RefName),
     /// Neither, as where a disk has lost what was written.
@@ -36,7 +36,7 @@ pub(super) fn lock_of(repo: &RepoPath, name: &RefName) -> PathBuf {
 }
 
 /// What the ref's own file says; nothing when there is none.
-pub(super) fn find(repo: &RepoPath, name: &RefName) -> Result<Option<Stored>> {
+pub(super) fn find(repo: &RepoPath, name: &RefName) -> Result<Option<LooseRef>> {
     match fs::read(place(repo, name)) {
         Ok(text) => Ok(Some(parse(&text))),
         Err(error) if is_absence(&error) => Ok(None),
@@ -44,12 +44,12 @@ pub(super) fn find(repo: &RepoPath, name: &RefName) -> Result<Option<Stored>> {
     }
 }
 
-fn parse(text: &[u8]) -> Stored {
+fn parse(text: &[u8]) -> LooseRef {
     let stored = match text.strip_prefix(b"ref:") {
-        Some(name) => RefName::full(name.trim()).ok().map(Stored::Symbolic),
-        None => text.trim_end().to_str().ok().and_then(|id| id.parse().ok()).map(Stored::Id),
+        Some(name) => RefName::full(name.trim()).ok().map(LooseRef::Symbolic),
+        None => text.trim_end().to_str().ok().and_then(|id| id.parse().ok()).map(LooseRef::Id),
     };
-    stored.unwrap_or(Stored::Damage)
+    stored.unwrap_or(LooseRef::Damage)
 }
 
 /// A folder in place of the file, and a file in place of one of its folders, leave no room for it either.
@@ -60,7 +60,7 @@ pub(super) fn is_absence(error: &io::Error) -> bool {
 
 /// What lies in the way of a ref's file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum InTheWay {
+pub(super) enum Obstacle {
     Nothing,
     /// Somebody may be about to make a ref there.
     Locks,
@@ -68,27 +68,27 @@ pub(super) enum InTheWay {
 }
 
 /// Takes away the empty folders that lie where a ref is to have its file.
-pub(super) fn make_room(place: &Path) -> Result<InTheWay> {
+pub(super) fn make_room(place: &Path) -> Result<Obstacle> {
     if !place.is_dir() {
-        return Ok(InTheWay::Nothing);
+        return Ok(Obstacle::Nothing);
     }
-    let mut found = InTheWay::Nothing;
+    let mut found = Obstacle::Nothing;
     for entry in fs::read_dir(place).into_iter().flatten() {
         let path = entry?.path();
         let inside = match path.is_dir() {
             true => make_room(&path)?,
-            false if path.extension().is_some_and(|end| end == "lock") => InTheWay::Locks,
-            false => InTheWay::Refs,
+            false if path.extension().is_some_and(|end| end == "lock") => Obstacle::Locks,
+            false => Obstacle::Refs,
         };
         match inside {
-            InTheWay::Refs => return Ok(InTheWay::Refs),
-            InTheWay::Locks => found = InTheWay::Locks,
-            InTheWay::Nothing => {}
+            Obstacle::Refs => return Ok(Obstacle::Refs),
+            Obstacle::Locks => found = Obstacle::Locks,
+            Obstacle::Nothing => {}
         }
     }
-    if found == InTheWay::Nothing && fs::remove_dir(place).is_err() && place.is_dir() {
+    if found == Obstacle::Nothing && fs::remove_dir(place).is_err() && place.is_dir() {
         // Somebody has just put something there.
-        return Ok(InTheWay::Locks);
+        return Ok(Obstacle::Locks);
     }
     Ok(found)
 }
@@ -142,7 +142,7 @@ pub(super) fn all(repo: &RepoPath) -> Result<Vec<(RefName, Oid)>> {
             let Ok(inside) = path.strip_prefix(repo.as_path()) else { continue };
             // Locks have names that no ref may have.
             let Ok(name) = RefName::full(inside.as_os_str().as_encoded_bytes()) else { continue };
-            if let Ok(Some(Stored::Id(id))) = find(repo, &name) {
+            if let Ok(Some(LooseRef::Id(id))) = find(repo, &name) {
                 found.push((name, id));
             }
         }
@@ -152,17 +152,17 @@ pub(super) fn all(repo: &RepoPath) -> Result<Vec<(RefName, Oid)>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{InTheWay, Stored, make_room, parse};
+    use super::{LooseRef, Obstacle, make_room, parse};
     use crate::git::{Oid, RefName};
 
     #[test]
     fn a_file_names_an_object_or_another_ref() {
         let id = Oid::EMPTY_TREE;
-        assert_eq!(parse(format!("{id}\n").as_bytes()), Stored::Id(id));
+        assert_eq!(parse(format!("{id}\n").as_bytes()), LooseRef::Id(id));
         let main = RefName::branch("main").unwrap();
-        assert_eq!(parse(b"ref: refs/heads/main\n"), Stored::Symbolic(main));
+        assert_eq!(parse(b"ref: refs/heads/main\n"), LooseRef::Symbolic(main));
         for wrong in [&b""[..], b"\n", b"ref: \n", b"4b825dc6\n", b"\0\0\0\0"] {
-            assert_eq!(parse(wrong), Stored::Damage, "{wrong:?}");
+            assert_eq!(parse(wrong), LooseRef::Damage, "{wrong:?}");
         }
     }
 
@@ -171,12 +171,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("a");
         std::fs::create_dir_all(place.join("b/c")).unwrap();
-        assert_eq!(make_room(&place).unwrap(), InTheWay::Nothing);
+        assert_eq!(make_room(&place).unwrap(), Obstacle::Nothing);
         assert!(!place.exists());
         std::fs::create_dir_all(place.join("b")).unwrap();
         std::fs::write(place.join("b/x.lock"), "").unwrap();
-        assert_eq!(make_room(&place).unwrap(), InTheWay::Locks);
+        assert_eq!(make_room(&place).unwrap(), Obstacle::Locks);
         std::fs::write(place.join("b/x"), "").unwrap();
-        assert_eq!(make_room(&place).unwrap(), InTheWay::Refs);
+        assert_eq!(make_room(&place).unwrap(), Obstacle::Refs);
     }
 }

@@ -8,22 +8,22 @@ use std::{
 };
 
 use super::{
-    loose::{self, Stored},
+    loose::{self, LooseRef},
     objects::Objects,
-    packed::{self, Edits, Packed},
+    packed::{self, Edits, PackedRefs},
 };
 use crate::git::{
     Oid, RefName, RepoPath, Result,
     blocking::blocking,
-    leftover,
     lock_file::{self, LockFile},
+    stale_locks,
 };
 
 /// Leaves everything as it is while somebody else writes that file.
 pub async fn pack(repo: &RepoPath) -> Result<()> {
     let lock = packed::lock_of(repo.as_path());
     if lock.exists() && !lock_file::is_ours(&lock) {
-        leftover::heal(repo).await?;
+        stale_locks::heal(repo).await?;
     }
     let repo = repo.clone();
     blocking(move || pack_now(&repo)).await
@@ -45,7 +45,7 @@ fn pack_now(repo: &RepoPath) -> Result<()> {
     if refs.is_empty() {
         return Ok(());
     }
-    let mut next = Packed::open(repo)?.write(repo, &edits)?;
+    let mut next = PackedRefs::open(repo)?.write(repo, &edits)?;
     next.put_in_place(&repo.as_path().join(packed::NAME))?;
     loose::sync_folders(&BTreeSet::from([repo.as_path().to_path_buf()]))?;
     let mut touched = BTreeSet::new();
@@ -59,7 +59,7 @@ fn pack_now(repo: &RepoPath) -> Result<()> {
 fn remove(repo: &RepoPath, name: &RefName, id: Oid) -> Result<Option<PathBuf>> {
     let place = loose::place(repo, name);
     let Ok(lock) = LockFile::create(loose::lock_of(repo, name)) else { return Ok(None) };
-    if loose::find(repo, name)? != Some(Stored::Id(id)) {
+    if loose::find(repo, name)? != Some(LooseRef::Id(id)) {
         return Ok(None);
     }
     fs::remove_file(&place)?;

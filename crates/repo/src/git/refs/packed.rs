@@ -23,7 +23,7 @@ const SORTED: &str = "# pack-refs with: sorted \n";
 const READ: u64 = 64 << 10;
 
 /// The file as it is now.
-pub(super) struct Packed {
+pub(super) struct PackedRefs {
     /// None where there is no such file.
     refs: Option<Buffer>,
     place: PathBuf,
@@ -39,7 +39,7 @@ pub(super) struct Target {
     pub(super) peeled: Option<Oid>,
 }
 
-impl Packed {
+impl PackedRefs {
     pub(super) fn open(repo: &RepoPath) -> Result<Self> {
         let place = repo.as_path().join(NAME);
         // A file that cannot be looked at is not one that is not there: all in it would be written over.

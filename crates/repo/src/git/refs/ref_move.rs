@@ -4,12 +4,12 @@ use crate::git::{Oid, RefName};
 
 /// What the writer saw. There is no "anything": every writer states what its decision rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
+pub enum ExpectedValue {
     Absent,
     Exactly(Oid),
 }
 
-impl Expect {
+impl ExpectedValue {
     pub fn oid(self) -> Option<Oid> {
         match self {
             Self::Absent => None,
@@ -18,7 +18,7 @@ impl Expect {
     }
 }
 
-impl From<Option<Oid>> for Expect {
+impl From<Option<Oid>> for ExpectedValue {
     fn from(seen: Option<Oid>) -> Self {
         seen.map_or(Self::Absent, Self::Exactly)
     }
@@ -28,6 +28,6 @@ impl From<Option<Oid>> for Expect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefMove {
     pub name: RefName,
-    pub old: Expect,
+    pub old: ExpectedValue,
     pub new: Option<Oid>,
 }

@@ -16,8 +16,8 @@ use std::{
 use gix::objs::Kind;
 
 use super::{
-    Expect, RefMove,
-    loose::{self, InTheWay, Stored},
+    ExpectedValue, RefMove,
+    loose::{self, LooseRef, Obstacle},
     objects::Objects,
     packed::{self, Edits, Target},
     turn::{self, Turn},
@@ -35,21 +35,21 @@ const PAUSE: Duration = Duration::from_millis(5);
 const TRIES: u32 = 400;
 
 /// Refs that are locked and were compared, with where they go written down. Dropping it gives the locks back.
-pub(super) struct Locked {
+pub(super) struct LockedRefs {
     repo: RepoPath,
     refs: Vec<LockedRef>,
-    packed: Option<LockedPacked>,
+    packed: Option<PackedRefsLock>,
     turn: Option<Turn>,
 }
 
 struct LockedRef {
     place: PathBuf,
     lock: LockFile,
-    way: Way,
+    way: RefFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum RefFormat {
     /// Its lock file takes the place of its own file.
     Own,
     /// It stands in the file of many refs, or nowhere: its own file goes.
@@ -58,7 +58,7 @@ enum Way {
     None,
 }
 
-struct LockedPacked {
+struct PackedRefsLock {
     /// None where it stays as it is. Goes before the lock does.
     next: Option<LockFile>,
     /// Held until the refs' own files are gone, so that nobody puts them there again.
@@ -66,7 +66,7 @@ struct LockedPacked {
 }
 
 enum Attempt {
-    Locked(Locked),
+    Locked(LockedRefs),
     /// Somebody has this lock, or is about to.
     Busy(PathBuf),
 }
@@ -85,7 +85,11 @@ pub(super) struct Patience {
 /// # Errors
 /// [`GitError::Stale`] when a ref is not where its writer saw it, or somebody else keeps one locked;
 /// [`GitError::RefNameTaken`] when one that is to be made is there, or cannot be beside others.
-pub(super) async fn lock(repo: &RepoPath, moves: &[RefMove], patience: Patience) -> Result<Locked> {
+pub(super) async fn lock(
+    repo: &RepoPath,
+    moves: &[RefMove],
+    patience: Patience,
+) -> Result<LockedRefs> {
     let steps: Arc<[RefMove]> = sorted(moves)?.into();
     let busy = || GitError::Stale { actual: moves.first().and_then(|step| step.old.oid()) };
     // Before any ref is locked: who waits here keeps nobody from a ref.
@@ -127,23 +131,23 @@ fn are_many(steps: &[RefMove]) -> bool {
 }
 
 fn writes_packed(steps: &[RefMove]) -> bool {
-    let goes = |step: &RefMove| step.new.is_none() && step.old != Expect::Absent;
+    let goes = |step: &RefMove| step.new.is_none() && step.old != ExpectedValue::Absent;
     are_many(steps) || steps.iter().any(goes)
 }
 
-fn way_of(repo: &RepoPath, step: &RefMove, many: bool) -> Result<Way> {
+fn way_of(repo: &RepoPath, step: &RefMove, many: bool) -> Result<RefFormat> {
     Ok(match (step.new, step.old) {
-        (Some(_), _) if !many => Way::Own,
-        (Some(_), _) | (None, Expect::Exactly(_)) => Way::Packed,
-        (None, Expect::Absent) => match loose::find(repo, &step.name)? {
-            Some(Stored::Damage) => Way::Packed,
-            _ => Way::None,
+        (Some(_), _) if !many => RefFormat::Own,
+        (Some(_), _) | (None, ExpectedValue::Exactly(_)) => RefFormat::Packed,
+        (None, ExpectedValue::Absent) => match loose::find(repo, &step.name)? {
+            Some(LooseRef::Damage) => RefFormat::Packed,
+            _ => RefFormat::None,
         },
     })
 }
 
 fn attempt(repo: &RepoPath, steps: &[RefMove]) -> Result<Attempt> {
-    let mut locked = Locked { repo: repo.clone(), refs: Vec::new(), packed: None, turn: None };
+    let mut locked = LockedRefs { repo: repo.clone(), refs: Vec::new(), packed: None, turn: None };
     let many = are_many(steps);
     for step in steps {
         match lock_one(repo, step)? {
@@ -166,14 +170,14 @@ fn attempt(repo: &RepoPath, steps: &[RefMove]) -> Result<Attempt> {
         ensure_room(&view, step)?;
     }
     let targets = targets(repo, steps)?;
-    if locked.refs.iter().any(|one| one.way == Way::Packed) {
+    if locked.refs.iter().any(|one| one.way == RefFormat::Packed) {
         let lock = match LockFile::create(packed::lock_of(repo.as_path())) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 return Ok(Attempt::Busy(packed::lock_of(repo.as_path())));
             }
             lock => lock?,
         };
-        locked.packed = Some(LockedPacked { next: None, _lock: lock });
+        locked.packed = Some(PackedRefsLock { next: None, _lock: lock });
     }
     locked.write_down(steps, &targets)?;
     Ok(Attempt::Locked(locked))
@@ -211,8 +215,8 @@ fn lock_one(repo: &RepoPath, step: &RefMove) -> Result<Option<LockFile>> {
 /// What the writer of a ref is told that has no room where it is to lie.
 fn taken(step: &RefMove) -> GitError {
     match step.old {
-        Expect::Absent => GitError::RefNameTaken,
-        Expect::Exactly(_) => GitError::Stale { actual: None },
+        ExpectedValue::Absent => GitError::RefNameTaken,
+        ExpectedValue::Exactly(_) => GitError::Stale { actual: None },
     }
 }
 
@@ -223,8 +227,8 @@ fn compare(view: &View<'_>, step: &RefMove) -> Result<()> {
     };
     match step.old {
         old if old.oid() == now => Ok(()),
-        Expect::Absent => Err(GitError::RefNameTaken),
-        Expect::Exactly(_) => Err(GitError::Stale { actual: now }),
+        ExpectedValue::Absent => Err(GitError::RefNameTaken),
+        ExpectedValue::Exactly(_) => Err(GitError::Stale { actual: now }),
     }
 }
 
@@ -236,11 +240,11 @@ fn somebody_in_the_way(repo: &RepoPath, step: &RefMove) -> Result<Option<PathBuf
     }
     let place = loose::place(repo, &step.name);
     match loose::make_room(&place)? {
-        InTheWay::Nothing => {}
-        InTheWay::Locks => return Ok(Some(place)),
-        InTheWay::Refs => return Err(taken(step)),
+        Obstacle::Nothing => {}
+        Obstacle::Locks => return Ok(Some(place)),
+        Obstacle::Refs => return Err(taken(step)),
     }
-    let above = step.name.folders().filter(|_| step.old == Expect::Absent);
+    let above = step.name.folders().filter(|_| step.old == ExpectedValue::Absent);
     for lock in above.map(|folder| loose::lock_of(repo, &folder)) {
         if lock.try_exists()? {
             return Ok(Some(lock));
@@ -251,7 +255,7 @@ fn somebody_in_the_way(repo: &RepoPath, step: &RefMove) -> Result<Option<PathBuf
 
 /// A name that is a folder of another one's, or lies in one, cannot be made.
 fn ensure_room(view: &View<'_>, step: &RefMove) -> Result<()> {
-    if step.new.is_none() || step.old != Expect::Absent {
+    if step.new.is_none() || step.old != ExpectedValue::Absent {
         return Ok(());
     }
     let packed = view.packed()?;
@@ -280,19 +284,19 @@ fn targets(repo: &RepoPath, steps: &[RefMove]) -> Result<HashMap<Oid, Target>> {
     Ok(found)
 }
 
-impl Locked {
+impl LockedRefs {
     fn write_down(&mut self, steps: &[RefMove], targets: &HashMap<Oid, Target>) -> Result<()> {
         // Under the lock it stays as it is now.
         let view = View::new(&self.repo);
         let mut edits = Edits::new();
         for (locked, step) in self.refs.iter_mut().zip(steps) {
             match (locked.way, step.new) {
-                (Way::Own, Some(new)) => locked.lock.write(format!("{new}\n").as_bytes())?,
-                (Way::Packed, Some(new)) => {
+                (RefFormat::Own, Some(new)) => locked.lock.write(format!("{new}\n").as_bytes())?,
+                (RefFormat::Packed, Some(new)) => {
                     let target = targets.get(&new).copied();
                     edits.insert(step.name.as_bstr().to_owned(), target);
                 }
-                (Way::Packed, None) if view.packed()?.find(&step.name)?.is_some() => {
+                (RefFormat::Packed, None) if view.packed()?.find(&step.name)?.is_some() => {
                     edits.insert(step.name.as_bstr().to_owned(), None);
                 }
                 _ => {}
@@ -327,9 +331,9 @@ impl Locked {
         let mut touched = BTreeSet::new();
         for one in &mut self.refs {
             let moved = match one.way {
-                Way::Own => one.put_in_place()?,
-                Way::Packed => remove(&one.place)?,
-                Way::None => false,
+                RefFormat::Own => one.put_in_place()?,
+                RefFormat::Packed => remove(&one.place)?,
+                RefFormat::None => false,
             };
             if moved {
                 let folders = loose::folders_above(&self.repo, &one.place);
@@ -383,7 +387,7 @@ fn remove(place: &Path) -> Result<bool> {
     }
 }
 
-impl Drop for Locked {
+impl Drop for LockedRefs {
     fn drop(&mut self) {
         drop(self.packed.take());
         for LockedRef { place, lock, .. } in self.refs.drain(..) {

@@ -3,8 +3,8 @@
 use std::{cell::OnceCell, collections::HashMap};
 
 use super::{
-    loose::{self, Stored},
-    packed::Packed,
+    loose::{self, LooseRef},
+    packed::PackedRefs,
 };
 use crate::git::{GitError, Oid, RefName, RepoPath, Result};
 
@@ -14,7 +14,7 @@ const MOST_STEPS: usize = 5;
 /// Reads the file of many refs when it is first needed, and once: who holds locks sees in it what he has locked.
 pub(super) struct View<'r> {
     repo: &'r RepoPath,
-    packed: OnceCell<Packed>,
+    packed: OnceCell<PackedRefs>,
 }
 
 impl<'r> View<'r> {
@@ -22,11 +22,11 @@ impl<'r> View<'r> {
         Self { repo, packed: OnceCell::new() }
     }
 
-    pub(super) fn packed(&self) -> Result<&Packed> {
+    pub(super) fn packed(&self) -> Result<&PackedRefs> {
         if let Some(packed) = self.packed.get() {
             return Ok(packed);
         }
-        let packed = Packed::open(self.repo)?;
+        let packed = PackedRefs::open(self.repo)?;
         Ok(self.packed.get_or_init(|| packed))
     }
 
@@ -35,9 +35,9 @@ impl<'r> View<'r> {
         let mut name = name.clone();
         for _ in 0..MOST_STEPS {
             match loose::find(self.repo, &name)? {
-                Some(Stored::Id(id)) => return Ok(Some(id)),
-                Some(Stored::Symbolic(other)) => name = other,
-                Some(Stored::Damage) => {
+                Some(LooseRef::Id(id)) => return Ok(Some(id)),
+                Some(LooseRef::Symbolic(other)) => name = other,
+                Some(LooseRef::Damage) => {
                     let text = format!("the file of the ref {name} is damaged");
                     return Err(GitError::Corrupt(text));
                 }
@@ -50,7 +50,7 @@ impl<'r> View<'r> {
     /// The same for whoever deletes it: a damaged file goes with it, and says nothing, as with git.
     pub(super) fn find_to_delete(&self, name: &RefName) -> Result<Option<Oid>> {
         match loose::find(self.repo, name)? {
-            Some(Stored::Damage) => self.packed()?.find(name),
+            Some(LooseRef::Damage) => self.packed()?.find(name),
             _ => self.find(name),
         }
     }
@@ -62,8 +62,8 @@ pub fn read(repo: &RepoPath, names: &[RefName]) -> Result<HashMap<RefName, Oid>>
     let mut others = Vec::new();
     for name in names.iter().filter(|name| name.is_storable()) {
         match loose::find(repo, name)? {
-            Some(Stored::Id(id)) => drop(found.insert(name.clone(), id)),
-            Some(Stored::Symbolic(_) | Stored::Damage) | None => others.push(name),
+            Some(LooseRef::Id(id)) => drop(found.insert(name.clone(), id)),
+            Some(LooseRef::Symbolic(_) | LooseRef::Damage) | None => others.push(name),
         }
     }
     // Only now: a ref that is put there while we look loses its own file afterwards.

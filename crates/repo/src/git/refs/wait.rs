@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::sleep;
 
-use crate::git::{RepoPath, Result, leftover, lock_file};
+use crate::git::{RepoPath, Result, lock_file, stale_locks};
 
 const PAUSE: Duration = Duration::from_millis(5);
 /// So many pauses are made between two looks at whether somebody still holds a lock: that reads all of `refs/`.
@@ -29,7 +29,7 @@ impl Wait {
         self.tries += 1;
         if heals {
             // Whoever held it may have been killed.
-            leftover::heal(repo).await?;
+            stale_locks::heal(repo).await?;
         }
         if first && heals {
             return Ok(true);

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     git::{Oid, RefName},
     protection::model::{Access, BranchRule, Holder, ProtectedBranch, ProtectedTag, TagRule},
-    push::{RefChange, Via},
+    push::{PushSource, RefChange},
 };
 
 const ME: UserId = UserId(7);
@@ -84,7 +84,7 @@ fn matrix(
 ) -> String {
     let mut text = String::new();
     for (told, change) in rows {
-        for via in [Via::Git, Via::Api] {
+        for via in [PushSource::Git, PushSource::Api] {
             writeln!(text, "{told}, {via:?}").unwrap();
             for level in [Reporter, Developer, Maintainer, Admin] {
                 let who = standing(level);
@@ -165,7 +165,7 @@ fn the_first_push_is_for_those_who_may_push_to_the_default_branch() {
     let open = ProjectFacts { first_push: Developer, ..project(None) };
     let who = standing(Developer);
     let protection = Protection::new(&who, Vec::new(), Vec::new(), Vec::new());
-    assert_eq!(refusal(&protection, &who, &open, &rows[0].1, Via::Git), None);
+    assert_eq!(refusal(&protection, &who, &open, &rows[0].1, PushSource::Git), None);
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_branch_must_not_look_like_a_commit() {
     let who = standing(Owner);
     let protection = Protection::new(&who, Vec::new(), Vec::new(), Vec::new());
     let branch = change(&format!("refs/heads/{id}/x"), None, NEW);
-    let read = refusal(&protection, &who, &project(Some("main")), &branch, Via::Git);
+    let read = refusal(&protection, &who, &project(Some("main")), &branch, PushSource::Git);
     assert_eq!(
         read.as_deref(),
         Some("You cannot create a branch with a 40-character hexadecimal branch name.")
@@ -214,7 +214,7 @@ fn what_is_lent_is_moved_and_nothing_else() {
     };
     let told = |(who, protection): &(Standing, Protection), name: &str, old, new| {
         let moved = change(name, old, new);
-        refusal(protection, who, &project(Some("main")), &moved, Via::Git)
+        refusal(protection, who, &project(Some("main")), &moved, PushSource::Git)
     };
 
     let free = lends(&["topic"], Vec::new());
@@ -242,10 +242,10 @@ fn whoever_may_merge_need_not_be_allowed_to_push() {
         |moved: &RefChange, via| refusal(&protection, &who, &project(Some("main")), moved, via);
 
     let moved = change("refs/heads/main", OLD, NEW);
-    assert_eq!(told(&moved, Via::Merge), None);
-    assert_eq!(told(&moved, Via::Api).as_deref(), Some(NO_PROTECTED_PUSH));
+    assert_eq!(told(&moved, PushSource::Merge), None);
+    assert_eq!(told(&moved, PushSource::Api).as_deref(), Some(NO_PROTECTED_PUSH));
     let forced = RefChange { forced: true, ..moved };
-    assert_eq!(told(&forced, Via::Merge).as_deref(), Some(NO_FORCE));
+    assert_eq!(told(&forced, PushSource::Merge).as_deref(), Some(NO_FORCE));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn whoever_may_neither_merge_nor_push_is_told_of_merging() {
     let protection = Protection::new(&who, Vec::new(), rules, Vec::new());
     let told = |name| {
         let moved = change(name, OLD, NEW);
-        refusal(&protection, &who, &project(Some("main")), &moved, Via::Merge)
+        refusal(&protection, &who, &project(Some("main")), &moved, PushSource::Merge)
     };
 
     assert_eq!(told("refs/heads/main").as_deref(), Some(NO_MERGE));

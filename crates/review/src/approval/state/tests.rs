@@ -39,7 +39,7 @@ fn any(id: i64, required: i64) -> Rule {
 }
 
 #[derive(Default)]
-struct Asked {
+struct StateInput {
     settings: ApprovalSettings,
     committers: Vec<i64>,
     absent: Vec<i64>,
@@ -49,7 +49,7 @@ struct Asked {
     own: Vec<Rule>,
 }
 
-fn state(rules: &[Rule], asked: Asked) -> ApprovalState {
+fn state(rules: &[Rule], asked: StateInput) -> ApprovalState {
     let case = Case {
         settings: asked.settings,
         author: UserId(AUTHOR),
@@ -64,13 +64,13 @@ fn state(rules: &[Rule], asked: Asked) -> ApprovalState {
     evaluate(case, |_| Vec::new())
 }
 
-fn by(people: &[i64]) -> Asked {
-    Asked { approved_by: people.to_vec(), ..Asked::default() }
+fn by(people: &[i64]) -> StateInput {
+    StateInput { approved_by: people.to_vec(), ..StateInput::default() }
 }
 
 #[test]
 fn without_rules_nobody_has_to_approve() {
-    let state = state(&[], Asked::default());
+    let state = state(&[], StateInput::default());
     assert!(state.is_approved());
     assert_eq!((state.required(), state.left()), (0, 0));
 }
@@ -106,7 +106,7 @@ fn what_nobody_can_give_is_not_waited_for() {
 fn authors_and_committers_approve_where_the_project_lets_them() {
     let rules = [regular(1, 1, &[AUTHOR, 2, 3])];
     let eligible = |settings| {
-        let asked = Asked { settings, committers: vec![2], ..Asked::default() };
+        let asked = StateInput { settings, committers: vec![2], ..StateInput::default() };
         let state = state(&rules, asked);
         [AUTHOR, 2, 3, 9].map(|user| state.is_eligible(UserId(user)))
     };
@@ -122,7 +122,7 @@ fn authors_and_committers_approve_where_the_project_lets_them() {
 fn a_rule_may_be_for_some_targets_alone() {
     let of = |rule: Rule, target: &[i64]| {
         let target = target.iter().copied().map(ProtectedBranchId).collect();
-        state(&[rule], Asked { target, ..Asked::default() }).rules.len()
+        state(&[rule], StateInput { target, ..StateInput::default() }).rules.len()
     };
     let scoped = Rule { branches: vec![ProtectedBranchId(4)], ..regular(1, 1, &[5]) };
     let mut everywhere = scoped.clone();
@@ -140,7 +140,7 @@ fn rules_of_a_merge_request_replace_those_that_people_made() {
     own.row.source_rule_id = Some(ApprovalRuleId(1));
     let counted = |no_overriding, own: Vec<Rule>| {
         let settings = ApprovalSettings { no_overriding, ..ApprovalSettings::default() };
-        state(&rules, Asked { settings, own, ..Asked::default() })
+        state(&rules, StateInput { settings, own, ..StateInput::default() })
     };
     let ids = |state: &ApprovalState| -> Vec<i64> {
         state.rules.iter().map(|state| state.rule.row.id.0).collect()
@@ -158,25 +158,26 @@ fn rules_of_a_merge_request_replace_those_that_people_made() {
 #[test]
 fn code_owners_have_to_approve_where_the_branch_wants_it() {
     let owners = || vec![rule(1, RuleType::CodeOwner, 1, &[5])];
-    let asked = |needs_code_owner| Asked { needs_code_owner, own: owners(), ..Asked::default() };
+    let asked =
+        |needs_code_owner| StateInput { needs_code_owner, own: owners(), ..StateInput::default() };
 
     assert!(!state(&[], asked(true)).is_approved());
     let optional = state(&[], asked(false));
     assert!(optional.is_approved());
     assert_eq!((optional.required(), optional.rules.len()), (0, 1));
-    assert!(state(&[], Asked { approved_by: vec![5], ..asked(true) }).is_approved());
+    assert!(state(&[], StateInput { approved_by: vec![5], ..asked(true) }).is_approved());
 }
 
 #[test]
 fn who_is_absent_approves_nothing_by_name() {
     let rules = [regular(1, 1, &[2, 3])];
     let by_two = |absent: Vec<i64>| {
-        state(&rules, Asked { approved_by: vec![2], absent, ..Asked::default() })
+        state(&rules, StateInput { approved_by: vec![2], absent, ..StateInput::default() })
     };
     assert!(by_two(vec![]).is_approved() && by_two(vec![3]).is_approved());
     assert!(!by_two(vec![2]).is_approved());
     let any = [any(1, 1)];
-    let left = Asked { approved_by: vec![2], absent: vec![2], ..Asked::default() };
+    let left = StateInput { approved_by: vec![2], absent: vec![2], ..StateInput::default() };
     assert!(state(&any, left).is_approved());
 }
 
@@ -189,8 +190,10 @@ fn every_rule_meets_every_count() {
         {
             let rules = [rule(1, rule_type, required, &[2, 3])];
             let approved_by = vec![2, 3][..approved].to_vec();
-            let all =
-                state(&rules, Asked { approved_by, needs_code_owner: true, ..Asked::default() });
+            let all = state(
+                &rules,
+                StateInput { approved_by, needs_code_owner: true, ..StateInput::default() },
+            );
             let (left, end) = (all.left(), if all.is_approved() { "approved" } else { "open" });
             let _ = writeln!(
                 table,

@@ -24,7 +24,7 @@ const NOT_ALLOWED: &str =
 
 /// A link as seen from one of its ends.
 #[derive(Clone, Debug)]
-pub struct Related {
+pub struct RelatedIssue {
     pub issue: Issue,
     pub link: IssueLink,
     /// What the issue that was asked for is to this one.
@@ -33,7 +33,7 @@ pub struct Related {
 
 /// The two ends of a link that was made or shown.
 #[derive(Clone, Debug)]
-pub struct Linked {
+pub struct LinkWithIssues {
     pub link: IssueLink,
     pub source: Issue,
     pub target: Issue,
@@ -45,7 +45,7 @@ pub fn list(
     forge: &impl Forge,
     who: &Standing,
     issue: &Issue,
-) -> Result<Vec<Related>> {
+) -> Result<Vec<RelatedIssue>> {
     let links = tx.links_of(issue.id)?;
     let ids: Vec<i64> = links.iter().map(|link| link.seen_from(issue.id).0.0).collect();
     let others = tx.issues_in_order(&ids)?;
@@ -58,7 +58,7 @@ pub fn list(
     }) {
         if seen.contains(&other.id.into()) {
             let link_type = link.seen_from(issue.id).1;
-            found.push(Related { issue: other.clone(), link: link.clone(), link_type });
+            found.push(RelatedIssue { issue: other.clone(), link: link.clone(), link_type });
         }
     }
     Ok(found)
@@ -76,7 +76,7 @@ pub fn create(
     issue: &Issue,
     target: (ProjectId, i64),
     link_type: LinkType,
-) -> Result<Linked> {
+) -> Result<LinkWithIssues> {
     let by = who.actor.user()?;
     let (there, other) = other_end(tx, forge, who, target)?;
     let manages = |who: &Standing| who.writes(AccessLevel::Reporter);
@@ -132,7 +132,7 @@ pub fn read(
     who: &Standing,
     issue: &Issue,
     id: i64,
-) -> Result<Linked> {
+) -> Result<LinkWithIssues> {
     let link = tx.find_link(issue.id, id)?.ok_or(Error::missing())?;
     let linked = ends(tx, link)?;
     let items = [&linked.source, &linked.target].map(|end| (end.id.into(), end.project_id));
@@ -151,7 +151,7 @@ pub fn remove(
     who: &Standing,
     issue: &Issue,
     id: i64,
-) -> Result<Linked> {
+) -> Result<LinkWithIssues> {
     let linked = read(tx, forge, who, issue, id)?;
     if !who.writes(AccessLevel::Reporter) {
         return Err(Error::forbidden());
@@ -168,9 +168,9 @@ pub fn remove(
     ends(tx, linked.link)
 }
 
-fn ends(tx: &mut Tx<'_>, link: IssueLink) -> Result<Linked> {
+fn ends(tx: &mut Tx<'_>, link: IssueLink) -> Result<LinkWithIssues> {
     let mut of = |id| tx.find_issue_by_id(id)?.ok_or(Error::missing());
-    Ok(Linked { source: of(link.source_id)?, target: of(link.target_id)?, link })
+    Ok(LinkWithIssues { source: of(link.source_id)?, target: of(link.target_id)?, link })
 }
 
 fn tell(

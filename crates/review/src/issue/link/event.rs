@@ -3,7 +3,7 @@
 use kernel::ids::{IssueId, ProjectId, UserId};
 use serde::Serialize;
 
-use super::{LinkType, actions::Linked};
+use super::{LinkType, actions::LinkWithIssues};
 
 /// A fact about a link.
 #[derive(Debug, Serialize)]
@@ -26,7 +26,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    pub(super) fn new(linked: &Linked, user: UserId) -> Self {
+    pub(super) fn new(linked: &LinkWithIssues, user: UserId) -> Self {
         Self {
             link: linked.link.id,
             link_type: linked.link.link_type,

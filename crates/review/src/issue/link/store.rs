@@ -35,7 +35,7 @@ pub trait LinkStore {
     ) -> Result<IssueLink>;
     fn delete_link(&mut self, id: i64) -> Result<()>;
     /// Makes the links of an issue those of another one that has none.
-    fn hand_links_over(&mut self, from: IssueId, to: IssueId) -> Result<()>;
+    fn reassign_links(&mut self, from: IssueId, to: IssueId) -> Result<()>;
     /// Counts anew how many open issues wait for this one.
     fn count_blocked(&mut self, issue: IssueId) -> Result<()>;
     /// The issues that this one waits for.
@@ -99,7 +99,7 @@ impl LinkStore for Tx<'_> {
         Ok(())
     }
 
-    fn hand_links_over(&mut self, from: IssueId, to: IssueId) -> Result<()> {
+    fn reassign_links(&mut self, from: IssueId, to: IssueId) -> Result<()> {
         let rows = diesel::update(links::table.filter(links::source_id.eq(from)));
         let rows = rows.set(links::source_id.eq(to));
         each_backend!(self, |conn| rows.execute(conn).map_err(error("Issue Link")))?;

@@ -19,7 +19,7 @@ use super::{
     search::by_rarest,
     searched::{gathered, searched},
 };
-use crate::ports::Readable;
+use crate::ports::ReadableProjects;
 
 /// Which items a list shows.
 #[derive(Clone, Debug)]
@@ -110,7 +110,9 @@ fn resolve_filters(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
         query.conditions.plain.push(looked_for);
     }
     let project = match &query.scope {
-        ListScope::Projects(Readable { few: Some(few), .. }) if few.is_empty() => return Ok(None),
+        ListScope::Projects(ReadableProjects { few: Some(few), .. }) if few.is_empty() => {
+            return Ok(None);
+        }
         ListScope::Project(project) => *project,
         ListScope::Projects(_) | ListScope::Groups(_) => return Ok(Some(query)),
     };
@@ -290,10 +292,10 @@ impl<'a> Scan<'a> {
         let plus = if self.driving.is_some() { "+" } else { "" };
         all.push(match &self.query.scope {
             ListScope::Project(project) => format!("{plus}i.project_id = {}", value(project)),
-            ListScope::Projects(Readable { few: Some(few), .. }) => {
+            ListScope::Projects(ReadableProjects { few: Some(few), .. }) => {
                 format!("{plus}i.project_id IN ({})", list_of(few))
             }
-            ListScope::Projects(Readable { condition, few: None }) => {
+            ListScope::Projects(ReadableProjects { condition, few: None }) => {
                 let fence = match self.projects {
                     // `IS TRUE` keeps PostgreSQL from turning this into a join.
                     ProjectCheck::ListFirst => {
@@ -402,7 +404,7 @@ impl<'a> Scan<'a> {
 
     /// `FROM` and `WHERE` of a count: no order, from projects to their items.
     fn by_project(&self) -> (String, Vec<Bind>) {
-        if let (None, ListScope::Projects(Readable { condition, few: None })) =
+        if let (None, ListScope::Projects(ReadableProjects { condition, few: None })) =
             (&self.driving, &self.query.scope)
         {
             let (mut all, binds) = self.filters();

@@ -2,13 +2,13 @@
 
 use kernel::ids::{NamespaceId, ProjectId};
 
-use crate::ports::Readable;
+use crate::ports::ReadableProjects;
 
 /// The projects or groups whose items a list covers.
 #[derive(Clone, Debug)]
 pub enum ListScope {
     Project(ProjectId),
-    Projects(Readable),
+    Projects(ReadableProjects),
     /// For items that belong to groups, such as epics.
     Groups(Vec<NamespaceId>),
 }

@@ -3,12 +3,12 @@
 use db::{
     Conn, Tx,
     listing::Bind,
-    rare::{rarest, sought},
+    trigram::{rarest, sought},
 };
 use kernel::{
     Result,
     like::containing,
-    words::{Wanted, understand},
+    words::{SearchTerms, understand},
 };
 
 use super::conditions::{Conditions, IndexedFilter, Part, Words};
@@ -48,7 +48,7 @@ impl Conditions {
         let on_sqlite = matches!(tx.conn, Conn::Sqlite(_));
         let columns = search.fields.columns();
         match understand(&search.text) {
-            Wanted::Exactly(text) => {
+            SearchTerms::Exactly(text) => {
                 let same = columns
                     .iter()
                     .map(|column| format!("{} = {{}}", tx.folded(&format!("i.{column}"))));
@@ -57,10 +57,10 @@ impl Conditions {
                 self.plain.push(Part::with(sql, binds));
             }
             // There are so few epics that they have no index of words.
-            Wanted::Words(words) if self.kind == ItemKind::Epic => {
+            SearchTerms::Words(words) if self.kind == ItemKind::Epic => {
                 self.plain.push(contains("i.", columns, &words, on_sqlite));
             }
-            Wanted::Words(words) => {
+            SearchTerms::Words(words) => {
                 if on_sqlite {
                     let check = contains("i.", columns, &words, true);
                     self.indexed.push(IndexedFilter::new(self.asked(columns, &words), check));

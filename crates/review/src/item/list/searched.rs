@@ -15,7 +15,7 @@ use super::{
     scope::ListScope,
     search::by_reading,
 };
-use crate::ports::Readable;
+use crate::ports::ReadableProjects;
 
 /// The number of newest IDs whose texts are read before the search index is asked.
 const READ: i64 = 10_000;
@@ -28,7 +28,9 @@ const LISTED: i64 = 2_000;
 /// `FROM` and `WHERE` for items that match the words and all other filters.
 pub(super) fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<(String, Vec<Bind>)> {
     let projects = match &query.scope {
-        ListScope::Projects(Readable { few: None, .. }) if are_few(tx)? => ProjectCheck::ListFirst,
+        ListScope::Projects(ReadableProjects { few: None, .. }) if are_few(tx)? => {
+            ProjectCheck::ListFirst
+        }
         _ => ProjectCheck::PerRow,
     };
     let (all, binds) = Scan::with_projects(query, projects).filters_in_scope();

@@ -8,7 +8,7 @@ use kernel::{Error, Faults, Result, ids::UserId, time::date_text};
 use super::{
     duration::{human, parse},
     event::Event,
-    store::{Spent, TimeStats, TimeStore},
+    store::{SpentTime, TimeStats, TimeStore},
 };
 use crate::{
     item::{Item, ItemStore as _, ManagesItems, ReadsItems, is_readable_by},
@@ -57,7 +57,7 @@ pub fn set_estimate(tx: &mut Tx<'_>, item: &Item, by: UserId, seconds: i64) -> R
         None => "removed time estimate".to_owned(),
     };
     write_system_note(tx, item, by, &told)?;
-    let stats = tx.keep_estimate(item.id, seconds)?;
+    let stats = tx.save_estimate(item.id, seconds)?;
     // What somebody else spent meanwhile is announced by themselves.
     let before = TimeStats { spent: stats.spent, ..before };
     tx.emit(Event::new(item, &before, &stats, by))?;
@@ -84,11 +84,11 @@ pub fn spend<G: ManagesItems>(
     faults.at_most("timelogs.summary", summary.as_deref(), LONGEST_SUMMARY);
     faults.into_result()?;
     let summary = summary.filter(|text| !text.is_empty());
-    add(tx, &item, grant.user()?, &Spent { seconds, at: tx.now, summary })
+    add(tx, &item, grant.user()?, &SpentTime { seconds, at: tx.now, summary })
 }
 
 /// As [`spend`], for whoever was found to be allowed to.
-pub fn add(tx: &mut Tx<'_>, item: &Item, by: UserId, spent: &Spent) -> Result<TimeStats> {
+pub fn add(tx: &mut Tx<'_>, item: &Item, by: UserId, spent: &SpentTime) -> Result<TimeStats> {
     let kept = tx.add_spent(item, by, spent)?;
     let stats = kept.ok_or_else(|| Error::invalid("base", TOO_MUCH))?;
     let span = human(spent.seconds.saturating_abs(), false).unwrap_or_default();
@@ -112,7 +112,7 @@ pub fn take_all_back(tx: &mut Tx<'_>, item: &Item, by: UserId) -> Result<TimeSta
     if stats.spent == 0 {
         return Ok(stats);
     }
-    let spent = Spent { seconds: -stats.spent, at: tx.now, summary: None };
+    let spent = SpentTime { seconds: -stats.spent, at: tx.now, summary: None };
     let kept = tx.add_spent(item, by, &spent)?;
     write_system_note(tx, item, by, "removed time spent")?;
     if let Some(kept) = &kept {
@@ -125,7 +125,7 @@ fn announce_spent(
     tx: &mut Tx<'_>,
     item: &Item,
     by: UserId,
-    spent: &Spent,
+    spent: &SpentTime,
     after: &TimeStats,
 ) -> Result<()> {
     let before = TimeStats { spent: after.spent - spent.seconds, ..*after };

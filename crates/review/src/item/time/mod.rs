@@ -6,4 +6,4 @@ pub mod event;
 mod store;
 
 pub use duration::{human, parse};
-pub use store::{Spent, TimeStats, TimeStore};
+pub use store::{SpentTime, TimeStats, TimeStore};

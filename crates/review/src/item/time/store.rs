@@ -18,7 +18,7 @@ pub struct TimeStats {
 
 /// Time that somebody spent; what they take back is below zero.
 #[derive(Clone, Debug)]
-pub struct Spent {
+pub struct SpentTime {
     pub seconds: i64,
     pub at: Ts,
     pub summary: Option<String>,
@@ -26,9 +26,14 @@ pub struct Spent {
 
 pub trait TimeStore {
     fn time_stats(&mut self, item: ItemId) -> Result<TimeStats>;
-    fn keep_estimate(&mut self, item: ItemId, seconds: i64) -> Result<TimeStats>;
+    fn save_estimate(&mut self, item: ItemId, seconds: i64) -> Result<TimeStats>;
     /// Notes time that was spent; `None` where more would be taken back than there is.
-    fn add_spent(&mut self, item: &Item, user: UserId, spent: &Spent) -> Result<Option<TimeStats>>;
+    fn add_spent(
+        &mut self,
+        item: &Item,
+        user: UserId,
+        spent: &SpentTime,
+    ) -> Result<Option<TimeStats>>;
 }
 
 impl TimeStore for Tx<'_> {
@@ -51,7 +56,7 @@ impl TimeStore for Tx<'_> {
         Ok(TimeStats { estimate, spent })
     }
 
-    fn keep_estimate(&mut self, item: ItemId, seconds: i64) -> Result<TimeStats> {
+    fn save_estimate(&mut self, item: ItemId, seconds: i64) -> Result<TimeStats> {
         let now = self.now;
         match item.kind {
             ItemKind::Issue => {
@@ -71,7 +76,12 @@ impl TimeStore for Tx<'_> {
         self.time_stats(item)
     }
 
-    fn add_spent(&mut self, item: &Item, user: UserId, spent: &Spent) -> Result<Option<TimeStats>> {
+    fn add_spent(
+        &mut self,
+        item: &Item,
+        user: UserId,
+        spent: &SpentTime,
+    ) -> Result<Option<TimeStats>> {
         let (id, now, seconds) = (item.id.id, self.now, spent.seconds);
         // The sum is worked out where it is kept: two people may spend time at once.
         let kept = match item.id.kind {

@@ -38,7 +38,7 @@ pub trait ClosesStore {
         issues: &[IssueId],
     ) -> Result<Vec<(IssueId, MergeRequestId, ProjectId)>>;
     /// Makes these the issues that a merge request closes, and counts them.
-    fn keep_closes(&mut self, of: MergeRequestId, issues: &[IssueId]) -> Result<()>;
+    fn save_closes(&mut self, of: MergeRequestId, issues: &[IssueId]) -> Result<()>;
 }
 
 impl ClosesStore for Tx<'_> {
@@ -99,7 +99,7 @@ impl ClosesStore for Tx<'_> {
             .map_err(error("Merge request")))
     }
 
-    fn keep_closes(&mut self, of: MergeRequestId, new: &[IssueId]) -> Result<()> {
+    fn save_closes(&mut self, of: MergeRequestId, new: &[IssueId]) -> Result<()> {
         hold(self, of.into())?;
         let mine = closes::table.filter(closes::merge_request_id.eq(of));
         let old: Vec<IssueId> = each_backend!(self, |conn| mine
@@ -186,11 +186,11 @@ pub fn refresh(
     home: &str,
 ) -> Result<()> {
     if default_branch != Some(of.target_branch.as_str()) {
-        return tx.keep_closes(of.id, &[]);
+        return tx.save_closes(of.id, &[]);
     }
     let own = [of.title.as_str(), of.description.as_deref().unwrap_or_default()];
     let texts: Vec<&str> = own.into_iter().chain(messages.iter().map(String::as_str)).collect();
     let issues = named_issues(tx, projects, of.project_id, &texts, home)?;
     let ids: Vec<IssueId> = issues.into_iter().map(|(issue, _)| issue.id).collect();
-    tx.keep_closes(of.id, &ids)
+    tx.save_closes(of.id, &ids)
 }

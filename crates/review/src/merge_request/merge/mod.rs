@@ -3,12 +3,12 @@
 pub mod auto;
 pub mod closes;
 pub mod failed;
-pub mod looks;
+pub mod mergeability_store;
 pub mod pushed;
 pub mod rebase;
 pub mod run;
 
 pub use auto::AutoMerge;
 pub use closes::ClosesStore;
-pub(crate) use looks::forget_targets;
-pub use looks::{LookStore, Seen};
+pub(crate) use mergeability_store::forget_targets;
+pub use mergeability_store::{LookStore, MergeabilitySnapshot};

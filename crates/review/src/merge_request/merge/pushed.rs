@@ -76,7 +76,7 @@ fn follow(tx: &mut Tx<'_>, row: &MergeRequest, head: &str, by: Option<UserId>) -
 
 /// A commit that came to a merge request.
 #[derive(Clone, Debug)]
-pub struct Arrived {
+pub struct PushedCommit {
     /// The digits that people are shown.
     pub short: String,
     pub message: String,
@@ -88,7 +88,12 @@ const TO_BE_FOLDED: [&str; 2] = ["fixup! ", "squash! "];
 const MOST_TOLD: usize = 100;
 
 /// Tells which commits came, newest first. Some of them make a draft of the merge request.
-pub fn tell(tx: &mut Tx<'_>, id: MergeRequestId, by: UserId, arrived: &[Arrived]) -> Result<()> {
+pub fn tell(
+    tx: &mut Tx<'_>,
+    id: MergeRequestId,
+    by: UserId,
+    arrived: &[PushedCommit],
+) -> Result<()> {
     let row = tx.merge_request(id)?;
     if !arrived.is_empty() {
         write_system_note(tx, &row.item(), by, &added(arrived))?;
@@ -106,7 +111,7 @@ pub fn tell(tx: &mut Tx<'_>, id: MergeRequestId, by: UserId, arrived: &[Arrived]
     write_system_note(tx, &row.item(), by, &text)
 }
 
-fn added(arrived: &[Arrived]) -> String {
+fn added(arrived: &[PushedCommit]) -> String {
     let (count, word) = (arrived.len(), if arrived.len() == 1 { "commit" } else { "commits" });
     let mut text = format!("added {count} {word}\n");
     for commit in arrived.iter().take(MOST_TOLD).rev() {
@@ -125,7 +130,7 @@ fn makes_draft(message: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arrived, added, makes_draft};
+    use super::{PushedCommit, added, makes_draft};
 
     #[test]
     fn some_commits_make_a_draft() {
@@ -139,7 +144,7 @@ mod tests {
 
     #[test]
     fn commits_are_told_in_the_order_in_which_they_were_made() {
-        let commit = |short: &str, message: &str| Arrived {
+        let commit = |short: &str, message: &str| PushedCommit {
             short: short.to_owned(),
             message: message.to_owned(),
         };

@@ -15,7 +15,7 @@ use super::{AutoMerge, LookStore as _};
 use crate::{
     item::{held_merge_request, hold_merge_requests_of},
     merge_request::{
-        Columns, MergeRequest, MergeRequestState, MergeRequestStore as _, state::Step, told,
+        Columns, MergeRequest, MergeRequestState, MergeRequestStore as _, change_notes, state::Step,
     },
     todo::TodoStore as _,
 };
@@ -109,7 +109,7 @@ fn merged(
     if let Some(by) = by {
         tx.finish_todos(merged.id.into(), by)?;
     }
-    told::step(tx, &merged, by, Step::Merge)?;
+    change_notes::step(tx, &merged, by, Step::Merge)?;
     Ok(merged)
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use db::{Fragment, Tx};
 use forgeway_review::{
     Home,
-    ports::{Branches, Forge, People, Places},
+    ports::{Branches, Forge, GroupHierarchy, People},
 };
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts, Visibility,
@@ -14,14 +14,14 @@ use kernel::{
 
 /// Everybody has the same role in all projects and groups.
 #[derive(Clone, Debug)]
-pub(crate) struct Around {
+pub(crate) struct FakeDirectory {
     pub(crate) people: Vec<(UserId, &'static str, AccessLevel)>,
     /// The groups that all projects are in, nearest first.
     pub(crate) groups: Vec<NamespaceId>,
     pub(crate) projects: Vec<ProjectId>,
 }
 
-impl Around {
+impl FakeDirectory {
     fn level(&self, user: UserId) -> AccessLevel {
         let found = self.people.iter().find(|(id, ..)| *id == user);
         found.map_or(AccessLevel::NoAccess, |(.., level)| *level)
@@ -47,7 +47,7 @@ fn always(so: bool) -> Fragment {
     Fragment::new(if so { "1 = 1" } else { "1 = 0" })
 }
 
-impl Places for Around {
+impl GroupHierarchy for FakeDirectory {
     fn above(&self, _: &mut Tx<'_>, home: Home) -> Result<Vec<NamespaceId>> {
         Ok(if home.project().is_some() { self.groups.clone() } else { Vec::new() })
     }
@@ -79,7 +79,7 @@ impl Places for Around {
     }
 }
 
-impl People for Around {
+impl People for FakeDirectory {
     fn standings(&self, _: &mut Tx<'_>, _: ProjectId, people: &[UserId]) -> Result<Vec<Standing>> {
         let known = people.iter().filter(|user| self.is_user(**user));
         Ok(known.map(|user| self.standing(*user)).collect())
@@ -100,13 +100,13 @@ impl People for Around {
     }
 }
 
-impl Branches for Around {
+impl Branches for FakeDirectory {
     fn is_name(&self, name: &str) -> bool {
         !name.contains(' ')
     }
 }
 
-impl Forge for Around {
+impl Forge for FakeDirectory {
     fn standings_in(
         &self,
         _: &mut Tx<'_>,

@@ -10,7 +10,7 @@ use crate::{
     entities::admin::hook::{ExampleEntity, SystemHookEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Json, NoContent, PagedList},
     rest::admin::hook_params::{HookFields, HookUrl, NewUrl, OneHook},
     routes,
 };
@@ -24,7 +24,10 @@ routes! { "System hooks" at "/hooks";
     DELETE "/{hook_id}" => remove : Administrate,
 }
 
-async fn list(app: App, call: Call<Administrate, OnlyPage>) -> ApiResult<Listed<SystemHookEntity>> {
+async fn list(
+    app: App,
+    call: Call<Administrate, OnlyPage>,
+) -> ApiResult<PagedList<SystemHookEntity>> {
     list_as(app, call.grant, call.page, SystemHookEntity::new).await
 }
 

@@ -21,7 +21,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Csv},
     params,
-    present::{Created, Listed},
+    present::{Created, PagedList},
     rest::admin::hook_params::{Status, Trigger},
     routes,
 };
@@ -66,7 +66,7 @@ params! {
     }
 }
 
-async fn logs<A: Ability>(app: App, call: Call<A, ListLogs>) -> ApiResult<Listed<HookLogEntity>>
+async fn logs<A: Ability>(app: App, call: Call<A, ListLogs>) -> ApiResult<PagedList<HookLogEntity>>
 where
     Grant<A>: HookKeeper,
 {
@@ -78,7 +78,7 @@ where
         let found = actions::logs(tx, &grant, hook_id, &filters, page)?;
         found.try_map_all(|all| all.iter().map(HookLogEntity::new).collect())
     });
-    Ok(Listed(listed.await?))
+    Ok(PagedList(listed.await?))
 }
 
 params! {

@@ -2,13 +2,13 @@
 
 use ci::artifact::Lifetime;
 use org::settings::{
-    Given,
+    GivenSettings,
     table::{self, ALIASES, Alias, EXCLUSIVE, Form, Setting, Translation},
 };
 use serde_json::{Map, Value, json};
 
 use crate::extract::{
-    Csv, Flaws, Param, Params, Raw, RawMap,
+    Csv, Param, ParamErrors, Params, Raw, RawMap,
     params::{INVALID, MISSING, NOT_LISTED, ParamDoc, at_least_one, exclusive},
 };
 
@@ -19,13 +19,13 @@ const DURATIONS: &[&str] = &["default_artifacts_expire_in"];
 
 /// Settings with new values.
 #[derive(Clone, Debug)]
-pub(super) struct ChangeSettings(pub(super) Given);
+pub(super) struct ChangeSettings(pub(super) GivenSettings);
 
 impl Params for ChangeSettings {
     const PAGED: bool = false;
 
-    fn read(raw: &RawMap) -> Result<Self, Flaws> {
-        let mut flaws = Flaws::default();
+    fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
+        let mut flaws = ParamErrors::default();
         let mut given = Vec::new();
         for setting in table::all() {
             let Some(value) = raw.get(setting.name) else { continue };
@@ -48,7 +48,7 @@ impl Params for ChangeSettings {
             let missing = setting.needs.iter().filter(|name| !raw.has(name));
             missing.for_each(|name| flaws.add(name, MISSING));
         }
-        if flaws.is_empty() { Ok(Self(Given(given))) } else { Err(flaws) }
+        if flaws.is_empty() { Ok(Self(GivenSettings(given))) } else { Err(flaws) }
     }
 
     fn describe() -> Vec<ParamDoc> {
@@ -75,12 +75,12 @@ impl Params for ChangeSettings {
 }
 
 /// The value of one setting; `None` where a blank changes nothing.
-fn read(setting: &Setting, raw: &Raw) -> Result<Option<Value>, Flaws> {
+fn read(setting: &Setting, raw: &Raw) -> Result<Option<Value>, ParamErrors> {
     let value = match setting.form {
         Form::Switch => bool::read(raw)?.map(Value::from),
         Form::Whole { .. } => i64::read(raw)?.map(Value::from),
         Form::Number(numbers) => match i64::read(raw)? {
-            Some(number) if !numbers.contains(&number) => return Err(Flaws::one(NOT_LISTED)),
+            Some(number) if !numbers.contains(&number) => return Err(ParamErrors::one(NOT_LISTED)),
             number => return Ok(number.map(Value::from)),
         },
         Form::Decimal { .. } => f64::read(raw)?.map(Value::from),
@@ -88,13 +88,15 @@ fn read(setting: &Setting, raw: &Raw) -> Result<Option<Value>, Flaws> {
             return text(setting, raw);
         }
         Form::Choice { words, .. } => match String::read(raw)? {
-            Some(word) if !words.contains(&word.as_str()) => return Err(Flaws::one(NOT_LISTED)),
+            Some(word) if !words.contains(&word.as_str()) => {
+                return Err(ParamErrors::one(NOT_LISTED));
+            }
             word => return Ok(Some(word.map_or(Value::Null, Value::from))),
         },
         Form::List { .. } | Form::Levels => Csv::<String>::read(raw)?.map(|list| json!(list.0)),
         Form::Choices(words) => match Csv::<String>::read(raw)?.unwrap_or_default().0 {
             list if list.iter().any(|word| !words.contains(&word.as_str())) => {
-                return Err(Flaws::one(NOT_LISTED));
+                return Err(ParamErrors::one(NOT_LISTED));
             }
             list => Some(json!(list)),
         },
@@ -106,11 +108,11 @@ fn read(setting: &Setting, raw: &Raw) -> Result<Option<Value>, Flaws> {
 }
 
 /// A blank clears a text, unless the setting is a field that is never null.
-fn text(setting: &Setting, raw: &Raw) -> Result<Option<Value>, Flaws> {
+fn text(setting: &Setting, raw: &Raw) -> Result<Option<Value>, ParamErrors> {
     let text = String::read(raw)?;
     let is_odd = |words: &String| Lifetime::parse(words).is_none();
     if DURATIONS.contains(&setting.name) && text.as_ref().is_some_and(is_odd) {
-        return Err(Flaws::one("is not a correct duration"));
+        return Err(ParamErrors::one("is not a correct duration"));
     }
     let never_null = table::default(setting.name).is_string();
     Ok(match text {
@@ -121,21 +123,24 @@ fn text(setting: &Setting, raw: &Raw) -> Result<Option<Value>, Flaws> {
 }
 
 /// An object with values of one type; names that are not known are left out.
-fn hash<T: Param + Into<Value>>(raw: &Raw, known: impl Fn(&str) -> bool) -> Result<Value, Flaws> {
+fn hash<T: Param + Into<Value>>(
+    raw: &Raw,
+    known: impl Fn(&str) -> bool,
+) -> Result<Value, ParamErrors> {
     let map = match raw {
         Raw::Null => return Ok(Value::Object(Map::new())),
         Raw::Map(map) => map,
-        _ => return Err(Flaws::one(INVALID)),
+        _ => return Err(ParamErrors::one(INVALID)),
     };
     let mut values = Map::new();
     for (name, value) in map.iter().filter(|(name, _)| known(name)) {
-        let value = T::read(value)?.ok_or(Flaws::one(INVALID))?;
+        let value = T::read(value)?.ok_or(ParamErrors::one(INVALID))?;
         values.insert(name.to_owned(), value.into());
     }
     Ok(Value::Object(values))
 }
 
-fn translated(alias: &Alias, setting: &Setting, raw: &Raw) -> Result<Option<Value>, Flaws> {
+fn translated(alias: &Alias, setting: &Setting, raw: &Raw) -> Result<Option<Value>, ParamErrors> {
     match alias.translation {
         Translation::Same => read(setting, raw),
         Translation::Lines => {

@@ -59,7 +59,7 @@ async fn inner_addresses_are_reached_only_where_settings_say_so() {
         let set = app.write(move |tx| {
             let mut settings = tx.settings()?;
             settings.allow_local_requests_from_web_hooks_and_services = allowed;
-            tx.keep_settings(&settings)?;
+            tx.store_settings(&settings)?;
             Ok(settings)
         });
         app.state.follow(std::sync::Arc::new(set));

@@ -8,7 +8,7 @@ use kernel::{
 use org::access::{IdOrPath, locate_project};
 use repo::{
     git::{Oid, RefName},
-    push::{Push, RefChange, Via, land_apart},
+    push::{Push, PushSource, RefChange, land_apart},
 };
 use serde_json::{Value, json};
 use time::Duration;
@@ -241,7 +241,7 @@ async fn only_so_many_refs_of_a_push_have_a_pipeline() {
     let change = |name: &str| RefChange::plain(RefName::branch(name).unwrap(), None, Some(new));
     let push = async |names: &[&str]| {
         let changes = names.iter().map(|name| change(name)).collect();
-        let push = Push::new(located.0.0.clone(), located.1, Via::Git, changes);
+        let push = Push::new(located.0.0.clone(), located.1, PushSource::Git, changes);
         assert!(land_apart(app.state.writer(), &push, false).await.refused.is_empty());
         app.work().await;
         pipelines(&ada, project, "?per_page=100").await.len()

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use org::access::{IdOrPath, locate_project};
 use repo::{
     git::{Oid, RefName},
-    push::{Push, RefChange, Via, land_apart},
+    push::{Push, PushSource, RefChange, land_apart},
 };
 
 use crate::support::{
@@ -213,7 +213,7 @@ async fn the_first_four_refs_of_a_push_have_one_also_where_a_ref_is_refused() {
     let mut changes: Vec<RefChange> = ["a", "b", "c", "d", "e", "f", "g"].map(change).into();
     changes[2] = RefChange { old: Some(at), ..changes[2].clone() };
 
-    let push = Push::new(located.0.0, located.1, Via::Git, changes);
+    let push = Push::new(located.0.0, located.1, PushSource::Git, changes);
     let parts = land_apart(app.state.writer(), &push, false).await;
 
     assert_eq!((parts.accepted.len(), parts.refused.len()), (6, 1));

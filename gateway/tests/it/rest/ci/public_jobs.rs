@@ -7,7 +7,7 @@ use kernel::{
 };
 use serde_json::json;
 
-use crate::support::{Asked, TestApp, ci::commit};
+use crate::support::{RowRequest, TestApp, ci::commit};
 
 /// What may be read from guests on, unless the project keeps it back.
 const READ_WITH_JOBS: [&str; 4] =
@@ -31,7 +31,7 @@ async fn below_reporters_nobody_reads_what_a_project_keeps_back_about_its_jobs()
     for row in rows() {
         for person in &callers {
             asked += 1;
-            let request = Asked::of(row, &project.to_string());
+            let request = RowRequest::of(row, &project.to_string());
             let answer = match row.pattern.contains("{sha}") {
                 true => request.with("sha", &sha).by(person).await,
                 false => request.by(person).await,

@@ -11,7 +11,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
     page::PageRequest,
 };
-use org::{member::Source, places::above_project};
+use org::{hierarchy::above_project, member::Source};
 use secrets::KEY_FILE;
 use serde_json::{Value, json};
 

@@ -253,7 +253,7 @@ async fn administrators_are_told_sizes_and_others_are_not() {
             .expect("an id");
     app.write(move |tx| {
         use org::project::statistics::StatisticsStore;
-        tx.note_growth(kernel::ids::ProjectId(project), kernel::head::Growth::To(4096))
+        tx.record_growth(kernel::ids::ProjectId(project), kernel::head::Growth::To(4096))
     });
 
     let told = root.get("/groups?statistics=true").await.ok();

@@ -97,7 +97,7 @@ async fn who_takes_part_in_an_item_is_asked_of_the_item() {
 }
 
 #[derive(QueryableByName)]
-struct Named {
+struct IdRow {
     #[diesel(sql_type = diesel::sql_types::Nullable<BigInt>)]
     id: Option<i64>,
 }
@@ -105,7 +105,7 @@ struct Named {
 /// Whom the one row of a table names.
 fn named(app: &TestApp, table: &str, column: &str, which: &str) -> Option<i64> {
     let text = format!("SELECT {column} AS id FROM {table} WHERE {which}");
-    let found: Vec<Named> = app.write(move |tx| {
+    let found: Vec<IdRow> = app.write(move |tx| {
         db::each_backend!(tx, |conn| sql_query(&text).load(conn).map_err(error("Row")))
     });
     found.first().and_then(|row| row.id)

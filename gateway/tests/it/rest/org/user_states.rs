@@ -154,7 +154,7 @@ async fn a_second_factor_is_taken_away_where_there_is_one() {
 
     let none = json!({ "message": "400 Bad request - Two-factor authentication is not enabled for this user" });
     root.patch(&path, json!({})).await.refused(400, none);
-    app.write(move |tx| org::user::account::AccountStore::keep_two_factor(tx, id, true));
+    app.write(move |tx| org::user::account::AccountStore::save_two_factor(tx, id, true));
     assert_eq!(ada.get("/user").await.ok()["two_factor_enabled"], true);
     assert_eq!(root.get("/users?two_factor=enabled").await.each("username"), ["ada"]);
     assert_eq!(root.get("/users?two_factor=disabled").await.each("username"), ["root"]);

@@ -89,7 +89,7 @@ async fn an_administrator_sees_who_was_here() {
     for (name, days) in [("ada", 0), ("bob", 100), ("cara", 50)] {
         app.clock.advance(Duration::days(days));
         app.person(name);
-        app.note_sign_in(name);
+        app.record_sign_in(name);
     }
 
     // The administrator's own requests are activity, too, noted a moment later.

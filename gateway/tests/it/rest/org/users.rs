@@ -156,7 +156,7 @@ async fn an_account_at_rest_was_not_used_for_long() {
     let used = app.user("ada").id;
     app.write(move |tx| {
         let user = org::user::store::UserStore::user(tx, used)?;
-        org::user::store::UserStore::note_sign_in(tx, &user, None)
+        org::user::store::UserStore::record_sign_in(tx, &user, None)
     });
 
     let early = root.post(&format!("{path}/deactivate"), json!({})).await;
@@ -302,7 +302,7 @@ async fn a_sign_in_is_counted_with_where_it_came_from() {
         let id = app.user("ada").id;
         app.write(move |tx| {
             let user = org::user::store::UserStore::user(tx, id)?;
-            org::user::actions::note_sign_in(tx, &user, from.parse().ok())
+            org::user::actions::record_sign_in(tx, &user, from.parse().ok())
         });
     };
 

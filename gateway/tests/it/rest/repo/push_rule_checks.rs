@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use crate::support::{Person, TestApp};
 
-struct Place {
+struct TestProject {
     app: TestApp,
     path: String,
 }
 
-impl Place {
+impl TestProject {
     /// A project with history, whose owner `ada` has made this rule.
     async fn new(rule: Value) -> Self {
         let app = TestApp::new();
@@ -85,7 +85,7 @@ async fn commits_follow_each_rule() {
             "Commit message must contain a DCO signoff",
         ),
     ] {
-        let place = Place::new(rule).await;
+        let place = TestProject::new(rule).await;
         let before = place.head().await;
         assert_eq!(place.commit(message, file, "x").await, told(text));
         assert_eq!(place.head().await, before, "nothing has moved");
@@ -94,7 +94,7 @@ async fn commits_follow_each_rule() {
 
 #[actix_web::test]
 async fn what_the_server_commits_needs_no_signature_and_is_the_callers_own() {
-    let place = Place::new(json!({
+    let place = TestProject::new(json!({
         "reject_unsigned_commits": true, "commit_committer_check": true,
         "commit_committer_name_check": true, "member_check": true,
     }))
@@ -104,7 +104,7 @@ async fn what_the_server_commits_needs_no_signature_and_is_the_callers_own() {
 
 #[actix_web::test]
 async fn an_author_from_elsewhere_is_nobody_here() {
-    let place = Place::new(json!({ "member_check": true })).await;
+    let place = TestProject::new(json!({ "member_check": true })).await;
     let action = json!({ "action": "create", "file_path": "new", "content": "x" });
     let body = json!({ "branch": "main", "commit_message": "x", "actions": [action],
                        "author_email": "who@else", "author_name": "Who" });
@@ -115,7 +115,7 @@ async fn an_author_from_elsewhere_is_nobody_here() {
 
 #[actix_web::test]
 async fn large_files_are_refused() {
-    let place = Place::new(json!({ "max_file_size": 1 })).await;
+    let place = TestProject::new(json!({ "max_file_size": 1 })).await;
 
     assert_eq!(place.commit("x", "small", &"x".repeat(1 << 20)).await.0, 201);
     let large = place.commit("x", "large", &"y".repeat((1 << 20) + 1)).await;
@@ -126,7 +126,7 @@ async fn large_files_are_refused() {
 
 #[actix_web::test]
 async fn the_files_endpoints_refuse_in_the_same_words() {
-    let place = Place::new(json!({ "commit_message_regex": "JIRA" })).await;
+    let place = TestProject::new(json!({ "commit_message_regex": "JIRA" })).await;
     let body = json!({ "branch": "main", "commit_message": "x", "content": "x" });
     let text = json!({ "message": "Commit message does not follow the pattern 'JIRA'" });
 
@@ -137,7 +137,7 @@ async fn the_files_endpoints_refuse_in_the_same_words() {
 
 #[actix_web::test]
 async fn picks_and_reverts_follow_the_rules() {
-    let place = Place::new(json!({ "commit_message_negative_regex": "revert|picked" })).await;
+    let place = TestProject::new(json!({ "commit_message_negative_regex": "revert|picked" })).await;
     assert_eq!(place.commit("good", "new", "x").await.0, 201);
     let head = place.head().await;
     let id = head.as_str().unwrap();
@@ -157,7 +157,7 @@ async fn picks_and_reverts_follow_the_rules() {
 
 #[actix_web::test]
 async fn a_branch_that_is_made_here_is_looked_at_beforehand() {
-    let place = Place::new(json!({ "branch_name_regex": "^f/" })).await;
+    let place = TestProject::new(json!({ "branch_name_regex": "^f/" })).await;
     let ada = place.ada();
     let make = async |name: &str| {
         ada.post(&place.at("branches"), json!({ "branch": name, "ref": "main" })).await
@@ -203,7 +203,7 @@ async fn a_name_that_is_refused_makes_nothing_in_an_empty_repository() {
 
 #[actix_web::test]
 async fn tags_can_be_deleted_here_whatever_git_may() {
-    let place = Place::new(json!({ "deny_delete_tag": true })).await;
+    let place = TestProject::new(json!({ "deny_delete_tag": true })).await;
     let ada = place.ada();
     ada.post(&place.at("tags"), json!({ "tag_name": "gone", "ref": "main" })).await.created();
 
@@ -225,14 +225,14 @@ async fn a_new_projects_readme_is_the_servers_own_doing() {
 #[actix_web::test]
 async fn a_pattern_that_is_long_and_nested_stays_quick() {
     let rule = json!({ "commit_message_negative_regex": "(x+x+)+y".repeat(200) });
-    let place = Place::new(rule).await;
+    let place = TestProject::new(rule).await;
 
     assert_eq!(place.commit(&"x".repeat(1 << 20), "new", "x").await.0, 201);
 }
 
 #[actix_web::test]
 async fn every_door_of_the_api_asks_the_same_rule() {
-    let place = Place::new(json!({ "commit_message_regex": "JIRA" })).await;
+    let place = TestProject::new(json!({ "commit_message_regex": "JIRA" })).await;
     assert_eq!(place.commit("JIRA-0", "kept", "x").await.0, 201);
     let (ada, before, file) = (place.ada(), place.head().await, place.at("files/kept"));
     let told = json!({ "message": "Commit message does not follow the pattern 'JIRA'" });

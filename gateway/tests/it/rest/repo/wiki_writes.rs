@@ -92,12 +92,12 @@ async fn a_decided_write_that_git_did_not_follow_is_finished_at_the_start() {
     let first = parent.trim().parse().expect("an id");
     let step = |old, new| refs::RefMove {
         name: main.clone(),
-        old: refs::Expect::Exactly(old),
+        old: refs::ExpectedValue::Exactly(old),
         new: Some(new),
     };
     refs::move_now(&repository, &[step(second, first)]).await.expect("refs move");
     let decided = step(first, second);
-    app.write(move |tx| journal::WikiJournal::keep_wiki_moves(tx, wiki, &[decided]));
+    app.write(move |tx| journal::WikiJournal::save_wiki_moves(tx, wiki, &[decided]));
     assert_eq!(slugs(&ada, &path).await, ["one"]);
     let open = || journal::unsettled(&state.db, &state.storage);
     assert_eq!(open().await.expect("rows").len(), 1);

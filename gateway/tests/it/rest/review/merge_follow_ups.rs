@@ -8,8 +8,8 @@ use org::access::{IdOrPath, locate_project};
 use repo::{
     commit::Writer,
     git::{Oid, RefName},
-    ports::Aftermath,
-    push::{Push, RefChange, Via},
+    ports::AfterPush,
+    push::{Push, PushSource, RefChange},
 };
 use serde_json::{Value, json};
 
@@ -141,7 +141,7 @@ async fn commits_pushed_to_the_default_branch_close_issues() {
 /// As if the process ended before it came to what follows from a push.
 struct CutOff;
 
-impl Aftermath for CutOff {
+impl AfterPush for CutOff {
     fn follow<'a>(&'a self, _: &'a Push) -> BoxFuture<'a, Result<()>> {
         Box::pin(async { Ok(()) })
     }
@@ -162,8 +162,8 @@ async fn issues_that_a_push_names_are_closed_though_the_process_ended_too_soon()
         let (project, who) = app.write(move |tx| locate_project(tx, ada, &IdOrPath::Id(id.0)));
         let main = RefName::branch("main").expect("a name");
         let change = RefChange::plain(main, Some(before), Some(after));
-        let push = Push::new(project.0, who, Via::Api, vec![change]);
-        let cut_off: Arc<dyn Aftermath> = Arc::new(CutOff);
+        let push = Push::new(project.0, who, PushSource::Api, vec![change]);
+        let cut_off: Arc<dyn AfterPush> = Arc::new(CutOff);
         let writer = Writer { aftermath: &cut_off, ..app.state.writer() };
         repo::push::apply(writer, push).await.expect("it is pushed");
     }

@@ -166,7 +166,7 @@ async fn a_push_that_was_not_seen_is_made_up_for() {
     let id = known.id;
     app.write(move |tx| tx.change_merge_request(id, &stale).map(drop));
 
-    forge::merge_request::merge::catch_up(&app.state, id).await.expect("git is there");
+    forge::merge_request::merge::resync_with_git(&app.state, id).await.expect("git is there");
 
     assert_eq!(stage.shown(1).await["sha"], new);
     assert_eq!(stage.merge(1, json!({ "sha": new })).await.ok()["state"], "merged");
@@ -196,7 +196,7 @@ async fn a_source_that_went_unseen_closes_it() {
     let open = Columns { state: Some(MergeRequestState::Opened), ..Columns::default() };
     app.write(move |tx| tx.change_merge_request(id, &open).map(drop));
 
-    forge::merge_request::merge::catch_up(&app.state, id).await.expect("git is there");
+    forge::merge_request::merge::resync_with_git(&app.state, id).await.expect("git is there");
 
     assert_eq!(stage.shown(1).await["state"], "closed");
 }

@@ -180,7 +180,7 @@ async fn a_project_may_ask_for_the_password() {
     let ada = app.user("ada").id;
     app.write(move |tx| {
         use org::user::store::UserStore as _;
-        tx.keep_password(ada, &password::hash("correct horse")?, None)
+        tx.save_password(ada, &password::hash("correct horse")?, None)
     });
     forge.configure(json!({ "require_password_to_approve": true })).await;
 

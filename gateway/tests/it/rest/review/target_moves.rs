@@ -1,6 +1,6 @@
 //! What merge requests say when the branch moves that they lead to.
 
-use review::merge_request::{merge::LookStore as _, mergeability::Look};
+use review::merge_request::{merge::LookStore as _, mergeability::CheckStep};
 use serde_json::{Value, json};
 use time::Duration;
 
@@ -65,8 +65,8 @@ async fn what_git_said_of_a_target_before_it_moved_does_not_count() {
     stage.commit("main", None, "third.txt", "three\n").await;
 
     let (old, new) = (seen.clone(), app.write(move |tx| tx.seen(id)));
-    assert!(app.write(move |tx| tx.keep_look(&old, Look::Fits)).is_none());
-    assert!(app.write(move |tx| tx.keep_look(&new, Look::Fits)).is_some());
+    assert!(app.write(move |tx| tx.save_mergeability(&old, CheckStep::Fits)).is_none());
+    assert!(app.write(move |tx| tx.save_mergeability(&new, CheckStep::Fits)).is_some());
 }
 
 #[actix_web::test]

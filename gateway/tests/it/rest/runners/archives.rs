@@ -6,7 +6,7 @@ use flate2::{Compression, Crc, write::DeflateEncoder};
 
 /// A file of an archive, with what the list says of it.
 #[derive(Clone)]
-pub(super) struct Packed {
+pub(super) struct ZipMember {
     pub(super) name: Vec<u8>,
     pub(super) method: u16,
     pub(super) crc: u32,
@@ -21,7 +21,7 @@ fn number(size: usize) -> u32 {
     u32::try_from(size).expect("small")
 }
 
-impl Packed {
+impl ZipMember {
     /// A file that is kept as it is.
     pub(super) fn plain(name: &str, content: &[u8]) -> Self {
         let mut crc = Crc::new();
@@ -61,7 +61,7 @@ impl Packed {
 }
 
 /// A zip file with these files.
-pub(super) fn archive_of(files: &[Packed]) -> Vec<u8> {
+pub(super) fn archive_of(files: &[ZipMember]) -> Vec<u8> {
     let (mut whole, mut list) = (Vec::new(), Vec::new());
     for file in files {
         let at = number(whole.len()).wrapping_add(file.shift);

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use super::{
-    archives::{Packed, archive_of},
+    archives::{ZipMember, archive_of},
     program::{Runner, Work, set_up},
 };
 use crate::support::{
@@ -22,7 +22,7 @@ use crate::support::{
 const ONE: &str = "job: {script: x, artifacts: {paths: [out]}}\n";
 
 /// A job whose archive holds these files, and where its artifacts are.
-async fn with_files<'a>(app: &'a TestApp, files: &[Packed]) -> (Person<'a>, String) {
+async fn with_files<'a>(app: &'a TestApp, files: &[ZipMember]) -> (Person<'a>, String) {
     let (project, mia, runner) = set_up(app, ONE).await;
     let payload = runner.take().await;
     let work = Work::new(app, &payload);
@@ -35,7 +35,7 @@ async fn with_files<'a>(app: &'a TestApp, files: &[Packed]) -> (Person<'a>, Stri
 async fn no_path_leads_out_of_an_archive() {
     let app = TestApp::new();
     let names = ["../up.txt", "/etc/passwd", "nul\0.txt", "a//b.txt", "./dot.txt", "ok.txt"];
-    let files: Vec<Packed> = names.iter().map(|name| Packed::plain(name, b"one")).collect();
+    let files: Vec<ZipMember> = names.iter().map(|name| ZipMember::plain(name, b"one")).collect();
     let (mia, path) = with_files(&app, &files).await;
 
     for odd in [
@@ -60,8 +60,9 @@ async fn no_path_leads_out_of_an_archive() {
 #[actix_web::test]
 async fn a_file_that_lies_of_itself_is_not_found() {
     let app = TestApp::new();
-    let (plain, packed) = (Packed::plain("x", b"0123456789"), Packed::deflated("x", &[b'x'; 1000]));
-    let named = |name: &str, file: Packed| Packed { name: name.as_bytes().to_vec(), ..file };
+    let (plain, packed) =
+        (ZipMember::plain("x", b"0123456789"), ZipMember::deflated("x", &[b'x'; 1000]));
+    let named = |name: &str, file: ZipMember| ZipMember { name: name.as_bytes().to_vec(), ..file };
     let files = [
         named("long", plain.but(|file| file.size = u32::MAX - 1)),
         named("longer", packed.but(|file| file.size = u32::MAX - 1)),
@@ -97,8 +98,9 @@ async fn heard(server: &Server, person: &Person<'_>, path: &str) -> Vec<u8> {
 #[actix_web::test]
 async fn a_file_that_is_other_than_its_checksum_breaks_off() {
     let app = TestApp::new();
-    let (plain, packed) = (Packed::plain("a", b"0123456789"), Packed::deflated("b", &[b'x'; 1000]));
-    let short = Packed { name: b"c".to_vec(), ..packed.but(|file| file.size += 1) };
+    let (plain, packed) =
+        (ZipMember::plain("a", b"0123456789"), ZipMember::deflated("b", &[b'x'; 1000]));
+    let short = ZipMember { name: b"c".to_vec(), ..packed.but(|file| file.size += 1) };
     let files = [plain.but(|file| file.crc ^= 1), packed.but(|file| file.crc ^= 1), short];
     let (mia, path) = with_files(&app, &files).await;
     let server = app.serve();
@@ -116,9 +118,9 @@ async fn a_file_that_is_other_than_its_checksum_breaks_off() {
 async fn a_bomb_is_as_long_as_it_says_and_costs_a_block_at_a_time() {
     let app = TestApp::new();
     let size = 24 << 20;
-    let bomb = Packed::deflated("bomb", &vec![0; size]);
-    let many = (0..20_000).map(|index| Packed::plain(&format!("f/{index}"), b""));
-    let files: Vec<Packed> = many.chain([bomb]).collect();
+    let bomb = ZipMember::deflated("bomb", &vec![0; size]);
+    let many = (0..20_000).map(|index| ZipMember::plain(&format!("f/{index}"), b""));
+    let files: Vec<ZipMember> = many.chain([bomb]).collect();
     let (mia, path) = with_files(&app, &files).await;
 
     let end =
@@ -160,7 +162,7 @@ async fn a_name_ends_no_header() {
     let work = Work::new(&app, &payload);
     let form = "--edge\r\nContent-Disposition: form-data; name=\"file\"; \
                 filename=\"a\tb\\\"c.zip\"\r\n\r\n";
-    let content = archive_of(&[Packed::plain(odd, b"one")]);
+    let content = archive_of(&[ZipMember::plain(odd, b"one")]);
     let body = [form.as_bytes(), &content, b"\r\n--edge--\r\n"].concat();
     let place = format!("{}/artifacts", work.path);
     let kind = "multipart/form-data; boundary=edge";
@@ -207,7 +209,7 @@ async fn a_file_of_a_private_project_is_behind_no_other_door() {
     let (project, _, runner) = set_up(&app, ONE).await;
     let payload = runner.take().await;
     let work = Work::new(&app, &payload);
-    let files = [Packed::plain("out/a.txt", b"hidden")];
+    let files = [ZipMember::plain("out/a.txt", b"hidden")];
     work.bring("", "artifacts.zip", &archive_of(&files)).await.with(201);
     work.report(json!({ "state": "success" })).await.with(200);
     let (eve, job) = (app.person("eve"), payload["id"].clone());

@@ -4,7 +4,7 @@ use kernel::{AccessLevel::Guest, Visibility, ids::ProjectId};
 use serde_json::{Value, json};
 
 use super::{
-    archives::{Packed, archive_of},
+    archives::{ZipMember, archive_of},
     program::{Runner, Work, set_up},
 };
 use crate::support::{Answer, Person, TestApp, ci::commit};
@@ -13,7 +13,7 @@ const ONE: &str = "job: {script: x, artifacts: {paths: [out]}}\n";
 const TEXT: &[u8] = b"0123456789";
 
 fn archive() -> Vec<u8> {
-    archive_of(&[Packed::deflated("out/a.txt", TEXT), Packed::plain("out/b.txt", TEXT)])
+    archive_of(&[ZipMember::deflated("out/a.txt", TEXT), ZipMember::plain("out/b.txt", TEXT)])
 }
 
 /// A job that has brought an archive and succeeded; the answer is its id.

@@ -1,6 +1,6 @@
 //! Whose jobs the built-in runner gets: `crates/forge/src/runner/built_in.rs`.
 
-use forge::runner::{built_in, built_in_rule::Whose};
+use forge::runner::{built_in, built_in_rule::JobOwners};
 use kernel::{AccessLevel::Maintainer, Visibility, ids::ProjectId};
 use runners::runner::RunnerToken;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::support::{
 const ONE: &str = "one: {script: x}\n";
 
 /// The built-in runner with a rule.
-async fn runner<'a>(app: &'a TestApp, whose: Whose) -> Runner<'a> {
+async fn runner<'a>(app: &'a TestApp, whose: JobOwners) -> Runner<'a> {
     let token = RunnerToken::registered();
     let made = built_in::enroll(&app.state, token.clone()).await.expect("a runner");
     app.state.built_in.set(made.id, whose);
@@ -46,7 +46,7 @@ async fn it_is_one_of_the_installation_and_says_what_it_is() {
 async fn it_does_what_administrators_start_and_nothing_else() {
     let app = TestApp::new();
     let project = shared(&app).await;
-    let runner = runner(&app, Whose::Administrators).await;
+    let runner = runner(&app, JobOwners::Administrators).await;
 
     runner.ask(json!({})).await.with(204);
     let sha = commit(&app.admin(), project, "main", "Mine", "one: {script: y}\n").await;
@@ -58,7 +58,7 @@ async fn it_does_what_administrators_start_and_nothing_else() {
 async fn a_job_that_somebody_else_repeats_is_not_an_administrators() {
     let app = TestApp::new();
     let project = shared(&app).await;
-    let runner = runner(&app, Whose::Administrators).await;
+    let runner = runner(&app, JobOwners::Administrators).await;
     commit(&app.admin(), project, "main", "Mine", "one: {script: y}\n").await;
     let taken = runner.take().await;
     let own = format!("/projects/{project}/jobs/{}", taken["id"]);
@@ -77,7 +77,7 @@ async fn a_job_that_somebody_else_repeats_is_not_an_administrators() {
 async fn an_administrator_who_is_none_any_more_starts_nothing() {
     let app = TestApp::new();
     let project = shared(&app).await;
-    let runner = runner(&app, Whose::Administrators).await;
+    let runner = runner(&app, JobOwners::Administrators).await;
     commit(&app.admin(), project, "main", "Mine", "one: {script: y}\n").await;
 
     app.block("root");
@@ -96,7 +96,7 @@ async fn it_does_the_jobs_of_places_whoever_starts_them() {
     let paths = vec!["root/hello".to_owned(), "root".to_owned(), "nowhere".to_owned()];
     let (places, unknown) = built_in::places(&app.state, paths).await.expect("a look");
     assert_eq!(unknown, ["root", "nowhere"], "a person is no group");
-    let runner = runner(&app, Whose::Places(places)).await;
+    let runner = runner(&app, JobOwners::Places(places)).await;
 
     assert_eq!(runner.take().await["job_info"]["project_id"], project.0);
     runner.ask(json!({})).await.with(204);
@@ -113,7 +113,7 @@ async fn a_group_is_all_that_lies_in_it() {
     let deep = olga.post("/projects", new).await.created()["id"].as_i64().expect("an id");
     commit(&olga, ProjectId(deep), "main", "Hers", ONE).await;
     let (places, _) = built_in::places(&app.state, vec!["team".to_owned()]).await.expect("a look");
-    let runner = runner(&app, Whose::Places(places)).await;
+    let runner = runner(&app, JobOwners::Places(places)).await;
 
     assert_eq!(runner.take().await["job_info"]["project_id"], deep);
 }
@@ -122,12 +122,12 @@ async fn a_group_is_all_that_lies_in_it() {
 async fn it_gets_nothing_where_it_is_not_meant_to_run_or_rests() {
     let app = TestApp::new();
     shared(&app).await;
-    let idle = runner(&app, Whose::Nobody).await;
+    let idle = runner(&app, JobOwners::Nobody).await;
     idle.ask(json!({})).await.with(204);
 
     let app = TestApp::new();
     shared(&app).await;
-    let tired = runner(&app, Whose::Everybody).await;
+    let tired = runner(&app, JobOwners::Everybody).await;
     app.state.built_in.rest();
     tired.ask(json!({})).await.with(204);
 }

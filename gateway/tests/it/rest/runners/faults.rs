@@ -1,6 +1,6 @@
 //! What happens when a runner, a clock or a disk is not as it should be.
 
-use ci::log::LogPlace;
+use ci::log::LogKey;
 use kernel::ids::{JobId, PipelineId, ProjectId};
 use serde_json::{Value, json};
 use time::Duration;
@@ -68,7 +68,7 @@ async fn a_log_for_which_the_disk_has_no_room_goes_on_when_it_has() {
     let payload = runner.take().await;
     let number = |value: &Value| value.as_i64().expect("a number");
     let pipeline = PipelineId(number(&pipelines(&mia, project, "").await[0]["id"]));
-    let place = LogPlace { project, pipeline, job: JobId(number(&payload["id"])) };
+    let place = LogKey { project, pipeline, job: JobId(number(&payload["id"])) };
     let file = app.state.logs.path(place);
     std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
     std::os::unix::fs::symlink("/dev/full", &file).expect("a link");

@@ -16,7 +16,7 @@ use crate::support::{
 /// Nothing runs before somebody asks for a pipeline.
 const ON_DEMAND: &str = "job: {script: x, rules: [{if: $CI_PIPELINE_SOURCE == 'api'}]}\n";
 
-type Asking<'a> = Pin<Box<dyn Future<Output = Answer> + 'a>>;
+type PendingRequest<'a> = Pin<Box<dyn Future<Output = Answer> + 'a>>;
 
 async fn pause() {
     tokio::time::sleep(Wait::from_millis(1)).await;
@@ -33,10 +33,10 @@ async fn cursor(runner: &Runner<'_>, system_id: &str) -> String {
 }
 
 /// Lets a runner wait.
-async fn held<'a>(runner: &'a Runner<'_>, system_id: &str) -> Asking<'a> {
+async fn held<'a>(runner: &'a Runner<'_>, system_id: &str) -> PendingRequest<'a> {
     let cursor = cursor(runner, system_id).await;
     let more = json!({ "system_id": system_id, "last_update": cursor });
-    let mut asking: Asking<'a> = Box::pin(runner.ask(more));
+    let mut asking: PendingRequest<'a> = Box::pin(runner.ask(more));
     let before = waiting(runner.app);
     while waiting(runner.app) == before {
         assert!(poll!(&mut asking).is_pending(), "it waits");

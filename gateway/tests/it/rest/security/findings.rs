@@ -33,5 +33,5 @@ pub(super) fn finding(title: &str) -> Finding {
 }
 
 pub(super) fn keep(app: &TestApp, project: ProjectId, finding: Finding) {
-    app.write(move |tx| tx.keep_finding(project, PipelineId(1), &finding));
+    app.write(move |tx| tx.save_finding(project, PipelineId(1), &finding));
 }

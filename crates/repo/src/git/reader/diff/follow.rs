@@ -11,7 +11,7 @@ use crate::git::reader::tree::TreePage;
 use crate::git::{Deadline, EntryKind, FileMode, Oid, Result, TreePath};
 
 /// Asked about commits in the order of the log. The name changes for all that follow, on whatever line of history.
-pub(in crate::git::reader) struct Follow<'r> {
+pub(in crate::git::reader) struct PathHistory<'r> {
     reader: &'r Reader,
     path: TreePath,
     filter: Option<PathFilter<'r>>,
@@ -19,7 +19,7 @@ pub(in crate::git::reader) struct Follow<'r> {
     deadline: Deadline,
 }
 
-impl<'r> Follow<'r> {
+impl<'r> PathHistory<'r> {
     pub(in crate::git::reader) fn new(
         reader: &'r Reader,
         path: &TreePath,

@@ -60,7 +60,7 @@ impl Reader {
         deadline: Deadline,
     ) -> Result<Vec<FileDiff>> {
         let mut files = Vec::new();
-        let mut room = Room::of(limits);
+        let mut room = DiffBudget::of(limits);
         for change in self.changes(from, to, deadline)? {
             deadline.check()?;
             for change in change.split_by_type() {
@@ -79,7 +79,7 @@ impl Reader {
         deadline: Deadline,
     ) -> Result<(Vec<FileDiff>, bool)> {
         let mut files = Vec::new();
-        let mut room = Room::of(limits);
+        let mut room = DiffBudget::of(limits);
         for change in self.changes(from, to, deadline)? {
             deadline.check()?;
             for change in change.split_by_type() {
@@ -117,7 +117,7 @@ impl Reader {
         let mut total = LineStats::default();
         for change in self.changes(from, to, deadline)? {
             deadline.check()?;
-            if let Compared::Text(before, after) = self.compare(&change, COUNTED_BYTES)? {
+            if let BlobComparison::Text(before, after) = self.compare(&change, COUNTED_BYTES)? {
                 total += hunks::count(&before, &after);
             }
         }
@@ -130,7 +130,12 @@ impl Reader {
         Ok(object.try_to_commit_ref()?.parents().next().map(|parent| Oid::of(&parent)))
     }
 
-    fn file_diff(&self, change: &Change, limits: DiffLimits, room: &mut Room) -> Result<FileDiff> {
+    fn file_diff(
+        &self,
+        change: &Change,
+        limits: DiffLimits,
+        room: &mut DiffBudget,
+    ) -> Result<FileDiff> {
         let mut file = FileDiff {
             change: change.kind(),
             old_path: change.old_path().clone(),
@@ -151,9 +156,9 @@ impl Reader {
             return Ok(file);
         }
         match self.compare(change, limits.file_bytes)? {
-            Compared::Binary => file.binary = true,
-            Compared::TooLarge => file.too_large = true,
-            Compared::Text(before, after) => {
+            BlobComparison::Binary => file.binary = true,
+            BlobComparison::TooLarge => file.too_large = true,
+            BlobComparison::Text(before, after) => {
                 let (text, stats) = hunks::unified(&before, &after);
                 file.stats = stats;
                 file.too_large = text.len() > limits.patch_bytes;
@@ -166,34 +171,34 @@ impl Reader {
         Ok(file)
     }
 
-    fn compare(&self, change: &Change, most: u64) -> Result<Compared> {
+    fn compare(&self, change: &Change, most: u64) -> Result<BlobComparison> {
         if change.is_same_content() {
-            return Ok(Compared::Text(Vec::new(), Vec::new()));
+            return Ok(BlobComparison::Text(Vec::new(), Vec::new()));
         }
         let before = self.content(change.old, most)?;
         let after = self.content(change.new, most)?;
         Ok(match (before, after) {
-            (Content::TooLarge, _) | (_, Content::TooLarge) => Compared::TooLarge,
-            (Content::Binary, _) | (_, Content::Binary) => Compared::Binary,
-            (Content::Text(before), Content::Text(after)) => Compared::Text(before, after),
+            (Content::TooLarge, _) | (_, Content::TooLarge) => BlobComparison::TooLarge,
+            (Content::Binary, _) | (_, Content::Binary) => BlobComparison::Binary,
+            (Content::Text(before), Content::Text(after)) => BlobComparison::Text(before, after),
         })
     }
 }
 
-enum Compared {
+enum BlobComparison {
     Text(Vec<u8>, Vec<u8>),
     Binary,
     TooLarge,
 }
 
 /// What is left of the limits for the whole diff.
-struct Room {
+struct DiffBudget {
     bytes: usize,
     lines: u64,
     files: usize,
 }
 
-impl Room {
+impl DiffBudget {
     fn of(limits: DiffLimits) -> Self {
         Self { bytes: limits.total_bytes, lines: limits.total_lines, files: limits.files }
     }

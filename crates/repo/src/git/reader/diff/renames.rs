@@ -115,7 +115,7 @@ struct Search<'a> {
 
 /// How well a source fits one target.
 #[derive(Clone, Copy)]
-struct Fit {
+struct RenameScore {
     target: usize,
     source: usize,
     score: u64,
@@ -215,18 +215,18 @@ impl<'a> Search<'a> {
     }
 
     /// The best sources of every open target, best first.
-    fn best_fits(&mut self, sources: &[usize]) -> Result<Vec<Fit>> {
+    fn best_fits(&mut self, sources: &[usize]) -> Result<Vec<RenameScore>> {
         let mut all = Vec::new();
         for target in 0..self.targets.len() {
             if self.matches[target].is_some() {
                 continue;
             }
-            let mut best: Vec<Fit> = Vec::with_capacity(CANDIDATES);
+            let mut best: Vec<RenameScore> = Vec::with_capacity(CANDIDATES);
             for source in sources.iter().copied() {
                 self.deadline.check()?;
                 let score = self.similarity(source, target, ENOUGH)?;
                 let is_namesake = are_namesakes(&self.sources[source], &self.targets[target]);
-                keep_if_better(&mut best, Fit { target, source, score, is_namesake });
+                keep_if_better(&mut best, RenameScore { target, source, score, is_namesake });
             }
             all.extend(best);
         }
@@ -234,7 +234,7 @@ impl<'a> Search<'a> {
         Ok(all)
     }
 
-    fn take(&mut self, fits: &[Fit], used: bool) {
+    fn take(&mut self, fits: &[RenameScore], used: bool) {
         for fit in fits.iter().take_while(|fit| fit.score >= ENOUGH) {
             if self.matches[fit.target].is_none() && (used || !self.used[fit.source]) {
                 self.accept(fit.target, fit.source);
@@ -301,13 +301,13 @@ fn are_namesakes(one: &Candidate, other: &Candidate) -> bool {
     one.path.name() == other.path.name()
 }
 
-fn by_fit(one: &Fit, other: &Fit) -> Ordering {
+fn by_fit(one: &RenameScore, other: &RenameScore) -> Ordering {
     (Reverse(one.score), Reverse(one.is_namesake))
         .cmp(&(Reverse(other.score), Reverse(other.is_namesake)))
 }
 
 /// Replaces the worst of a full list, the first of these where several are.
-fn keep_if_better(best: &mut Vec<Fit>, fit: Fit) {
+fn keep_if_better(best: &mut Vec<RenameScore>, fit: RenameScore) {
     if best.len() < CANDIDATES {
         best.push(fit);
         return;

@@ -22,14 +22,14 @@ use crate::support::{Person, TestApp};
 const SEEDS: [u64; 5] = [1, 2, 3, 5, 8];
 
 /// One caller, whose calls go through one service: making one for each call would take most of the time.
-struct Door<'a, S> {
+struct CallerSession<'a, S> {
     service: &'a S,
     stage: &'a Stage<'a>,
     person: Option<usize>,
     caller: Person<'a>,
 }
 
-impl<S> Door<'_, S>
+impl<S> CallerSession<'_, S>
 where
     S: Service<actix_http::Request, Response = ServiceResponse<BoxBody>, Error = Error>,
 {
@@ -192,7 +192,7 @@ async fn check_everybody(app: &TestApp, stage: &Stage<'_>) {
         test::init_service(App::new().configure(serve::configure(app.state.clone()))).await;
     let callers = stage.people.iter().cloned().enumerate().map(|(person, one)| (Some(person), one));
     for (person, caller) in callers.chain([(None, app.anonymous())]) {
-        Door { service: &service, stage, person, caller }.check().await;
+        CallerSession { service: &service, stage, person, caller }.check().await;
     }
 }
 

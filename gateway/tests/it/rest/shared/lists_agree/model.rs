@@ -6,7 +6,7 @@ pub(super) const GUEST: i64 = 10;
 const REPORTER: i64 = 20;
 
 /// A level, and the day on which it ends.
-pub(super) type Given = (i64, Option<u32>);
+pub(super) type TimedLevel = (i64, Option<u32>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Visibility {
@@ -50,14 +50,14 @@ pub(super) struct World {
     pub(super) today: u32,
     pub(super) groups: Vec<Group>,
     pub(super) projects: Vec<Project>,
-    pub(super) in_groups: BTreeMap<(usize, usize), Given>,
-    pub(super) in_projects: BTreeMap<(usize, usize), Given>,
-    pub(super) group_links: BTreeMap<(usize, usize), Given>,
-    pub(super) project_links: BTreeMap<(usize, usize), Given>,
+    pub(super) in_groups: BTreeMap<(usize, usize), TimedLevel>,
+    pub(super) in_projects: BTreeMap<(usize, usize), TimedLevel>,
+    pub(super) group_links: BTreeMap<(usize, usize), TimedLevel>,
+    pub(super) project_links: BTreeMap<(usize, usize), TimedLevel>,
 }
 
 impl World {
-    fn living(&self, given: Option<&Given>) -> i64 {
+    fn living(&self, given: Option<&TimedLevel>) -> i64 {
         given.filter(|(_, end)| end.is_none_or(|end| self.today < end)).map_or(0, |given| given.0)
     }
 
@@ -138,7 +138,11 @@ impl World {
         self.living_links(&self.project_links, project)
     }
 
-    fn living_links(&self, links: &BTreeMap<(usize, usize), Given>, of: usize) -> BTreeSet<usize> {
+    fn living_links(
+        &self,
+        links: &BTreeMap<(usize, usize), TimedLevel>,
+        of: usize,
+    ) -> BTreeSet<usize> {
         let living = links.iter().filter(|(key, link)| key.0 == of && self.living(Some(link)) > 0);
         living.map(|((_, invited), _)| *invited).collect()
     }

@@ -5,7 +5,7 @@ use kernel::{ids::ProjectId, time::date_text};
 use serde_json::{Value, json};
 use time::Duration;
 
-use super::model::{GUEST, Given, Group, Project, Visibility, World};
+use super::model::{GUEST, Group, Project, TimedLevel, Visibility, World};
 use crate::support::{Person, TestApp};
 
 /// Numbers that look random, the same for the same seed.
@@ -164,7 +164,7 @@ impl<'a> Stage<'a> {
     }
 
     /// A level, mostly without an end; and the parameters that give it.
-    fn given(&mut self, level: &str) -> (Given, Value) {
+    fn given(&mut self, level: &str) -> (TimedLevel, Value) {
         let end = (self.dice.below(3) == 0).then(|| self.world.today + 1);
         let given = (LEVELS[self.dice.below(4)], end);
         let date = end.map(|day| date_text(start().plus(Duration::days(i64::from(day))).date()));
@@ -209,13 +209,13 @@ impl<'a> Stage<'a> {
         }
     }
 
-    async fn join(&mut self, place: &str, person: usize) -> Option<Given> {
+    async fn join(&mut self, place: &str, person: usize) -> Option<TimedLevel> {
         let (given, mut body) = self.given("access_level");
         body["user_id"] = json!(self.app.user(&self.people[person].username).id);
         self.is_done(place, body).await.then_some(given)
     }
 
-    async fn share(&mut self, path: &str, invited: usize) -> Option<Given> {
+    async fn share(&mut self, path: &str, invited: usize) -> Option<TimedLevel> {
         let (given, mut body) = self.given("group_access");
         body["group_id"] = json!(self.groups[invited]);
         self.is_done(path, body).await.then_some(given)

@@ -1,0 +1,234 @@
+//! Connections to PostgreSQL, kept for those who come next. While the server does not answer, everybody is told so at
+//! once: nobody waits for what others already know.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use diesel::{
+    Connection as _, PgConnection, connection::SimpleConnection as _, r2d2::R2D2Connection as _,
+};
+use kernel::{Error, Result};
+use tokio::{
+    pin, select,
+    sync::{Notify, Semaphore, SemaphorePermit},
+    time::sleep,
+};
+
+/// A connection that answered so lately is used without asking first whether it still does: that would be one more
+/// round trip for every read.
+const FRESH: Duration = Duration::from_secs(1);
+/// A connection is not kept longer, and with it go the statements that it has prepared.
+const LIFETIME: Duration = Duration::from_secs(30 * 60);
+/// Whoever has no connection by then is told to come back.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// So long nobody tries again to reach a server that was just out of reach.
+const PAUSE: Duration = Duration::from_millis(250);
+const AWAY: &str = "the database does not answer";
+
+/// Many ask at once, so a question that other processes help with takes their time from other questions, and starting
+/// them takes longer than most answers.
+const ALONE: &str = "SET max_parallel_workers_per_gather = 0";
+
+/// How soon a server counts as gone that says nothing at all. libpq takes nothing below two seconds.
+const LIMITS: [(&str, u32); 5] = [
+    ("connect_timeout", 2),
+    ("keepalives_idle", 10),
+    ("keepalives_interval", 3),
+    ("keepalives_count", 3),
+    ("tcp_user_timeout", 10_000),
+];
+
+/// Whether the server answers, as all lanes of a process know it.
+#[derive(Default)]
+pub(crate) struct Reach {
+    /// When it last failed to; nothing while it answers.
+    failed: Mutex<Option<Instant>>,
+    lost: Notify,
+}
+
+impl Reach {
+    fn failed(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_away(&self) -> bool {
+        self.failed().is_some_and(|at| at.elapsed() < PAUSE)
+    }
+
+    fn note(&self, answers: bool) {
+        *self.failed() = (!answers).then(Instant::now);
+        if !answers {
+            self.lost.notify_waiters();
+        }
+    }
+}
+
+/// So many connections at most, of which those nobody uses are kept.
+pub(crate) struct ConnectionPool {
+    url: String,
+    places: Semaphore,
+    idle: Mutex<Vec<IdleConnection>>,
+    reach: Arc<Reach>,
+}
+
+struct IdleConnection {
+    conn: PgConnection,
+    born: Instant,
+    seen: Instant,
+}
+
+/// Why nothing came of it.
+pub(crate) enum Failure {
+    Plain(Error),
+    /// The connection is gone, whoever ended it.
+    Ended(Error),
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Plain(cause) => cause,
+            Failure::Ended(cause) => Self::out_of_reach(cause),
+        }
+    }
+}
+
+impl ConnectionPool {
+    pub(crate) fn new(url: &str, size: usize, reach: Arc<Reach>) -> Self {
+        let places = Semaphore::new(size);
+        Self { url: with_limits(url), places, idle: Mutex::default(), reach }
+    }
+
+    /// Waits for a place, but not for a server that is away.
+    pub(crate) async fn place(&self) -> Result<SemaphorePermit<'_>> {
+        if let Ok(place) = self.places.try_acquire() {
+            return Ok(place);
+        }
+        let lost = self.reach.lost.notified();
+        pin!(lost);
+        lost.as_mut().enable();
+        if self.reach.is_away() {
+            return Err(Error::out_of_reach(AWAY));
+        }
+        select! {
+            place = self.places.acquire() => place.map_err(Error::internal),
+            () = lost => Err(Error::out_of_reach(AWAY)),
+            () = sleep(PATIENCE) => Err(Error::out_of_reach("every connection to the database is in use")),
+        }
+    }
+
+    /// Works on a connection. Blocks.
+    pub(crate) fn lend(
+        &self,
+        work: &mut dyn FnMut(&mut PgConnection) -> Result<()>,
+    ) -> Result<(), Failure> {
+        let mut kept = self.take().map_err(Failure::Plain)?;
+        match work(&mut kept.conn) {
+            Err(cause) if cause.is_ours() && kept.conn.ping().is_err() => {
+                // Those beside it were most likely ended with it.
+                self.idle().clear();
+                Err(Failure::Ended(cause))
+            }
+            done => {
+                self.keep(kept);
+                done.map_err(Failure::Plain)
+            }
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<IdleConnection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Result<IdleConnection> {
+        loop {
+            let Some(mut kept) = self.idle().pop() else { return self.connect() };
+            if kept.seen.elapsed() < FRESH || kept.conn.ping().is_ok() {
+                return Ok(kept);
+            }
+        }
+    }
+
+    fn connect(&self) -> Result<IdleConnection> {
+        if self.reach.is_away() {
+            return Err(Error::out_of_reach(AWAY));
+        }
+        let opened =
+            PgConnection::establish(&self.url).map_err(Error::out_of_reach).and_then(|mut conn| {
+                conn.batch_execute(ALONE).map_err(Error::out_of_reach)?;
+                Ok(conn)
+            });
+        self.reach.note(opened.is_ok());
+        let (conn, now) = (opened?, Instant::now());
+        #[cfg(feature = "testing")]
+        let conn = crate::testing::watched(conn, &self.url);
+        Ok(IdleConnection { conn, born: now, seen: now })
+    }
+
+    fn keep(&self, mut kept: IdleConnection) {
+        if !kept.conn.is_broken() && kept.born.elapsed() < LIFETIME {
+            kept.seen = Instant::now();
+            self.idle().push(kept);
+        }
+    }
+}
+
+/// The address with our limits, where it names none of its own.
+pub(crate) fn with_limits(url: &str) -> String {
+    let mut url = url.to_owned();
+    for (name, value) in LIMITS {
+        if !url.contains(&format!("{name}=")) {
+            let sign = if url.contains('?') { '&' } else { '?' };
+            url.push_str(&format!("{sign}{name}={value}"));
+        }
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Instant};
+
+    use kernel::{Error, error::Kind};
+
+    use super::{ConnectionPool, FRESH, Failure, Reach, with_limits};
+
+    /// Nobody listens on that port.
+    const NOWHERE: &str = "postgres://forgeway@127.0.0.1:1/forgeway";
+
+    /// Not the caller's fault, and none of the program either.
+    fn is_away(refused: &Error) -> bool {
+        refused.kind == Kind::Unavailable && refused.is_ours()
+    }
+
+    #[test]
+    fn an_address_keeps_its_own_limits() {
+        let plain = with_limits(NOWHERE);
+        assert!(plain.starts_with(&format!("{NOWHERE}?connect_timeout=2&")), "{plain}");
+        let own = with_limits("postgres://db/x?connect_timeout=30");
+        assert!(own.starts_with("postgres://db/x?connect_timeout=30&keepalives_idle"), "{own}");
+    }
+
+    #[test]
+    fn a_server_that_is_away_is_told_at_once() {
+        let lane = ConnectionPool::new(NOWHERE, 1, Arc::default());
+        let before = Instant::now();
+        for _ in 0..100 {
+            let refused: Error = lane.lend(&mut |_| Ok(())).err().map(Failure::into).unwrap();
+            assert!(is_away(&refused), "{refused:?}");
+        }
+        assert!(before.elapsed() < 10 * FRESH);
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_a_server_that_is_away() {
+        let reach = Arc::<Reach>::default();
+        let lane = ConnectionPool::new(NOWHERE, 1, Arc::clone(&reach));
+        let _only = lane.place().await.unwrap();
+        let (waiting, ()) = tokio::join!(lane.place(), async { reach.note(false) });
+        assert!(waiting.is_err_and(|refused| is_away(&refused)));
+        assert!(lane.place().await.is_err_and(|refused| is_away(&refused)));
+    }
+}

@@ -130,8 +130,9 @@ fn intake(client: &Client, root: &str, project: i64) -> Result<Intake> {
     let made = post(client, &path, &json!({ "name": "Monitor", "active": true }))?;
     let text = |field: &str| made[field].as_str().with_context(|| format!("no {field}: {made}"));
     let (url, key) = (text("url")?, text("token")?.to_owned());
-    let at = url.find("/root/").with_context(|| format!("{url} is not below {root}"))?;
-    Ok(Intake { path: url[at..].to_owned(), key })
+    // Without the scheme and the host, which may be another name of this server.
+    let path = url.splitn(4, '/').nth(3).with_context(|| format!("{url} is not below {root}"))?;
+    Ok(Intake { path: format!("/{path}"), key })
 }
 
 fn constant() -> Case {

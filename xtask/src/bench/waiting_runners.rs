@@ -29,7 +29,7 @@ const IDLE: Duration = Duration::from_secs(15);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Jobs with the moment at which a runner had them.
-type Received = Mutex<Vec<(i64, i64)>>;
+type Handovers = Mutex<Vec<(i64, i64)>>;
 
 /// What the server has done while nothing happened.
 struct Idle {
@@ -50,7 +50,7 @@ pub(super) fn measure(
     let create =
         |n| Runner::create(&client, &installation.root(), &fields, &format!("r_waiting_{n}"));
     let all = (0..size.waiting).map(create).collect::<Result<Vec<_>>>()?;
-    let (received, stop) = (Received::default(), AtomicBool::new(false));
+    let (received, stop) = (Handovers::default(), AtomicBool::new(false));
     let seen = thread::scope(|scope| {
         let (received, stop) = (&received, &stop);
         for runner in &all {
@@ -101,7 +101,7 @@ fn transactions(client: &Client) -> Result<f64> {
 }
 
 /// A runner that does nothing but wait and be done.
-fn wait_for_jobs(runner: &Runner, received: &Received, stop: &AtomicBool) {
+fn wait_for_jobs(runner: &Runner, received: &Handovers, stop: &AtomicBool) {
     let mut cursor = String::new();
     while !stop.load(Ordering::Relaxed) {
         match runner.request((!cursor.is_empty()).then_some(cursor.as_str())) {
@@ -120,7 +120,7 @@ fn wait_for_jobs(runner: &Runner, received: &Received, stop: &AtomicBool) {
 fn hand_over(
     installation: &Installation,
     project: i64,
-    received: &Received,
+    received: &Handovers,
     size: Size,
 ) -> Result<Vec<f64>> {
     let client = installation.client();

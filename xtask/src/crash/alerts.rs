@@ -35,8 +35,9 @@ impl Monitor {
             made[field].as_str().with_context(|| format!("an integration without {field}"))
         };
         let (url, key) = (text("url")?, text("token")?);
-        let at = url.find("/root/").with_context(|| format!("{url} is of nobody"))?;
-        let path = url[at..].to_owned();
+        // Without the scheme and the host.
+        let path = url.splitn(4, '/').nth(3).with_context(|| format!("{url} has no path"))?;
+        let path = format!("/{path}");
         Ok(Self { client: client.authorized(format!("Bearer {key}")), project, path })
     }
 

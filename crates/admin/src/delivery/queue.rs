@@ -2,7 +2,7 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{hook_deliveries as deliveries, hook_events as events},
+    schema::{hook_deliveries as deliveries, hook_events},
 };
 use diesel::{dsl::exists, prelude::*};
 use kernel::{
@@ -45,17 +45,17 @@ impl DeliveryQueue for Tx<'_> {
         }
         let now = self.now;
         let row = (
-            events::uuid.eq(uuid::new()),
-            events::trigger_name.eq(event.trigger),
-            events::header.eq(event.header),
-            events::project_id.eq(event.project),
-            events::payload.eq(&event.payload),
-            events::gaps.eq(&event.gaps),
-            events::created_at.eq(now),
+            hook_events::uuid.eq(uuid::new()),
+            hook_events::trigger_name.eq(event.trigger),
+            hook_events::header.eq(event.header),
+            hook_events::project_id.eq(event.project),
+            hook_events::payload.eq(&event.payload),
+            hook_events::gaps.eq(&event.gaps),
+            hook_events::created_at.eq(now),
         );
-        let insert = diesel::insert_into(events::table).values(row);
+        let insert = diesel::insert_into(hook_events::table).values(row);
         let id: HookEventId = each_backend!(self, |conn| insert
-            .returning(events::id)
+            .returning(hook_events::id)
             .get_result(conn)
             .map_err(error(NOUN)))?;
         let rows: Vec<_> = receivers
@@ -119,7 +119,7 @@ impl DeliveryQueue for Tx<'_> {
     }
 
     fn events_with(&mut self, ids: &[HookEventId]) -> Result<Vec<HookEvent>> {
-        let all = events::table.filter(events::id.eq_any(ids));
+        let all = hook_events::table.filter(hook_events::id.eq_any(ids));
         each_backend!(self, |conn| all
             .select(HookEvent::as_select())
             .load(conn)
@@ -127,8 +127,8 @@ impl DeliveryQueue for Tx<'_> {
     }
 
     fn complete_event(&mut self, id: HookEventId, payload: &str) -> Result<()> {
-        let values = (events::payload.eq(payload), events::gaps.eq(None::<String>));
-        let update = diesel::update(events::table.find(id)).set(values);
+        let values = (hook_events::payload.eq(payload), hook_events::gaps.eq(None::<String>));
+        let update = diesel::update(hook_events::table.find(id)).set(values);
         each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }
@@ -164,18 +164,18 @@ impl DeliveryQueue for Tx<'_> {
     }
 
     fn forget_events(&mut self, before: Ts, most: i64) -> Result<usize> {
-        let waits = deliveries::table.filter(deliveries::event_id.eq(events::id));
-        let old = events::table
-            .filter(events::created_at.lt(before))
+        let waits = deliveries::table.filter(deliveries::event_id.eq(hook_events::id));
+        let old = hook_events::table
+            .filter(hook_events::created_at.lt(before))
             .filter(diesel::dsl::not(exists(waits)))
             .limit(most)
-            .select(events::id);
+            .select(hook_events::id);
         let old: Vec<HookEventId> =
             each_backend!(self, |conn| old.load(conn).map_err(error(NOUN)))?;
         if old.is_empty() {
             return Ok(0);
         }
-        let gone = diesel::delete(events::table.filter(events::id.eq_any(old)));
+        let gone = diesel::delete(hook_events::table.filter(hook_events::id.eq_any(old)));
         each_backend!(self, |conn| gone.execute(conn).map_err(error(NOUN)))
     }
 

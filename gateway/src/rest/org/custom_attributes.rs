@@ -70,7 +70,7 @@ macro_rules! notes { (
             DELETE "/{key}" => remove : Administrate,
         }
 
-        params! { struct Of { id: $id } }
+        params! { struct OneHolder { id: $id } }
         params! { struct OneNote { id: $id, key: String } }
         params! { struct Note { id: $id, key: String, value: String } }
 
@@ -80,7 +80,7 @@ macro_rules! notes { (
 
         async fn list(
             app: App,
-            call: Call<Administrate, Of>,
+            call: Call<Administrate, OneHolder>,
         ) -> ApiResult<Json<Vec<CustomAttributeEntity>>> {
             let (grant, of) = (call.grant, named(call.params.id));
             Ok(Json(app.db.read(move |tx| super::all(tx, &grant, &of)).await?))

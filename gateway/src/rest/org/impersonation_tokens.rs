@@ -30,10 +30,10 @@ routes! { "Impersonation tokens" at "/users/{user_id}/impersonation_tokens", als
     DELETE "/{impersonation_token_id}"  => revoke : Administrate,
 }
 
-kernel::text_enum! { enum Shown { All = "all", Active = "active", Inactive = "inactive" } }
-param_enums! { Shown }
+kernel::text_enum! { enum TokenState { All = "all", Active = "active", Inactive = "inactive" } }
+param_enums! { TokenState }
 
-params! { struct ListTokens: paged { user_id: UserId, state: Shown = Shown::All } }
+params! { struct ListTokens: paged { user_id: UserId, state: TokenState = TokenState::All } }
 params! { struct OneToken { user_id: UserId, impersonation_token_id: TokenId } }
 params! {
     struct CreateToken {
@@ -47,9 +47,9 @@ params! {
 async fn list(app: App, call: Call<Administrate, ListTokens>) -> ApiResult<PagedList<TokenEntity>> {
     let (user_id, page) = (call.params.user_id, call.page);
     let activity = match call.params.state {
-        Shown::All => None,
-        Shown::Active => Some(Activity::Active),
-        Shown::Inactive => Some(Activity::Inactive),
+        TokenState::All => None,
+        TokenState::Active => Some(Activity::Active),
+        TokenState::Inactive => Some(Activity::Inactive),
     };
     let filter = TokenFilter {
         kinds: vec![Kind::Impersonation],

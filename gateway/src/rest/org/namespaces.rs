@@ -36,7 +36,7 @@ params! {
     }
 }
 params! { struct OneNamespace { id: String } }
-params! { struct Asked { id: String, parent_id: Option<NamespaceId> } }
+params! { struct ProbedPath { id: String, parent_id: Option<NamespaceId> } }
 
 /// Whether a namespace path exists, with suggestions of free ones.
 #[derive(Debug, Serialize, ToSchema)]
@@ -106,7 +106,7 @@ fn visible(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> kernel::Result<Optio
     Ok(Some(found).filter(|_| actor.admin || level > AccessLevel::NoAccess))
 }
 
-async fn exists(app: App, call: Call<SignedIn, Asked>) -> ApiResult<Json<NamespaceExistence>> {
+async fn exists(app: App, call: Call<SignedIn, ProbedPath>) -> ApiResult<Json<NamespaceExistence>> {
     let (actor, given) = (call.grant.actor(), call.params);
     app.rates.check_namespace(actor.user()?)?;
     let found = app.db.read(move |tx| {

@@ -27,16 +27,16 @@ routes! { "Following" at "/users/{id}", also [ReadUser];
     GET  "/following" => following : Anyone   ,
 }
 
-params! { struct Whom { id: UserId } }
-params! { struct Whose: paged { id: UserId } }
+params! { struct OneUser { id: UserId } }
+params! { struct UserPage: paged { id: UserId } }
 
-async fn follow(app: App, call: Call<SignedIn, Whom>) -> ApiResult<Created<BriefUser>> {
+async fn follow(app: App, call: Call<SignedIn, OneUser>) -> ApiResult<Created<BriefUser>> {
     let (user, whom) = (call.grant.user()?, call.params.id);
     let followed = app.db.write(move |tx| actions::follow(tx, user, whom)).await?;
     Ok(Created(BriefUser::new(&app.urls, &followed)))
 }
 
-async fn unfollow(app: App, call: Call<SignedIn, Whom>) -> ApiResult<Created<BriefUser>> {
+async fn unfollow(app: App, call: Call<SignedIn, OneUser>) -> ApiResult<Created<BriefUser>> {
     let (user, whom) = (call.grant.user()?, call.params.id);
     let left = app.db.write(move |tx| actions::unfollow(tx, user, whom)).await?;
     Ok(Created(BriefUser::new(&app.urls, &left)))
@@ -46,7 +46,7 @@ type List = fn(&mut Tx<'_>, UserId, PageRequest) -> Result<Page<User>>;
 
 async fn listed(
     app: &App,
-    call: Call<Anyone, Whose>,
+    call: Call<Anyone, UserPage>,
     list: List,
 ) -> ApiResult<PagedList<BriefUser>> {
     let (actor, page, id) = (call.grant.actor(), call.page, call.params.id);
@@ -63,10 +63,10 @@ async fn listed(
     Ok(PagedList(found.await?.map(|user| BriefUser::new(&app.urls, &user))))
 }
 
-async fn followers(app: App, call: Call<Anyone, Whose>) -> ApiResult<PagedList<BriefUser>> {
+async fn followers(app: App, call: Call<Anyone, UserPage>) -> ApiResult<PagedList<BriefUser>> {
     listed(&app, call, actions::followers).await
 }
 
-async fn following(app: App, call: Call<Anyone, Whose>) -> ApiResult<PagedList<BriefUser>> {
+async fn following(app: App, call: Call<Anyone, UserPage>) -> ApiResult<PagedList<BriefUser>> {
     listed(&app, call, actions::following).await
 }

@@ -1,3 +1,5 @@
+//! The table against the contract's facts, and values at its bounds.
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kernel::Faults;

@@ -12,7 +12,7 @@ use std::{
 use ci::log::LogFiles;
 use db::{Database, Location};
 use kernel::{Clock, Result};
-use objects::ContentStorage;
+use objects::{ContentStorage, Objects};
 use org::{namespace::Networks, settings::store::SettingsStore as _};
 use outbound::Client;
 use repo::{
@@ -69,28 +69,20 @@ impl Forge {
         let access_changes = Arc::new(AtomicU64::new(0));
         let key = ServerKey::open(&settings.data)?;
         let vault = Arc::new(vault::open(&db, &settings.data, &key)?);
-        let contents = |kind| settings.contents.objects(&settings.data, kind);
-        let lfs = LfsFiles::new(&settings.data, contents(lfs::KIND)?);
-        let (artifacts, uploads, avatars) =
-            (contents("artifacts")?, contents("uploads")?, contents("avatars")?);
-        let exports = contents("exports")?;
+        let contents = Contents::open(settings)?;
         let bell = Arc::new(JobNotifier::default());
         let followers = LogFollowers::default();
         let wake = Arc::new(Notify::new());
-        let announcer =
-            Announcer { urls: urls.clone(), vault: Arc::clone(&vault), wake: Arc::clone(&wake) };
+        let announcer = Announcer::new(&urls, &vault, &wake);
         let heard = ListenerContext::new(&urls, &vault, &access_changes, &bell, &followers);
         listen(&db, heard, announcer);
         org::access::follow_rules(&db)?;
         let set = Arc::new(db.read_blocking(|tx| tx.settings())?);
         let mailer = Mailer::open(settings.mail.as_ref())?;
-        let inner = settings.inner_networks.clone();
-        let rules = OutgoingRules::new(inner.clone());
-        let outbound = Client::new(Arc::new(move |address| inner.hold(address)));
         let services = Arc::new_cyclic(|services| Services {
             db,
             storage: Storage::new(&settings.data),
-            lfs,
+            lfs: contents.lfs,
             git,
             journal: Journal::default(),
             people: Arc::new(Accounts { urls: urls.clone() }),
@@ -103,8 +95,8 @@ impl Forge {
             revision: settings.revision.clone(),
             mailer,
             roots: settings.roots.clone(),
-            outbound,
-            courier: Arc::new(Courier::new(rules, wake)),
+            outbound: client(settings),
+            courier: Arc::new(courier(settings, wake)),
             passwords: Passwords::default(),
             sign_ins: SignIns::default(),
             key,
@@ -112,10 +104,10 @@ impl Forge {
             bell,
             built_in: BuiltIn::default(),
             handing_over: HandoverLocks::default(),
-            artifacts,
-            uploads,
-            avatars,
-            exports,
+            artifacts: contents.artifacts,
+            uploads: contents.uploads,
+            avatars: contents.avatars,
+            exports: contents.exports,
             logs: LogFiles::new(&settings.data),
             followers,
             contacts: Contacts::default(),
@@ -132,6 +124,38 @@ impl Forge {
         let forge = Self(services);
         forge.follow(set);
         Ok(forge)
+    }
+}
+
+fn courier(settings: &Settings, wake: Arc<Notify>) -> Courier {
+    Courier::new(OutgoingRules::new(settings.inner_networks.clone()), wake)
+}
+
+/// Goes out of the machine, and into the networks that the configuration names.
+fn client(settings: &Settings) -> Client {
+    let inner = settings.inner_networks.clone();
+    Client::new(Arc::new(move |address| inner.hold(address)))
+}
+
+/// Where files are kept that are no part of a repository.
+struct Contents {
+    lfs: LfsFiles,
+    artifacts: Objects,
+    uploads: Objects,
+    avatars: Objects,
+    exports: Objects,
+}
+
+impl Contents {
+    fn open(settings: &Settings) -> Result<Self> {
+        let objects = |kind| settings.contents.objects(&settings.data, kind);
+        Ok(Self {
+            lfs: LfsFiles::new(&settings.data, objects(lfs::KIND)?),
+            artifacts: objects("artifacts")?,
+            uploads: objects("uploads")?,
+            avatars: objects("avatars")?,
+            exports: objects("exports")?,
+        })
     }
 }
 

@@ -206,7 +206,7 @@ mod tests {
 
     use super::{Kind, Values, merged};
 
-    fn values(json: Value) -> Values {
+    fn values(json: &Value) -> Values {
         json.as_object().cloned().unwrap_or_default()
     }
 
@@ -214,12 +214,12 @@ mod tests {
     fn secrets_do_not_follow_to_another_address() {
         let kind = Kind::find("jenkins").unwrap();
         let stored =
-            values(json!({ "jenkins_url": "https://a", "password": "x", "username": "u" }));
-        let same = merged(kind, stored.clone(), &values(json!({ "jenkins_url": "https://a" })));
+            values(&json!({ "jenkins_url": "https://a", "password": "x", "username": "u" }));
+        let same = merged(kind, stored.clone(), &values(&json!({ "jenkins_url": "https://a" })));
         assert_eq!(same["password"], "x");
-        let moved = merged(kind, stored.clone(), &values(json!({ "jenkins_url": "https://b" })));
+        let moved = merged(kind, stored.clone(), &values(&json!({ "jenkins_url": "https://b" })));
         assert_eq!((&moved["password"], &moved["username"]), (&Value::Null, &json!("u")));
-        let change = values(json!({ "jenkins_url": "https://b", "password": "y" }));
+        let change = values(&json!({ "jenkins_url": "https://b", "password": "y" }));
         assert_eq!(merged(kind, stored, &change)["password"], "y");
     }
 }

@@ -45,7 +45,7 @@ async fn read(forge: &Forge, project: Arc<ProjectFacts>, key: String) -> Result<
 
 fn text(reader: &Reader, project: &ProjectFacts, key: &str) -> Result<Option<String>> {
     let Some(head) = default_head(reader, project)? else { return Ok(None) };
-    let Ok(path) = TreePath::lookup(&format!("{FOLDER}/{key}.md")) else { return Ok(None) };
+    let Ok(path) = TreePath::lookup(format!("{FOLDER}/{key}.md")) else { return Ok(None) };
     let entry = reader.find_entry(head, &path)?;
     let Some(file) = entry.filter(|entry| entry.kind() == EntryKind::Blob) else { return Ok(None) };
     match reader.blob(file.id, LARGEST) {

@@ -59,6 +59,12 @@ pub(crate) struct Announcer {
     pub(crate) wake: Arc<Notify>,
 }
 
+impl Announcer {
+    pub(crate) fn new(urls: &Urls, vault: &Arc<Vault>, wake: &Arc<Notify>) -> Self {
+        Self { urls: urls.clone(), vault: Arc::clone(vault), wake: Arc::clone(wake) }
+    }
+}
+
 /// One thing to tell, and where it happened.
 #[derive(Debug)]
 pub(super) struct News {
@@ -427,7 +433,7 @@ pub(super) fn note_subject(
         ItemKind::Issue => {
             let Some(row) = tx.issues_in_order(&[item])?.pop() else { return Ok(None) };
             let part = issue::IssuePart::load(tx, row)?;
-            Ok(Some((note::Subject::Issue(part), None)))
+            Ok(Some((note::Subject::Issue(Box::new(part)), None)))
         }
         ItemKind::MergeRequest => {
             let Some(row) = tx.merge_requests_in_order(&[item])?.pop() else { return Ok(None) };
@@ -435,7 +441,7 @@ pub(super) fn note_subject(
             let gaps = row.head_sha.as_deref();
             let gaps = gaps.map(|sha| Gaps::commit(home, sha, "/merge_request/last_commit"));
             let part = merge_request::MergeRequestPart::load(tx, scene, row)?;
-            Ok(Some((note::Subject::MergeRequest(part), gaps)))
+            Ok(Some((note::Subject::MergeRequest(Box::new(part)), gaps)))
         }
         ItemKind::Epic => Ok(None),
     }

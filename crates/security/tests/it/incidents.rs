@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::world::{Desk, World, alerts, notes, send, test};
 
-fn follow(tx: &mut Tx<'_>, world: &World, settings: AlertSettings) -> Result<()> {
-    tx.save_alert_settings(world.project, &settings)
+fn follow(tx: &mut Tx<'_>, world: &World, settings: &AlertSettings) -> Result<()> {
+    tx.save_alert_settings(world.project, settings)
 }
 
 fn told() -> Value {
@@ -26,7 +26,7 @@ fn told() -> Value {
 fn an_incident_is_asked_for_once_for_each_alert() {
     test(|tx, world| {
         let (to, desk) = (world.integration(tx)?, Desk::default());
-        follow(tx, world, AlertSettings { create_issue: true, ..AlertSettings::default() })?;
+        follow(tx, world, &AlertSettings { create_issue: true, ..AlertSettings::default() })?;
         for _ in 0..2 {
             send(tx, &desk, &to, &told())?;
         }
@@ -42,7 +42,7 @@ fn an_incident_is_asked_for_once_for_each_alert() {
 fn a_letter_is_written_once_for_each_alert() {
     test(|tx, world| {
         let (to, desk) = (world.integration(tx)?, Desk::default());
-        follow(tx, world, AlertSettings { send_email: true, ..AlertSettings::default() })?;
+        follow(tx, world, &AlertSettings { send_email: true, ..AlertSettings::default() })?;
         send(tx, &desk, &to, &told())?;
         send(tx, &desk, &to, &told())?;
         send(tx, &desk, &to, &json!({ "title": "a", "end_time": "2026-01-02" }))?;

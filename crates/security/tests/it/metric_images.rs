@@ -37,7 +37,10 @@ fn a_picture_belongs_to_its_alert() {
         let grant = set_up(tx, world)?;
         let made = image(tx, &grant, 1)?;
         let reading = world.may::<ReadMetricImages>(world.developer)?;
-        assert_eq!(list(tx, &reading, 1, PageRequest::default())?.items, [made.clone()]);
+        assert_eq!(
+            list(tx, &reading, 1, PageRequest::default())?.items,
+            std::slice::from_ref(&made)
+        );
         assert!(list(tx, &reading, 2, PageRequest::default())?.items.is_empty());
         let elsewhere = update(tx, &grant, 2, made.id, ImageDetails::default()).unwrap_err();
         let told = (elsewhere.kind, elsewhere.to_string());

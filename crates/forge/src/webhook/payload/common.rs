@@ -254,7 +254,7 @@ pub(super) fn human_time(seconds: i64) -> Value {
 }
 
 /// What changed, by attribute.
-pub(super) fn change(previous: Value, current: Value) -> Value {
+pub(super) fn change(previous: &Value, current: &Value) -> Value {
     json!({ "previous": previous, "current": current })
 }
 
@@ -262,7 +262,7 @@ pub(super) fn change(previous: Value, current: Value) -> Value {
 pub(super) fn all_new(attributes: &Value, names: &[&str]) -> Map<String, Value> {
     let named = names.iter().filter_map(|name| Some((*name, attributes.get(name)?)));
     let filled = named.filter(|(_, value)| !value.is_null());
-    filled.map(|(name, value)| (name.to_owned(), change(Value::Null, value.clone()))).collect()
+    filled.map(|(name, value)| (name.to_owned(), change(&Value::Null, value))).collect()
 }
 
 /// The value of a stored field's text.

@@ -161,8 +161,7 @@ pub(crate) fn issue(
         IssueAction::Trial => Map::new(),
     };
     if matches!(deed, IssueAction::Close | IssueAction::Reopen | IssueAction::Update(_)) {
-        changed
-            .insert("updated_at".to_owned(), change(Value::Null, attributes["updated_at"].clone()));
+        changed.insert("updated_at".to_owned(), change(&Value::Null, &attributes["updated_at"]));
     }
     if let Some(action) = deed.action() {
         attributes["action"] = json!(action);
@@ -187,7 +186,7 @@ pub(crate) fn issue(
 
 fn state_change(from: i64, to: i64) -> Map<String, Value> {
     let mut changes = Map::new();
-    changes.insert("state_id".to_owned(), change(json!(from), json!(to)));
+    changes.insert("state_id".to_owned(), change(&json!(from), &json!(to)));
     changes
 }
 
@@ -222,7 +221,7 @@ pub(super) fn changes_json(
             }
             _ => (field_value(before), field_value(after)),
         };
-        all.insert(one.field.to_owned(), change(before, after));
+        all.insert(one.field.to_owned(), change(&before, &after));
     }
     Ok(all)
 }

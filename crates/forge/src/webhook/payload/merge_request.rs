@@ -213,7 +213,7 @@ pub(crate) fn merge_request(
         | MergeRequestAction::Trial => Map::new(),
     };
     if let Some((from, to)) = moved(deed) {
-        changed.insert("state_id".to_owned(), change(json!(from), json!(to)));
+        changed.insert("state_id".to_owned(), change(&json!(from), &json!(to)));
     }
     let action = match deed {
         MergeRequestAction::Open => Some("open"),

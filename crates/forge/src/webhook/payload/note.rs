@@ -15,8 +15,8 @@ use super::{
 /// What a comment is about.
 #[derive(Debug)]
 pub(crate) enum Subject {
-    Issue(IssuePart),
-    MergeRequest(MergeRequestPart),
+    Issue(Box<IssuePart>),
+    MergeRequest(Box<MergeRequestPart>),
 }
 
 pub(crate) fn note(

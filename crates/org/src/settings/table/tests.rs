@@ -58,12 +58,12 @@ fn every_field_is_a_row_and_every_default_is_valid() {
     }
 }
 
-fn given(values: Value) -> GivenSettings {
-    let values = values.as_object().unwrap().clone();
-    GivenSettings(values.into_iter().map(|(name, value)| (find(&name).unwrap(), value)).collect())
+fn given(values: &Value) -> GivenSettings {
+    let values = values.as_object().unwrap().iter();
+    GivenSettings(values.map(|(name, value)| (find(name).unwrap(), value.clone())).collect())
 }
 
-fn told(settings: &Settings, values: Value) -> Vec<(String, Vec<String>)> {
+fn told(settings: &Settings, values: &Value) -> Vec<(String, Vec<String>)> {
     let refused = settings.changed(&given(values), |_, clear| Ok(clear.to_owned())).unwrap_err();
     match refused.message {
         kernel::error::Message::Fields(fields) => fields,
@@ -119,7 +119,7 @@ fn values_out_of_bounds_are_told_apart() {
             "'89' days of inactivity must be greater than or equal to 90",
         ),
     ] {
-        let fields = told(&Settings::default(), json!({ name: value }));
+        let fields = told(&Settings::default(), &json!({ name: value }));
         assert!(
             fields.iter().any(|(_, texts)| texts.contains(&text.to_owned())),
             "{name}: {fields:?}"
@@ -129,7 +129,7 @@ fn values_out_of_bounds_are_told_apart() {
 
 #[test]
 fn a_secret_is_stored_sealed_and_in_no_change() {
-    let new = given(json!({ "akismet_api_key": "hunter2", "home_page_url": "https://a.example" }));
+    let new = given(&json!({ "akismet_api_key": "hunter2", "home_page_url": "https://a.example" }));
     let sealed = |_: &Setting, clear: &str| Ok(format!("sealed {}", clear.len()));
     let (settings, changes) = Settings::default().changed(&new, sealed).unwrap();
     assert_eq!(settings.other["akismet_api_key"], "sealed 7");
@@ -141,7 +141,7 @@ fn a_secret_is_stored_sealed_and_in_no_change() {
 #[test]
 fn only_what_somebody_set_is_stored() {
     let (settings, changes) = Settings::default()
-        .changed(&given(json!({ "signup_enabled": true, "first_day_of_week": 1 })), |_, clear| {
+        .changed(&given(&json!({ "signup_enabled": true, "first_day_of_week": 1 })), |_, clear| {
             Ok(clear.to_owned())
         })
         .unwrap();

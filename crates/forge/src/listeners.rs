@@ -13,7 +13,7 @@ use kernel::{
     ids::{PipelineId, ProjectId},
 };
 use org::{
-    namespace::chain::group_chain,
+    hierarchy::group_chain,
     project::{self, push::PushRecord, settings::SettingsStore as _, statistics::StatisticsStore},
     settings::store::SettingsStore as _,
 };

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use db::{
     Fragment, Tx, each_backend, error,
-    listing::{self, list_of},
+    listing::{self, Bind, list_of},
     schema::{namespace_access, namespaces, project_access, projects},
 };
 use diesel::prelude::*;
@@ -23,31 +23,31 @@ const DEEPEST: usize = 64;
 
 /// The group of a project and those above it, nearest first; nothing for projects of persons.
 pub fn above_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<Vec<NamespaceId>> {
-    let home = projects::table.find(project).select(projects::namespace_id);
-    let home: NamespaceId =
-        each_backend!(tx, |conn| home.get_result(conn).map_err(error("Project")))?;
-    upwards(tx, Some(home))
+    chain(tx, "SELECT namespace_id FROM projects WHERE id = $1", project.0)
 }
 
 /// The groups above a group, nearest first.
 pub fn above_group(tx: &mut Tx<'_>, group: NamespaceId) -> Result<Vec<NamespaceId>> {
-    let parent = namespaces::table.find(group).select(namespaces::parent_id);
-    let parent = each_backend!(tx, |conn| parent.get_result(conn).map_err(error("Group")))?;
-    upwards(tx, parent)
+    chain(tx, "SELECT parent_id FROM namespaces WHERE id = $1", group.0)
 }
 
-fn upwards(tx: &mut Tx<'_>, from: Option<NamespaceId>) -> Result<Vec<NamespaceId>> {
-    let (mut way, mut next) = (Vec::new(), from);
-    while let Some(id) = next.filter(|_| way.len() < DEEPEST) {
-        let row = namespaces::table.find(id).select((namespaces::kind, namespaces::parent_id));
-        let (kind, parent): (Kind, Option<NamespaceId>) =
-            each_backend!(tx, |conn| row.get_result(conn).map_err(error("Group")))?;
-        if kind == Kind::Group {
-            way.push(id);
-        }
-        next = parent;
-    }
-    Ok(way)
+/// The group and those above it, nearest first; nothing for a personal namespace.
+pub fn group_chain(tx: &mut Tx<'_>, group: NamespaceId) -> Result<Vec<NamespaceId>> {
+    chain(tx, "$1", group.0)
+}
+
+/// In one statement, however deep, and whether or not there is such a record: who may not know of it measures nothing.
+fn chain(tx: &mut Tx<'_>, first: &str, id: i64) -> Result<Vec<NamespaceId>> {
+    let text = format!(
+        "WITH RECURSIVE above(id, parent_id, kind, depth) AS (\
+         SELECT n.id, n.parent_id, n.kind, 1 FROM namespaces n WHERE n.id = ({first}) \
+         UNION ALL SELECT n.id, n.parent_id, n.kind, a.depth + 1 FROM above a JOIN namespaces n ON n.id = a.parent_id \
+         WHERE a.depth < {DEEPEST}) \
+         SELECT id FROM above WHERE kind = '{}' ORDER BY depth",
+        Kind::Group
+    );
+    let ids = listing::ids(tx, &text, &[Bind::Number(id)])?;
+    Ok(ids.into_iter().map(NamespaceId).collect())
 }
 
 /// Those of some groups that the caller may know of and whose networks hold their address: what is open to them, what

@@ -182,6 +182,11 @@ const NOUNS: &[(&str, &str, &str)] = &[
     ("users", "a user", "users"),
     ("versions", "a version", "diff versions"),
     ("wikis", "a wiki page", "wiki pages"),
+    ("custom_headers", "a custom header", "custom headers"),
+    ("hooks", "a webhook", "webhooks"),
+    ("integrations", "an integration", "integrations"),
+    ("services", "an integration (older URL)", "integrations (older URL)"),
+    ("url_variables", "a URL variable", "URL variables"),
 ];
 
 /// What there is one of.
@@ -549,6 +554,58 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("GET", "//users/password/edit", "Show the form for a new password"),
     ("POST", "//users/password/edit", "Set a new password"),
     ("GET", "//users/password/new", "Show the form for a forgotten password"),
+    (
+        "POST",
+        "/projects/{id}/hooks/{hook_id}/test/{trigger}",
+        "Send a test event to a webhook of a project",
+    ),
+    (
+        "GET",
+        "/projects/{id}/hooks/{hook_id}/events",
+        "List the deliveries of a webhook of a project",
+    ),
+    (
+        "POST",
+        "/projects/{id}/hooks/{hook_id}/events/{hook_log_id}/resend",
+        "Send a delivery of a webhook of a project again",
+    ),
+    (
+        "POST",
+        "/groups/{id}/hooks/{hook_id}/test/{trigger}",
+        "Send a test event to a webhook of a group",
+    ),
+    ("GET", "/groups/{id}/hooks/{hook_id}/events", "List the deliveries of a webhook of a group"),
+    (
+        "POST",
+        "/groups/{id}/hooks/{hook_id}/events/{hook_log_id}/resend",
+        "Send a delivery of a webhook of a group again",
+    ),
+    (
+        "POST",
+        "/projects/{id}/integrations/slack_slash_commands/trigger",
+        "Run a slash command from Slack",
+    ),
+    (
+        "POST",
+        "/projects/{id}/integrations/mattermost_slash_commands/trigger",
+        "Run a slash command from Mattermost",
+    ),
+    (
+        "POST",
+        "/projects/{id}/services/slack_slash_commands/trigger",
+        "Run a slash command from Slack (older URL)",
+    ),
+    (
+        "POST",
+        "/projects/{id}/services/mattermost_slash_commands/trigger",
+        "Run a slash command from Mattermost (older URL)",
+    ),
+    ("GET", "/hooks", "List system hooks"),
+    ("POST", "/hooks", "Create a system hook"),
+    ("GET", "/hooks/{hook_id}", "Get a system hook"),
+    ("PUT", "/hooks/{hook_id}", "Change a system hook"),
+    ("POST", "/hooks/{hook_id}", "Send a test event to a system hook"),
+    ("DELETE", "/hooks/{hook_id}", "Delete a system hook"),
 ];
 
 #[cfg(test)]

@@ -154,11 +154,17 @@ async fn made(app: &TestApp) -> BTreeMap<&'static str, String> {
     let deployment = deployment.created();
     let pipelines = admin.get(&format!("/projects/{project}/pipelines")).await.ok();
     let jobs = admin.get(&format!("/projects/{project}/jobs")).await.ok();
+    let url = json!({ "url": "https://hooks.example.com" });
+    admin.post("/hooks", url.clone()).await.created();
+    let hook = admin.post(&format!("/projects/{project}/hooks"), url).await.created();
+    let key = json!({ "api_key": "k3y" });
+    admin.put(&format!("/projects/{project}/integrations/asana"), key).await.ok();
     BTreeMap::from([
         ("{issue}", issue),
         ("{mr}", merge_request),
         ("{pipeline}", pipelines[0]["id"].to_string()),
         ("{job}", jobs[0]["id"].to_string()),
+        ("{hook}", hook["id"].to_string()),
         ("{milestone}", milestone.created()["id"].to_string()),
         ("{deployment}", deployment["id"].to_string()),
         ("{environment}", deployment["environment"]["id"].to_string()),

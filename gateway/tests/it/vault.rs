@@ -157,7 +157,7 @@ async fn everything_of_a_lost_key_is_deleted() {
 
     let (count, gone) = (app.write(count), app.write(delete_all));
 
-    assert_eq!((count, gone), (7, 7));
+    assert_eq!((count, gone), (9, 9));
     let at = |path: &str| format!("/projects/{project}/{path}");
     assert_eq!(ada.get(&at("triggers")).await.ok(), json!([]));
     let schedule = ada.get(&at("pipeline_schedules")).await.ok()[0]["id"].clone();

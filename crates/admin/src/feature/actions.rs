@@ -3,11 +3,10 @@
 use db::Tx;
 use kernel::{Error, Faults, Grant, Result, access::Administrate};
 
-use super::{Feature, FeatureStore as _};
+use super::{Feature, FeatureName, FeatureStore as _};
 
 /// So many features there may be, and so many actors each.
 pub const MOST: usize = 1000;
-const LONGEST_NAME: usize = 255;
 
 /// What a feature is set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,16 +31,16 @@ pub fn list(tx: &mut Tx<'_>, _: &Grant<Administrate>) -> Result<Vec<Feature>> {
 pub fn set(
     tx: &mut Tx<'_>,
     _: &Grant<Administrate>,
-    name: &str,
+    name: &FeatureName,
     setting: Setting,
     targets: &Targets,
 ) -> Result<Feature> {
-    let old = tx.feature(name)?;
+    let old = tx.feature(name.as_str())?;
     if old.is_none() {
-        ensure_room(tx, name)?;
+        ensure_room(tx)?;
     }
     let mut feature =
-        old.unwrap_or_else(|| Feature { name: name.to_owned(), ..Feature::default() });
+        old.unwrap_or_else(|| Feature { name: name.as_str().to_owned(), ..Feature::default() });
     match setting {
         Setting::On => switch_on(&mut feature, targets),
         Setting::Off => switch_off(&mut feature, targets),
@@ -55,12 +54,8 @@ pub fn set(
     Ok(feature)
 }
 
-fn ensure_room(tx: &mut Tx<'_>, name: &str) -> Result<()> {
+fn ensure_room(tx: &mut Tx<'_>) -> Result<()> {
     let mut faults = Faults::default();
-    faults.at_most("name", Some(name), LONGEST_NAME);
-    if name.trim().is_empty() {
-        faults.add("name", "can't be blank");
-    }
     if tx.features()?.len() >= MOST {
         faults.add("base", format!("there are at most {MOST} features"));
     }
@@ -94,6 +89,6 @@ fn switch_off(feature: &mut Feature, targets: &Targets) {
 }
 
 /// Removes all that was set; a name that nobody has set is no mistake.
-pub fn remove(tx: &mut Tx<'_>, _: &Grant<Administrate>, name: &str) -> Result<()> {
-    tx.delete_feature(name)
+pub fn remove(tx: &mut Tx<'_>, _: &Grant<Administrate>, name: &FeatureName) -> Result<()> {
+    tx.delete_feature(name.as_str())
 }

@@ -4,5 +4,5 @@ pub mod actions;
 mod model;
 mod store;
 
-pub use model::{Feature, Gate, State};
+pub use model::{Feature, FeatureName, Gate, State};
 pub use store::FeatureStore;

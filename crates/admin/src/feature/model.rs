@@ -16,6 +16,26 @@ kernel::text_enum! {
     pub enum State { On = "on", Off = "off", Conditional = "conditional" }
 }
 
+/// What a feature may be called: letters, digits, and `_-.:` behind the first sign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeatureName(String);
+
+impl FeatureName {
+    /// In letters.
+    const LONGEST: usize = 255;
+
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let is_known = |letter: char| is_word(letter) || "-.:".contains(letter);
+        let is_name = text.starts_with(is_word) && text.chars().all(is_known);
+        (is_name && text.len() <= Self::LONGEST).then(|| Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// A feature that somebody has set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Feature {
@@ -83,7 +103,18 @@ impl Feature {
 
 #[cfg(test)]
 mod tests {
-    use super::{Feature, State};
+    use super::{Feature, FeatureName, State};
+
+    #[test]
+    fn names_are_words() {
+        for name in ["dark_mode", "ci:new-rules", "v1.2", "2fa"] {
+            assert!(FeatureName::parse(name).is_some(), "{name}");
+        }
+        for name in ["", " ", "..", "../../etc/passwd", "%", "%zz", "-x", "a b", "\0", "ä"] {
+            assert!(FeatureName::parse(name).is_none(), "{name}");
+        }
+        assert!(FeatureName::parse(&"a".repeat(256)).is_none());
+    }
 
     #[test]
     fn a_feature_is_on_for_all_some_or_none() {

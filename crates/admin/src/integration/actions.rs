@@ -49,11 +49,11 @@ pub fn effective(tx: &mut Tx<'_>, home: Home, groups: &[NamespaceId]) -> Result<
         let given = above.iter().position(|one| one.slug == row.slug);
         let source = given.map(|at| above.remove(at)).filter(|_| row.inherits);
         all.push(match source {
-            Some(source) => Effective { row, source },
+            Some(source) => Effective { row, source, is_inherited: true },
             None => Effective::own(row),
         });
     }
-    all.extend(above.into_iter().map(Effective::own));
+    all.extend(above.into_iter().map(Effective::given));
     Ok(all)
 }
 

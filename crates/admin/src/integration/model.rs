@@ -111,15 +111,18 @@ pub struct Effective {
     pub row: Integration,
     /// Whose settings count.
     pub source: Integration,
+    /// Whether these are, or are to be, those of a group above or of the installation.
+    pub is_inherited: bool,
 }
 
 impl Effective {
     pub(super) fn own(row: Integration) -> Self {
-        Self { source: row.clone(), row }
+        Self { is_inherited: row.inherits, source: row.clone(), row }
     }
 
-    pub fn is_inherited(&self) -> bool {
-        self.source.id != self.row.id || self.row.inherits
+    /// Of a group above, where the place itself has none.
+    pub(super) fn given(row: Integration) -> Self {
+        Self { is_inherited: true, ..Self::own(row) }
     }
 
     pub fn has(&self, flag: Flag) -> bool {

@@ -12,7 +12,7 @@ use kernel::{
     Result, Ts,
     ids::{NamespaceId, ProjectId},
 };
-use org::{namespace::chain::group_chain, project::store::ProjectStore as _};
+use org::{hierarchy::group_chain, project::store::ProjectStore as _};
 
 /// Everybody who may be told of what happens in one place.
 #[derive(Debug, Default)]

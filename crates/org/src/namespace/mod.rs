@@ -2,7 +2,6 @@
 
 pub mod actions;
 pub mod addresses;
-pub mod chain;
 pub mod default_branch;
 pub mod detail;
 pub mod downloads;

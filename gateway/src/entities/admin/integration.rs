@@ -71,7 +71,7 @@ impl IntegrationEntity {
             wiki_page_events: one.has(Flag::WikiPages),
             job_events: one.has(Flag::Jobs),
             comment_on_event_enabled: one.has(Flag::Comments),
-            inherited: one.is_inherited(),
+            inherited: one.is_inherited,
         }
     }
 }

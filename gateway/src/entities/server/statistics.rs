@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 /// Numbers as text, with a comma before each three digits.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct StatisticsEntity {
+pub struct InstanceStatisticsEntity {
     pub forks: String,
     pub issues: String,
     pub merge_requests: String,
@@ -21,7 +21,7 @@ pub struct StatisticsEntity {
     pub active_users: String,
 }
 
-impl From<Statistics> for StatisticsEntity {
+impl From<Statistics> for InstanceStatisticsEntity {
     fn from(counted: Statistics) -> Self {
         let Statistics { org, review } = counted;
         Self {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use admin::{
     flags::Flag,
-    integration::{Kind, Parameter, ParameterType, actions::IntegrationChange},
+    integration::{Kind, ParameterType, actions::IntegrationChange},
 };
 use kernel::TextEnum as _;
 use serde_json::{Value, json};
@@ -53,8 +53,13 @@ fn is_event(flag: Flag) -> bool {
     !matches!(flag, Flag::ArchivedTraces)
 }
 
-fn value_of(parameter: &Parameter, raw: &Raw, flaws: &mut ParamErrors) -> Option<Value> {
-    let read = match parameter.kind {
+fn value_of(
+    name: &'static str,
+    kind: ParameterType,
+    raw: &Raw,
+    flaws: &mut ParamErrors,
+) -> Option<Value> {
+    let read = match kind {
         ParameterType::Text => String::read(raw).map(|value| json!(value)),
         ParameterType::Bool => bool::read(raw).map(|value| json!(value)),
         ParameterType::Integer => i64::read(raw).map(|value| json!(value)),
@@ -62,7 +67,7 @@ fn value_of(parameter: &Parameter, raw: &Raw, flaws: &mut ParamErrors) -> Option
     match read {
         Ok(value) => Some(value),
         Err(inner) => {
-            flaws.add_under(parameter.name, inner);
+            flaws.add_under(name, inner);
             None
         }
     }
@@ -72,7 +77,7 @@ fn read_change(kind: &Kind, raw: &RawMap, flaws: &mut ParamErrors) -> Integratio
     let mut change = IntegrationChange::default();
     for parameter in kind.parameters {
         let given = raw.get(parameter.name).or(parameter.alias.and_then(|name| raw.get(name)));
-        let value = given.and_then(|raw| value_of(parameter, raw, flaws));
+        let value = given.and_then(|raw| value_of(parameter.name, parameter.kind, raw, flaws));
         if let Some(value) = value {
             change.values.insert(parameter.name.to_owned(), value);
         }
@@ -86,13 +91,40 @@ fn read_change(kind: &Kind, raw: &RawMap, flaws: &mut ParamErrors) -> Integratio
     change
 }
 
+/// Parameters of other kinds mean nothing here; their types are looked at all the same, as the document says.
+fn check_other_kinds(own: &Kind, raw: &RawMap, flaws: &mut ParamErrors) {
+    for (name, (parameter, _)) in all_parameters() {
+        let is_own = own.parameters.iter().any(|one| one.name == name || one.alias == Some(name));
+        if let Some(value) = raw.get(name).filter(|_| !is_own) {
+            value_of(name, parameter, value, flaws);
+        }
+    }
+}
+
+/// The parameters of all kinds by their names, each with the kinds that have it.
+fn all_parameters() -> BTreeMap<&'static str, (ParameterType, Vec<&'static str>)> {
+    let mut all: BTreeMap<_, (ParameterType, Vec<_>)> = BTreeMap::new();
+    for kind in Kind::all() {
+        for one in kind.parameters {
+            for name in [Some(one.name), one.alias].into_iter().flatten() {
+                all.entry(name).or_insert((one.kind, Vec::new())).1.push(kind.slug);
+            }
+        }
+    }
+    all
+}
+
 impl Params for SetIntegration {
     const PAGED: bool = false;
 
     fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
         let kind = raw.text("slug").and_then(Kind::find);
         let mut flaws = ParamErrors::default();
-        let change = kind.map(|kind| read_change(kind, raw, &mut flaws)).unwrap_or_default();
+        let change = kind.map(|kind| {
+            check_other_kinds(kind, raw, &mut flaws);
+            read_change(kind, raw, &mut flaws)
+        });
+        let change = change.unwrap_or_default();
         if flaws.is_empty() { Ok(Self { kind, change }) } else { Err(flaws) }
     }
 
@@ -103,21 +135,14 @@ impl Params for SetIntegration {
             schema,
             text: text.to_owned(),
         };
-        let mut all = vec![doc("slug", true, Slug::schema(), "Kind of the integration.")];
-        let mut users: BTreeMap<&'static str, (Value, Vec<&str>)> = BTreeMap::new();
-        for kind in Kind::all() {
-            for one in kind.parameters {
-                let schema = match one.kind {
-                    ParameterType::Text => String::schema(),
-                    ParameterType::Bool => bool::schema(),
-                    ParameterType::Integer => i64::schema(),
-                };
-                for name in [Some(one.name), one.alias].into_iter().flatten() {
-                    users.entry(name).or_insert((schema.clone(), Vec::new())).1.push(kind.slug);
-                }
-            }
-        }
-        for (name, (schema, kinds)) in users {
+        let slug = "Kind of the integration. There is no such address for an unknown one.";
+        let mut all = vec![doc("slug", true, String::schema(), slug)];
+        for (name, (kind, kinds)) in all_parameters() {
+            let schema = match kind {
+                ParameterType::Text => String::schema(),
+                ParameterType::Bool => bool::schema(),
+                ParameterType::Integer => i64::schema(),
+            };
             all.push(doc(name, false, schema, &format!("Of {}.", kinds.join(", "))));
         }
         for flag in Flag::ALL.iter().copied().filter(|flag| is_event(*flag)) {

@@ -7,7 +7,7 @@ use admin::{
 };
 use db::Tx;
 use kernel::{Ability, Grant, Result, ids::NamespaceId};
-use org::{namespace::chain::group_chain, project::store::ProjectStore as _};
+use org::hierarchy::{above_group, above_project};
 
 use super::integration_params::{OneIntegration, SetIntegration};
 use crate::{
@@ -39,11 +39,8 @@ routes! { "Integrations" at "";
 /// The groups from which a home inherits, nearest first.
 fn groups_above(tx: &mut Tx<'_>, home: Home) -> Result<Vec<NamespaceId>> {
     match home {
-        Home::Project(project) => {
-            let namespace = tx.project(project)?.namespace_id;
-            group_chain(tx, namespace)
-        }
-        Home::Group(group) => Ok(group_chain(tx, group)?.into_iter().skip(1).collect()),
+        Home::Project(project) => above_project(tx, project),
+        Home::Group(group) => above_group(tx, group),
         Home::Instance => Ok(Vec::new()),
     }
 }

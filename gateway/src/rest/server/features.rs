@@ -1,6 +1,9 @@
 //! Feature flags of the installation.
 
-use admin::feature::actions::{self, Setting, Targets};
+use admin::feature::{
+    FeatureName,
+    actions::{self, Setting, Targets},
+};
 use db::Tx;
 use kernel::{Error, Result, access::Administrate};
 use org::{
@@ -13,7 +16,7 @@ use crate::{
     app::App,
     entities::server::feature::{FeatureDefinition, FeatureEntity},
     error::ApiResult,
-    extract::{Call, Csv, NonEmpty, Param, ParamErrors, Raw},
+    extract::{Call, Csv, Param, ParamErrors, Raw, params::INVALID},
     param_enums, params,
     present::{Created, Json, NoContent},
     routes,
@@ -44,6 +47,22 @@ async fn definitions(_: App, _: Call<Administrate>) -> ApiResult<Json<Vec<Featur
     Ok(Json(Vec::new()))
 }
 
+/// The name of a feature in an address.
+#[derive(Clone, Debug)]
+pub struct NameParam(FeatureName);
+
+impl Param for NameParam {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
+        let Some(text) = String::read(raw)? else { return Ok(None) };
+        let name = FeatureName::parse(&text).ok_or_else(|| ParamErrors::one(INVALID))?;
+        Ok(Some(Self(name)))
+    }
+
+    fn schema() -> serde_json::Value {
+        String::schema()
+    }
+}
+
 /// `true`, `false`, or a percentage.
 #[derive(Clone, Copy, Debug)]
 enum FeatureValue {
@@ -60,7 +79,7 @@ impl Param for FeatureValue {
             "false" => Ok(Some(Self::Switch(false))),
             _ => match (whole, text.trim().split('.').next().and_then(|it| it.parse().ok())) {
                 (Some(_), Some(percentage)) => Ok(Some(Self::Percentage(percentage))),
-                _ => Err(ParamErrors::one(crate::extract::params::INVALID)),
+                _ => Err(ParamErrors::one(INVALID)),
             },
         }
     }
@@ -72,7 +91,7 @@ impl Param for FeatureValue {
 
 params! {
     struct SetFeature {
-        name: NonEmpty,
+        name: NameParam,
         /// `true`, `false`, or a percentage from 0 to 100.
         value: FeatureValue,
         /// What a percentage counts. Default: `percentage_of_time`.
@@ -157,12 +176,12 @@ async fn set(app: App, call: Call<Administrate, SetFeature>) -> ApiResult<Create
 
 params! {
     pub struct OneFeature {
-        name: String,
+        name: NameParam,
     }
 }
 
 async fn remove(app: App, call: Call<Administrate, OneFeature>) -> ApiResult<NoContent> {
-    let (grant, name) = (call.grant, call.params.name);
+    let (grant, name) = (call.grant, call.params.name.0);
     app.db.write(move |tx| actions::remove(tx, &grant, &name)).await?;
     Ok(NoContent)
 }

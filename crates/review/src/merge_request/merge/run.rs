@@ -50,15 +50,15 @@ pub struct Outcome {
 /// that the target touches is held in one order, as the push does right after this.
 ///
 /// # Errors
-/// `Conflict` where somebody opened it again, after it was locked for too long, and where its source got other commits
-/// since.
+/// `Conflict` where somebody opened it again, after it was locked for too long, where its source got other commits since,
+/// and where it became a draft since.
 pub fn complete(tx: &mut Tx<'_>, id: MergeRequestId, by: UserId, outcome: &Outcome) -> Result<()> {
     let seen = tx.merge_request(id)?;
     hold_merge_requests_of(tx, seen.project_id, &[&seen.target_branch])?;
     let row = tx.merge_request(id)?;
     let has_moved = row.head_sha.as_ref().is_some_and(|head| *head != outcome.head)
         || row.target_branch != seen.target_branch;
-    if row.state != MergeRequestState::Locked || has_moved {
+    if row.state != MergeRequestState::Locked || has_moved || row.draft {
         return Err(Error::conflict().whole("409 Conflict: Resource lock"));
     }
     set_locked_at(tx, id, None)?;

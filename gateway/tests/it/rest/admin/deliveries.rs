@@ -155,6 +155,7 @@ async fn what_was_sent_is_listed_and_sent_once_more() {
     let second = receiver.told().remove(0);
     assert_eq!(second.body, first.body);
     assert_eq!(second.header("Idempotency-Key"), first.header("Idempotency-Key"));
+    app.recurring().await;
     app.clock.advance(Duration::days(8));
     app.recurring().await;
     assert_eq!(ada.get(&events).await.ok(), json!([]));

@@ -146,10 +146,26 @@ async fn what_became_a_draft_in_this_moment_is_not_merged() {
 
     let notes = stage.notes(1).await;
     let at = |word: &str| notes.iter().position(|note| note.contains(word));
-    match at("merged") {
-        None => merged.refused(405, json!({ "message": "405 Method Not Allowed" })),
-        Some(end) => assert!(at("draft").is_none_or(|draft| draft > end), "{notes:?}"),
+    match (at("merged"), merged.status) {
+        (None, 405) => merged.refused(405, json!({ "message": "405 Method Not Allowed" })),
+        // Git was at work already.
+        (None, _) => merged.refused(422, json!({ "message": "Branch cannot be merged" })),
+        (Some(end), _) => assert!(at("draft").is_none_or(|draft| draft > end), "{notes:?}"),
     }
+}
+
+#[actix_web::test]
+async fn what_becomes_a_draft_while_git_merges_is_not_merged() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    let head = stage.tip("feature").await["id"].clone();
+    lock(&stage);
+
+    stage.ada.put(&stage.one(1), json!({ "title": "Draft: Add it" })).await.ok();
+    assert!(!completes(&stage, &head));
+
+    stage.ada.put(&stage.one(1), json!({ "title": "Add it" })).await.ok();
+    assert!(completes(&stage, &head));
 }
 
 #[actix_web::test]

@@ -131,7 +131,7 @@ async fn pictures_are_for_developers() {
         person.get(&file).await.with(404);
     }
     dev.get(&file.replace("a.png", "b.png")).await.with(404);
-    let nowhere = path.replace("/1/", "/9/");
+    let nowhere = path.replace("_alerts/1/", "_alerts/9/");
     let none = json!({ "message": "Alert not found" });
     dev.get(&nowhere).await.refused(404, none.clone());
     upload(&dev, &nowhere, ("a.png", PNG), &[]).await.refused(404, none);
@@ -147,7 +147,9 @@ async fn who_may_add_a_picture_is_told_how_large_it_may_be() {
     assert_eq!(told, json!({ "MaximumSize": 1 << 20 }));
     let rob = app.member(project, "rob", Reporter);
     rob.post(&format!("{path}/authorize"), json!({})).await.with(403);
-    dev.post(&format!("{}/authorize", path.replace("/1/", "/9/")), json!({})).await.with(404);
+    dev.post(&format!("{}/authorize", path.replace("_alerts/1/", "_alerts/9/")), json!({}))
+        .await
+        .with(404);
 }
 
 #[actix_web::test]

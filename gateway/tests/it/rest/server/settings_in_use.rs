@@ -47,14 +47,14 @@ async fn while_the_installation_is_maintained_nothing_is_changed() {
     set(&app, json!({ "maintenance_mode": true, "maintenance_mode_message": "Back at noon" }))
         .await;
 
-    let refused = ada.post("/projects", json!({ "name": "new" })).await;
+    let refused = ada.post("/projects", json!({ "name": "wheel" })).await;
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("900")));
     assert_eq!(refused.body, json!({ "message": "Back at noon" }));
     ada.get("/projects").await.ok();
     assert_eq!(refs(&ada, "git-receive-pack").await, 403);
 
     set(&app, json!({ "maintenance_mode": false })).await;
-    ada.post("/projects", json!({ "name": "new" })).await.created();
+    ada.post("/projects", json!({ "name": "wheel" })).await.created();
 }
 
 #[actix_web::test]

@@ -22,6 +22,7 @@ use crate::support::TestApp;
 /// holds instead.
 const OTHERWISE: &[(&str, &str, &str)] = &[
     ("environments.json", "repository_storage", "administrators see it in the short form, too"),
+    ("integration.json", "properties", "a single integration shows its parameters"),
     ("members.json", "expires_at", "the last day of a membership is a date, not a moment"),
     ("milestone.json", "_date", "the days of a milestone are dates, not moments"),
     ("milestones.json", "_date", "the days of a milestone are dates, not moments"),

@@ -68,7 +68,9 @@ pub struct HookEntity {
     pub milestone_events: bool,
     pub emoji_events: bool,
     pub resource_access_token_events: bool,
-    pub member_events: bool,
+    /// Hooks of groups only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member_events: Option<bool>,
     pub vulnerability_events: bool,
     /// Hooks of groups only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +178,7 @@ impl HookEntity {
             milestone_events: has(Flag::Milestones),
             emoji_events: has(Flag::Emoji),
             resource_access_token_events: has(Flag::ResourceAccessTokens),
-            member_events: has(Flag::Members),
+            member_events: is_group.then(|| has(Flag::Members)),
             vulnerability_events: has(Flag::Vulnerabilities),
             subgroup_events: is_group.then(|| has(Flag::Subgroups)),
             project_events: is_group.then(|| has(Flag::Projects)),

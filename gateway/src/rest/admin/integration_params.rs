@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use admin::{
     flags::Flag,
-    integration::{Kind, ParameterType, actions::IntegrationChange},
+    integration::{Kind, Parameter, ParameterType, actions::IntegrationChange},
 };
 use kernel::TextEnum as _;
 use serde_json::{Value, json};
@@ -73,9 +73,13 @@ fn value_of(
     }
 }
 
-fn read_change(kind: &Kind, raw: &RawMap, flaws: &mut ParamErrors) -> IntegrationChange {
+fn read_change(
+    parameters: &[Parameter],
+    raw: &RawMap,
+    flaws: &mut ParamErrors,
+) -> IntegrationChange {
     let mut change = IntegrationChange::default();
-    for parameter in kind.parameters {
+    for parameter in parameters {
         let given = raw.get(parameter.name).or(parameter.alias.and_then(|name| raw.get(name)));
         let value = given.and_then(|raw| value_of(parameter.name, parameter.kind, raw, flaws));
         if let Some(value) = value {
@@ -92,9 +96,9 @@ fn read_change(kind: &Kind, raw: &RawMap, flaws: &mut ParamErrors) -> Integratio
 }
 
 /// Parameters of other kinds mean nothing here; their types are looked at all the same, as the document says.
-fn check_other_kinds(own: &Kind, raw: &RawMap, flaws: &mut ParamErrors) {
+fn check_other_kinds(own: &[Parameter], raw: &RawMap, flaws: &mut ParamErrors) {
     for (name, (parameter, _)) in all_parameters() {
-        let is_own = own.parameters.iter().any(|one| one.name == name || one.alias == Some(name));
+        let is_own = own.iter().any(|one| one.name == name || one.alias == Some(name));
         if let Some(value) = raw.get(name).filter(|_| !is_own) {
             value_of(name, parameter, value, flaws);
         }
@@ -120,11 +124,9 @@ impl Params for SetIntegration {
     fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
         let kind = raw.text("slug").and_then(Kind::find);
         let mut flaws = ParamErrors::default();
-        let change = kind.map(|kind| {
-            check_other_kinds(kind, raw, &mut flaws);
-            read_change(kind, raw, &mut flaws)
-        });
-        let change = change.unwrap_or_default();
+        let parameters = kind.map_or(&[][..], |kind| kind.parameters);
+        check_other_kinds(parameters, raw, &mut flaws);
+        let change = read_change(parameters, raw, &mut flaws);
         if flaws.is_empty() { Ok(Self { kind, change }) } else { Err(flaws) }
     }
 
@@ -135,8 +137,9 @@ impl Params for SetIntegration {
             schema,
             text: text.to_owned(),
         };
-        let slug = "Kind of the integration. There is no such address for an unknown one.";
-        let mut all = vec![doc("slug", true, String::schema(), slug)];
+        let slugs: Vec<&str> = Kind::all().iter().map(|kind| kind.slug).collect();
+        let slugs = format!("Kind of the integration: {}.", slugs.join(", "));
+        let mut all = vec![doc("slug", true, String::schema(), &slugs)];
         for (name, (kind, kinds)) in all_parameters() {
             let schema = match kind {
                 ParameterType::Text => String::schema(),

@@ -4,7 +4,11 @@ use admin::{
     home::Home,
     integration::{Kind, actions},
 };
-use kernel::{Error, access::Anyone, ids::ProjectId};
+use kernel::{
+    Error,
+    access::Anyone,
+    ids::{NamespaceId, ProjectId},
+};
 use org::project::store::ProjectStore as _;
 
 use super::groups_above;
@@ -53,9 +57,12 @@ async fn reply(
             Ok(id) => tx.find_project(ProjectId(id))?,
             Err(_) => tx.find_project_at(&command.id)?,
         };
-        // What is not there takes as many statements as what is there.
+        // What is not there takes the same statements as what is there.
         let home = Home::Project(project.as_ref().map_or(ProjectId(0), |project| project.id));
-        let groups = groups_above(tx, home)?;
+        let mut groups = groups_above(tx, home)?;
+        if groups.is_empty() {
+            groups.push(NamespaceId(0));
+        }
         actions::find_by_token(tx, &vault, (home, groups.as_slice()), kind, &command.token)?;
         project.ok_or_else(missing)
     });

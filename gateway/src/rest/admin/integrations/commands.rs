@@ -36,27 +36,28 @@ params! {
 }
 
 async fn slack(app: App, call: Call<Anyone, SlashCommand>) -> ApiResult<Json<ReplyEntity>> {
-    reply(app, call.params, "slack-slash-commands").await
+    reply(app, call, "slack-slash-commands").await
 }
 
 async fn mattermost(app: App, call: Call<Anyone, SlashCommand>) -> ApiResult<Json<ReplyEntity>> {
-    reply(app, call.params, "mattermost-slash-commands").await
+    reply(app, call, "mattermost-slash-commands").await
 }
 
 async fn reply(
     app: App,
-    command: SlashCommand,
+    call: Call<Anyone, SlashCommand>,
     slug: &'static str,
 ) -> ApiResult<Json<ReplyEntity>> {
-    let vault = app.vault.clone();
+    let (vault, actor, command) = (app.vault.clone(), call.grant.actor(), call.params);
     let missing = || Error::not_found("Integration");
     let text = command.text.unwrap_or_default();
     let found = app.db.read(move |tx| {
         let kind = Kind::find(slug).ok_or_else(missing)?;
-        let project = match command.id.parse() {
-            Ok(id) => tx.find_project(ProjectId(id))?,
-            Err(_) => tx.find_project_at(&command.id)?,
+        let found = match command.id.parse() {
+            Ok(id) => tx.find_scope(actor, ProjectId(id))?,
+            Err(_) => tx.find_scope_at(actor, &command.id)?,
         };
+        let project = found.map(|(project, _)| project);
         // What is not there takes the same statements as what is there.
         let home = Home::Project(project.as_ref().map_or(ProjectId(0), |project| project.id));
         let mut groups = groups_above(tx, home)?;

@@ -16,7 +16,7 @@ pub struct Limits {
     pub push: u64,
     /// Bytes of one object in a git push, unpacked; 0 is no limit.
     pub object: u64,
-    /// How long a client may take to begin with its request; see [`Paced`](crate::extract::Paced).
+    /// How long a client may take to begin with its request; see [`SlowClientGuard`](crate::extract::SlowClientGuard).
     pub patience: Duration,
     /// Requests a minute by one person; 0 is no limit.
     pub user_per_minute: u32,

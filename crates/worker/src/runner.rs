@@ -194,7 +194,7 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
         self.do_what_waits(keys).await.map(drop)
     }
 
-    /// As [`run_now`](Self::hurry); what others have begun is waited for, though not for ever. Not to be called by work,
+    /// As [`run_now`](Self::run_now); what others have begun is waited for, though not for ever. Not to be called by work,
     /// which could wait for itself.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The language of `.gitlab-ci.yml`: from a text to a plan of jobs, or to what is wrong with it.
 //!
 //! Nothing here knows a database, HTTP or git; files of commits and what lies elsewhere are asked for through
-//! [`Tree`](given::Tree) and [`Fetch`](given::Fetch). The order of work, each step ending at its first problem:
+//! [`Tree`](input::Tree) and [`Fetch`](input::Fetch). The order of work, each step ending at its first problem:
 //!
 //! ```text
 //! text ── yaml ── include ── extend ── reference ── entry ── normalize ── relations ── select ── Plan

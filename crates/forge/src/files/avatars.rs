@@ -131,7 +131,7 @@ pub async fn stage_change(
     })
 }
 
-/// As [`Staged::settle`], for the picture of a change, where it brought one.
+/// As [`StagedAvatar::settle`], for the picture of a change, where it brought one.
 pub fn finish_change(change: PictureChange<StagedAvatar>, owner: Owner) -> Result<()> {
     change.flatten().map_or(Ok(()), |picture| picture.settle(owner))
 }

@@ -46,7 +46,7 @@ impl CompilePass {
         Self { fetched, missing: Mutex::default(), is_last, time, begun: OnceLock::new() }
     }
 
-    /// The text at an address; [`Unreachable::Pending`] before it was fetched.
+    /// The text at an address; [`FetchFailure::Pending`] before it was fetched.
     pub(super) fn text(&self, address: &str) -> Answer {
         match self.fetched.get(address) {
             Some(known) => known.clone(),

@@ -57,7 +57,7 @@ pub struct GroupEntry {
 }
 
 impl GroupEntry {
-    /// As [`ProjectPlace::stand`].
+    /// As [`ProjectEntry::stand`].
     pub fn stand(self, actor: Actor) -> Option<(Group, Standing)> {
         let level = match self.role {
             None => AccessLevel::NoAccess,

@@ -1,6 +1,6 @@
 //! Every application setting as one row of data: name, type, default, bounds, secrecy, and whether Forgeway acts by it.
 //!
-//! Settings that are fields of [`Settings`](super::Settings) have their default there. The others live in the same JSON object,
+//! Settings that are fields of [`Settings`] have their default there. The others live in the same JSON object,
 //! and are read by name.
 
 mod alias;

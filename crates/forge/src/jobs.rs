@@ -78,7 +78,7 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .on(forget_facts)
         .daily(time!(2:00), ForgetFacts {})
         .on(forget_deliveries)
-        .daily(time!(2:30), ForgetDeliveries {})
+        .every(Duration::hours(1), ForgetDeliveries {})
         .every(Duration::hours(6), PurgeDeletions {})
         .every(Duration::hours(1), EmptyTrash {})
         .every(Duration::days(1), SweepLfs {})

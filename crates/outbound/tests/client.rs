@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use forgeway_outbound::{Client, FetchError, FetchLimits};
+use forgeway_outbound::{Client, FetchError, FetchLimits, Post};
 
 const BOUNDS: FetchLimits = FetchLimits { bytes: 1_000, time: Duration::from_secs(10) };
 const HOST: FetchError = FetchError::Refused("the host is not allowed");
@@ -150,4 +150,23 @@ fn too_much_and_too_slow_come_to_an_end() {
     let short = FetchLimits { time: Duration::from_millis(200), ..BOUNDS };
     assert_eq!(get("slow", short), Err(FetchError::Timeout));
     assert_eq!(get("nothing", BOUNDS), Err(FetchError::Status(404)));
+}
+
+#[test]
+fn a_status_is_an_answer_also_where_its_body_breaks_off() {
+    let address = serve(|path, _| match path {
+        "/short" => "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun".to_owned(),
+        _ => with("503 Busy", "", &"x".repeat(10_000)),
+    });
+    let send = |path: &str| {
+        let url = format!("http://{address}/{path}");
+        let (method, headers, time) = ("POST", Vec::new(), Duration::from_secs(10));
+        let post = Post { method, url: &url, headers: &headers, body: b"", verify: true, time };
+        client().send(&post).unwrap()
+    };
+
+    let short = send("short");
+    assert_eq!((short.status, short.body.as_str()), (200, "begun"));
+    let long = send("long");
+    assert_eq!((long.status, long.body.len()), (503, 8 << 10));
 }

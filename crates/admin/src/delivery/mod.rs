@@ -6,4 +6,4 @@ mod queue;
 
 pub use log::{DeliveryLog, INTERNAL_ERROR, LogStore, NewLog, StatusFilter};
 pub use model::{Delivery, HookEvent, NewEvent, Receiver};
-pub use queue::DeliveryQueue;
+pub use queue::{BusyReceivers, DeliveryQueue};

@@ -7,7 +7,7 @@ use db::{
 use diesel::{dsl::exists, prelude::*};
 use kernel::{
     Result, Ts,
-    ids::{HookDeliveryId, HookEventId, HookId},
+    ids::{HookDeliveryId, HookEventId, HookId, IntegrationId},
 };
 use time::Duration;
 
@@ -18,23 +18,33 @@ const NOUN: &str = "Hook Delivery";
 /// How long a server that took a delivery may keep it to itself: longer than any request.
 const LEASE: Duration = Duration::minutes(2);
 
+/// Receivers that are told nothing at the moment.
+#[derive(Clone, Debug, Default)]
+pub struct BusyReceivers {
+    pub hooks: Vec<HookId>,
+    pub integrations: Vec<IntegrationId>,
+}
+
 pub trait DeliveryQueue {
     /// Notes a fact, and that each of these is to be told; nothing where there is nobody.
     fn announce(&mut self, event: &NewEvent, receivers: &[Receiver]) -> Result<()>;
-    /// Takes what is due, the oldest first, at most so much: of each lane the first, and nothing for `busy` hooks.
-    fn take_deliveries(&mut self, most: i64, busy: &[HookId]) -> Result<Vec<Delivery>>;
+    /// Takes what is due, the oldest first, at most so much: of each lane the first, and nothing for `busy` ones.
+    fn take_deliveries(&mut self, most: i64, busy: &BusyReceivers) -> Result<Vec<Delivery>>;
     fn events_with(&mut self, ids: &[HookEventId]) -> Result<Vec<HookEvent>>;
     /// Keeps a payload with what was to be added.
     fn complete_event(&mut self, id: HookEventId, payload: &str) -> Result<()>;
-    fn finish_delivery(&mut self, id: HookDeliveryId) -> Result<()>;
-    /// Puts one back, to be sent at another time.
-    fn postpone_delivery(&mut self, id: HookDeliveryId, at: Ts, attempts: i32) -> Result<()>;
+    /// Ends one that was taken; nothing where another server has taken it since.
+    fn finish_delivery(&mut self, taken: &Delivery) -> Result<()>;
+    /// Puts one back, to be sent at another time; nothing where another server has taken it since.
+    fn postpone_delivery(&mut self, taken: &Delivery, at: Ts, attempts: i32) -> Result<()>;
     /// Says from when on a hook may be told what waits for it.
     fn postpone_hook(&mut self, id: HookId, at: Ts) -> Result<()>;
     /// Forgets what waits for a hook that wants nothing more.
     fn drop_deliveries_of(&mut self, id: HookId) -> Result<()>;
     /// Forgets facts of before a moment that nobody is to be told any more, at most so many; how many there were.
     fn forget_events(&mut self, before: Ts, most: i64) -> Result<usize>;
+    /// Forgets what has waited since before a moment, at most so much; how much that was.
+    fn forget_deliveries(&mut self, before: Ts, most: i64) -> Result<usize>;
     fn waiting_deliveries(&mut self) -> Result<i64>;
 }
 
@@ -86,18 +96,22 @@ impl DeliveryQueue for Tx<'_> {
         Ok(())
     }
 
-    fn take_deliveries(&mut self, most: i64, busy: &[HookId]) -> Result<Vec<Delivery>> {
+    fn take_deliveries(&mut self, most: i64, busy: &BusyReceivers) -> Result<Vec<Delivery>> {
         let now = self.now;
         let earlier = diesel::alias!(deliveries as earlier);
         let before = earlier
             .filter(earlier.field(deliveries::lane).eq(deliveries::lane))
             .filter(earlier.field(deliveries::id).lt(deliveries::id));
         let free = deliveries::locked_until.is_null().or(deliveries::locked_until.le(now));
-        let open = deliveries::hook_id.is_null().or(deliveries::hook_id.ne_all(busy));
+        let BusyReceivers { hooks, integrations } = busy;
+        let open = deliveries::hook_id.is_null().or(deliveries::hook_id.ne_all(hooks));
+        let other = deliveries::integration_id.ne_all(integrations);
+        let other = deliveries::integration_id.is_null().or(other);
         let due = deliveries::table
             .filter(deliveries::run_at.le(now))
             .filter(free)
             .filter(open.assume_not_null())
+            .filter(other.assume_not_null())
             .filter(diesel::dsl::not(exists(before)))
             .order((deliveries::run_at, deliveries::id))
             .limit(most)
@@ -133,19 +147,22 @@ impl DeliveryQueue for Tx<'_> {
         Ok(())
     }
 
-    fn finish_delivery(&mut self, id: HookDeliveryId) -> Result<()> {
-        let row = diesel::delete(deliveries::table.find(id));
+    fn finish_delivery(&mut self, taken: &Delivery) -> Result<()> {
+        let row = deliveries::table.find(taken.id);
+        let row = diesel::delete(row.filter(deliveries::locked_until.eq(taken.locked_until)));
         each_backend!(self, |conn| row.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }
 
-    fn postpone_delivery(&mut self, id: HookDeliveryId, at: Ts, attempts: i32) -> Result<()> {
+    fn postpone_delivery(&mut self, taken: &Delivery, at: Ts, attempts: i32) -> Result<()> {
         let values = (
             deliveries::run_at.eq(at),
             deliveries::attempts.eq(attempts),
             deliveries::locked_until.eq(None::<Ts>),
         );
-        let update = diesel::update(deliveries::table.find(id)).set(values);
+        let row = deliveries::table.find(taken.id);
+        let row = row.filter(deliveries::locked_until.eq(taken.locked_until));
+        let update = diesel::update(row).set(values);
         each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }
@@ -176,6 +193,20 @@ impl DeliveryQueue for Tx<'_> {
             return Ok(0);
         }
         let gone = diesel::delete(hook_events::table.filter(hook_events::id.eq_any(old)));
+        each_backend!(self, |conn| gone.execute(conn).map_err(error(NOUN)))
+    }
+
+    fn forget_deliveries(&mut self, before: Ts, most: i64) -> Result<usize> {
+        let old = deliveries::table
+            .filter(deliveries::created_at.lt(before))
+            .limit(most)
+            .select(deliveries::id);
+        let old: Vec<HookDeliveryId> =
+            each_backend!(self, |conn| old.load(conn).map_err(error(NOUN)))?;
+        if old.is_empty() {
+            return Ok(0);
+        }
+        let gone = diesel::delete(deliveries::table.filter(deliveries::id.eq_any(old)));
         each_backend!(self, |conn| gone.execute(conn).map_err(error(NOUN)))
     }
 

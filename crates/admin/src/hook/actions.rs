@@ -14,7 +14,7 @@ use secrets::Vault;
 
 use super::{
     BranchStrategy, Health, Hook, HookSecrets, HookStore as _,
-    address::{illegal_pair, placeholders},
+    address::{illegal_pair, origin, placeholders},
 };
 use crate::{
     delivery::{DeliveryLog, DeliveryQueue as _, LogStore as _, StatusFilter},
@@ -125,12 +125,15 @@ pub fn update(
 ) -> Result<Hook> {
     let mut row = read(tx, keeper, id)?;
     let mut secrets = row.secrets(vault)?;
+    let before = secrets.address();
+    let is_given = (change.token.is_some(), change.custom_headers.is_some());
     if change.url.as_ref().is_some_and(|url| *url != secrets.url) {
         // What was meant for one receiver is not sent to another.
         (secrets.token, secrets.url_variables) = (None, BTreeMap::new());
         secrets.custom_headers.clear();
     }
     apply(&mut row, &mut secrets, change);
+    forget_for_others(&mut secrets, &before, is_given);
     ensure_valid(&row, &secrets, urls)?;
     row.seal(vault, &secrets)?;
     set_health(&mut row, Health::default());
@@ -139,6 +142,19 @@ pub fn update(
     let now = tx.now;
     tx.postpone_hook(id, now)?;
     Ok(row)
+}
+
+/// What was meant for one receiver is not sent to another, unless it was given just now.
+fn forget_for_others(secrets: &mut HookSecrets, before: &str, (token, headers): (bool, bool)) {
+    if origin(before) == origin(&secrets.address()) {
+        return;
+    }
+    if !token {
+        secrets.token = None;
+    }
+    if !headers {
+        secrets.custom_headers.clear();
+    }
 }
 
 fn set_health(row: &mut Hook, health: Health) {
@@ -260,11 +276,13 @@ pub fn set_pair(
 ) -> Result<()> {
     let mut row = read(tx, keeper, id)?;
     let mut secrets = row.secrets(vault)?;
+    let before = secrets.address();
     let all = pairs.of(&mut secrets);
     match value {
         Some(value) => drop(all.insert(name.to_owned(), value.to_owned())),
         None => drop(all.remove(name).ok_or_else(|| pairs.missing())?),
     }
+    forget_for_others(&mut secrets, &before, (false, false));
     match ensure_valid(&row, &secrets, urls) {
         Err(refusal) if value.is_some() && refusal.kind == ErrorKind::Unprocessable => {
             return Err(Error::unprocessable().parameters("Illegal key or value"));

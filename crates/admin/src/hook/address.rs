@@ -30,6 +30,17 @@ pub fn fill(url: &str, values: &BTreeMap<String, String>) -> String {
     })
 }
 
+/// Scheme, host and port of an address: who is spoken to.
+pub(super) fn origin(address: &str) -> (String, String) {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    let scheme = scheme.to_ascii_lowercase();
+    let place = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = place.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
+    let usual = if scheme == "https" { ":443" } else { ":80" };
+    let host = host.strip_suffix(usual).unwrap_or(&host).to_owned();
+    (scheme, host)
+}
+
 fn encoded(value: &str) -> String {
     const KEPT: percent_encoding::AsciiSet = NON_ALPHANUMERIC
         .remove(b'-')
@@ -61,7 +72,7 @@ pub fn illegal_pair(name: &str, value: &str) -> bool {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{fill, illegal_pair, placeholders};
+    use super::{fill, illegal_pair, origin, placeholders};
 
     #[test]
     fn names_in_braces_are_replaced_by_their_values() {
@@ -72,6 +83,18 @@ mod tests {
             values.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
         assert_eq!(fill(url, &values), "https://a.example.com/x/y?t=a%20b%26c");
         assert!(placeholders("https://a/{}{1}{").is_empty());
+    }
+
+    #[test]
+    fn another_scheme_host_or_port_is_another_receiver() {
+        let one = origin("https://A.example.com/x?a=https://b");
+        for same in ["HTTPS://a.example.com:443/y", "https://ada:pw@a.example.com"] {
+            assert_eq!(origin(same), one, "{same}");
+        }
+        for other in ["http://a.example.com", "https://a.example.com:8443", "https://b.example.com"]
+        {
+            assert_ne!(origin(other), one, "{other}");
+        }
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub trait HookStore {
         groups: &[NamespaceId],
     ) -> Result<Vec<Hook>>;
     fn system_hooks(&mut self) -> Result<Vec<Hook>>;
-    /// Whether there is anybody at all who is told of anything.
+    /// Whether there is anybody at all who is told of anything; integrations that are switched off are nobody.
     fn has_receivers(&mut self) -> Result<bool>;
     fn insert_hook(&mut self, row: &Hook) -> Result<Hook>;
     fn keep_hook(&mut self, row: &Hook) -> Result<()>;
@@ -119,7 +119,7 @@ impl HookStore for Tx<'_> {
     fn has_receivers(&mut self) -> Result<bool> {
         let any = (
             exists(hooks::table.select(hooks::id)),
-            exists(integrations::table.select(integrations::id)),
+            exists(integrations::table.filter(integrations::active).select(integrations::id)),
         );
         let (hooks, integrations): (bool, bool) =
             each_backend!(self, |conn| diesel::select(any).get_result(conn).map_err(error(NOUN)))?;

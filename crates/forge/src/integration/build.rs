@@ -4,10 +4,11 @@ use admin::integration::Values;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::{Value, json};
 
-use super::{Message, below, branch, is_on, text};
+use super::{Message, below, branch, text};
 
 pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Message> {
-    let verify = is_on(values, "enable_ssl_verification") || slug == "buildkite";
+    let given = values.get("enable_ssl_verification").and_then(Value::as_bool);
+    let verify = slug == "buildkite" || given.unwrap_or(true);
     let message = match slug {
         "bamboo" => {
             branch(payload)?;
@@ -94,5 +95,18 @@ mod tests {
         assert_eq!(sent.headers, [("Authorization".to_owned(), "Basic YWRhOng=".to_owned())]);
         let tag = json!({ "object_kind": "tag_push", "ref": "refs/tags/v1" });
         assert!(message("bamboo", &values, &tag).is_none());
+    }
+
+    #[test]
+    fn certificates_are_looked_at_unless_somebody_says_otherwise() {
+        let push = json!({ "object_kind": "push", "ref": "refs/heads/main" });
+        let verifies = |slug: &str, values: Value| {
+            message(slug, values.as_object().unwrap(), &push).unwrap().verify
+        };
+        assert!(verifies("squash-tm", json!({ "url": "https://s.example.com" })));
+        let mut jenkins = json!({ "jenkins_url": "https://j.example.com", "project_name": "x" });
+        assert!(verifies("jenkins", jenkins.clone()));
+        jenkins["enable_ssl_verification"] = json!(false);
+        assert!(!verifies("jenkins", jenkins));
     }
 }

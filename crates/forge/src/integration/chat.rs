@@ -3,12 +3,9 @@
 use admin::{flags::Flag, integration::Values};
 use serde_json::{Value, json};
 
-use super::{Message, is_on, text};
+use super::{Message, text};
 
 pub(super) fn message(slug: &str, values: &Values, flag: Flag, payload: &Value) -> Option<Message> {
-    if is_unwanted_pipeline(values, payload) {
-        return None;
-    }
     let url = text(values, "webhook")?.to_owned();
     let line = line(payload)?;
     let body = match slug {
@@ -47,18 +44,6 @@ fn with_room(values: &Values, flag: Flag, line: &str) -> Value {
         body["username"] = json!(username);
     }
     body
-}
-
-/// Only pipelines that have ended are told of; of some receivers only those that failed.
-fn is_unwanted_pipeline(values: &Values, payload: &Value) -> bool {
-    if payload["object_kind"] != json!("pipeline") {
-        return false;
-    }
-    match payload["object_attributes"]["status"].as_str() {
-        Some("failed") => false,
-        Some("success") => is_on(values, "notify_only_broken_pipelines"),
-        _ => true,
-    }
 }
 
 /// One line about what happened, in Markdown.
@@ -176,16 +161,5 @@ mod tests {
         let line =
             r#"{"text":"[a/b](http://f/a/b): Pipeline [#3](http://f/3) of main by Ada failed"}"#;
         assert_eq!(sent.body, line);
-    }
-
-    #[test]
-    fn only_ends_of_pipelines_are_told_and_of_some_only_failures() {
-        let Value::Object(mut values) = json!({ "webhook": "https://c/x" }) else { return };
-        let is_told = |values: &_, status: &str| {
-            message("discord", values, Flag::Pipelines, &pipeline(status)).is_some()
-        };
-        assert!(is_told(&values, "success") && !is_told(&values, "running"));
-        values.insert("notify_only_broken_pipelines".to_owned(), json!(true));
-        assert!(!is_told(&values, "success") && is_told(&values, "failed"));
     }
 }

@@ -36,7 +36,7 @@ impl Message {
     }
 }
 
-/// What an integration is sent; nothing where it wants nothing of this.
+/// What an integration is sent; nothing where its kind has no words for this.
 pub(crate) fn message(
     row: &Integration,
     values: &Values,
@@ -44,9 +44,6 @@ pub(crate) fn message(
     payload: &Value,
 ) -> Option<Message> {
     let kind = row.kind()?;
-    if !is_wanted_branch(values, payload) {
-        return None;
-    }
     match kind.class {
         Class::Chat => chat::message(kind.slug, values, flag, payload),
         Class::Build => build::message(kind.slug, values, payload),
@@ -79,19 +76,67 @@ fn branch(payload: &Value) -> Option<&str> {
     }
 }
 
+/// What of an event decides, besides its flag, whether an integration is told of it; what is unknown excludes nobody.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Occasion<'a> {
+    /// That of a push, or of a pipeline that is not for a tag.
+    pub(crate) branch: Option<&'a str>,
+    pub(crate) is_default: bool,
+    pub(crate) is_protected: bool,
+    pub(crate) pipeline: Option<PipelineState>,
+}
+
+/// How far a pipeline is, as people are told it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PipelineState {
+    /// It has not ended, or in another way than these.
+    Unfinished,
+    Failed,
+    Passed,
+    /// It passed, and the one before it had failed.
+    Fixed,
+}
+
+/// Whether an integration is told on this occasion.
+pub(crate) fn is_wanted(row: &Integration, occasion: &Occasion<'_>) -> bool {
+    let values = row.properties().unwrap_or_default();
+    let is_for_people =
+        row.kind().is_some_and(|kind| kind.class == Class::Chat || kind.slug == "telegram");
+    is_wanted_branch(&values, occasion)
+        && (!is_for_people || is_wanted_pipeline(&values, occasion.pipeline))
+}
+
+/// Whether it asks if branches are protected.
+pub(crate) fn asks_for_protection(row: &Integration) -> bool {
+    let values = row.properties().unwrap_or_default();
+    matches!(text(&values, "branches_to_be_notified"), Some("protected" | "default_and_protected"))
+}
+
+/// Whether of pipelines that passed it is told only of the first.
+pub(crate) fn asks_for_fixes(row: &Integration) -> bool {
+    is_on(&row.properties().unwrap_or_default(), "notify_only_broken_pipelines")
+}
+
 /// Whether the branch is one of those that the integration is told of.
-fn is_wanted_branch(values: &Values, payload: &Value) -> bool {
-    let Some(branch) = branch(payload) else { return true };
+fn is_wanted_branch(values: &Values, occasion: &Occasion<'_>) -> bool {
+    let Some(branch) = occasion.branch else { return true };
     if let Some(listed) = text(values, "restrict_to_branch") {
         return listed.split(',').any(|one| one.trim() == branch);
     }
-    let is_default = payload["project"]["default_branch"].as_str() == Some(branch);
-    let is_protected = payload["ref_protected"] == json!(true);
     match text(values, "branches_to_be_notified") {
-        Some("default") => is_default,
-        Some("protected") => is_protected,
-        Some("default_and_protected") => is_default || is_protected,
+        Some("default") => occasion.is_default,
+        Some("protected") => occasion.is_protected,
+        Some("default_and_protected") => occasion.is_default || occasion.is_protected,
         _ => true,
+    }
+}
+
+/// Only pipelines that have ended are told of; of some receivers only those that failed, and the first that passed again.
+fn is_wanted_pipeline(values: &Values, pipeline: Option<PipelineState>) -> bool {
+    match pipeline {
+        None | Some(PipelineState::Failed | PipelineState::Fixed) => true,
+        Some(PipelineState::Passed) => !is_on(values, "notify_only_broken_pipelines"),
+        Some(PipelineState::Unfinished) => false,
     }
 }
 
@@ -99,22 +144,34 @@ fn is_wanted_branch(values: &Values, payload: &Value) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::is_wanted_branch;
+    use super::{Occasion, PipelineState, is_wanted_branch, is_wanted_pipeline};
 
     #[test]
     fn only_branches_that_are_wanted_are_told_of() {
-        let payload = json!({
-            "object_kind": "push", "ref": "refs/heads/dev", "project": { "default_branch": "main" },
-        });
+        let dev = Occasion { branch: Some("dev"), is_protected: true, ..Occasion::default() };
         for (values, wanted) in [
             (json!({}), true),
             (json!({ "restrict_to_branch": "main, dev" }), true),
             (json!({ "restrict_to_branch": "main" }), false),
             (json!({ "branches_to_be_notified": "default" }), false),
+            (json!({ "branches_to_be_notified": "protected" }), true),
+            (json!({ "branches_to_be_notified": "default_and_protected" }), true),
             (json!({ "branches_to_be_notified": "all" }), true),
         ] {
             let Value::Object(values) = values else { continue };
-            assert_eq!(is_wanted_branch(&values, &payload), wanted, "{values:?}");
+            assert_eq!(is_wanted_branch(&values, &dev), wanted, "{values:?}");
         }
+    }
+
+    #[test]
+    fn only_ends_of_pipelines_are_told_and_of_some_only_failures_and_what_mended_them() {
+        use PipelineState::{Failed, Fixed, Passed, Unfinished};
+        let Value::Object(mut values) = json!({}) else { return };
+        let told = |values: &_| {
+            [Failed, Fixed, Passed, Unfinished].map(|state| is_wanted_pipeline(values, Some(state)))
+        };
+        assert_eq!(told(&values), [true, true, true, false]);
+        values.insert("notify_only_broken_pipelines".to_owned(), json!(true));
+        assert_eq!(told(&values), [true, true, false, false]);
     }
 }

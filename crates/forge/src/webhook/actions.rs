@@ -54,6 +54,7 @@ pub async fn test<K: HookKeeper + Clone + Send + 'static>(
         Ok((hook, example))
     });
     let (hook, example) = made.await?;
+    start(forge, &hook, by)?;
     let payload = match example.gaps {
         Some(gaps) => fill(forge, gaps, example.payload).await?,
         None => example.payload,
@@ -105,12 +106,18 @@ pub async fn resend<K: HookKeeper + Clone + Send + 'static>(
 ) -> Result<TrialResult> {
     let by = keeper.keeper()?;
     let found = forge.db.read(move |tx| actions::resend(tx, &keeper, id, log)).await?;
+    start(forge, &found.0, by)?;
     let (hook, DeliveryLog { uuid, idempotency_key, trigger_name, header, request_data, .. }) =
         found;
     let again = event(&hook, forge, (trigger_name, &header), request_data);
     // What a template made of it is sent as it was.
     let hook = Hook { custom_webhook_template: None, ..hook };
     send(forge, &hook, HookEvent { uuid, header, ..again }, (&idempotency_key, by)).await
+}
+
+/// Counts what somebody has sent before it is sent: what is under way is in no log yet.
+fn start(forge: &Forge, hook: &Hook, by: UserId) -> Result<()> {
+    forge.courier.start((hook.project_id, hook.namespace_id, by), forge.db.clock().now())
 }
 
 async fn send(
@@ -120,6 +127,7 @@ async fn send(
     (key, by): (&str, UserId),
 ) -> Result<TrialResult> {
     let request = Request::to_hook(forge.urls.base(), &forge.vault, hook, &event, key)?;
+    let _places = forge.courier.places(&request)?;
     let answer = forge.courier.send(request.clone()).await?;
     let own = hook.secrets(&forge.vault)?.custom_headers.into_keys().collect();
     let sent = SentRequest { event: &event, request: &request, answer: &answer, own };

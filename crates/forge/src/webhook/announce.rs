@@ -16,7 +16,10 @@ use deployments::{
 use kernel::{
     Result,
     event::Event,
-    ids::{CommitNoteId, JobId, MergeRequestId, NoteId, PipelineId, ProjectId, RunnerId, UserId},
+    ids::{
+        CommitNoteId, IssueId, JobId, MergeRequestId, NoteId, PipelineId, ProjectId, RunnerId,
+        UserId,
+    },
     page::PageRequest,
 };
 use org::user::{State, store::UserStore as _};
@@ -28,9 +31,9 @@ use repo::{
 };
 use review::{
     approval,
-    event::IssueFact,
+    event::{Change, IssueFact},
     issue::IssueStore as _,
-    item::ItemKind,
+    item::{ItemKind, time},
     merge_request::{MergeRequestStore as _, VersionStore as _, state::Step},
     note::NoteStore as _,
 };
@@ -42,10 +45,11 @@ use tokio::sync::Notify;
 use super::{
     audience::Audience,
     gaps::Gaps,
+    occasion::{occasion, pipeline_state},
     payload::{self, Scene, issue, job, merge_request, note},
     system_events,
 };
-use crate::urls::Urls;
+use crate::{integration::Occasion, urls::Urls};
 
 /// A push that moved more branches, or more tags, tells of none of them.
 const MOST_REFS: usize = 3;
@@ -95,6 +99,9 @@ pub(crate) fn heard(tx: &mut Tx<'_>, announcer: &Announcer, fact: &dyn Event) ->
         return of_note(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
+        return of_time(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
         return of_pipeline(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
@@ -104,15 +111,15 @@ pub(crate) fn heard(tx: &mut Tx<'_>, announcer: &Announcer, fact: &dyn Event) ->
 }
 
 impl Announcer {
-    /// Tells webhooks and integrations; `branch` is that of a push.
+    /// Tells webhooks and integrations.
     pub(super) fn tell(
         &self,
         tx: &mut Tx<'_>,
         audience: &Audience,
         news: News,
-        branch: Option<&str>,
+        occasion: &Occasion<'_>,
     ) -> Result<()> {
-        let receivers = audience.receivers(news.flag, branch);
+        let receivers = audience.receivers(news.flag, occasion);
         self.announce(tx, news, &receivers)
     }
 
@@ -151,10 +158,15 @@ impl Announcer {
         Ok(())
     }
 
-    /// The project, and who is told of it; nothing where nobody is.
-    fn place(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<(Scene, Audience)>> {
+    /// The project, and who is told of it; nothing where nobody is told of any such event.
+    fn place(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        flags: &[Flag],
+    ) -> Result<Option<(Scene, Audience)>> {
         let audience = Audience::of_project(tx, project)?;
-        if audience.is_empty() {
+        if !flags.iter().any(|flag| audience.hears(*flag)) {
             return Ok(None);
         }
         Ok(Scene::load(tx, &self.urls, project)?.map(|scene| (scene, audience)))
@@ -186,7 +198,8 @@ fn pushed(
     user: Option<UserId>,
     (moves, options): (&[MovedRef], &[String]),
 ) -> Result<()> {
-    let Some((scene, audience)) = by.place(tx, project)? else { return Ok(()) };
+    let flags = [Flag::Push, Flag::TagPush, Flag::RepositoryUpdate];
+    let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
     let user = user.map(|id| tx.find_user(id)).transpose()?.flatten();
     let (branches, tags): (Vec<&MovedRef>, Vec<&MovedRef>) = moves
         .iter()
@@ -194,10 +207,16 @@ fn pushed(
         .partition(|moved| moved.name.starts_with("refs/heads/"));
     let kinds = [(Flag::Push, "Push Hook", branches), (Flag::TagPush, "Tag Push Hook", tags)];
     for (flag, header, moves) in kinds {
-        if moves.len() > MOST_REFS {
+        if moves.len() > MOST_REFS || !audience.hears(flag) {
             continue;
         }
+        let is_for_system = !audience.system(Some(flag)).is_empty();
         for moved in moves {
+            let branch = moved.name.strip_prefix("refs/heads/");
+            let occasion = occasion(tx, (&scene, &audience), flag, branch)?;
+            if !is_for_system && audience.receivers(flag, &occasion).is_empty() {
+                continue;
+            }
             let payload = payload::push::push(&scene, user.as_ref(), moved, options);
             let gaps = Gaps::push(project, moved);
             let object = format!("ref/{}", moved.name);
@@ -209,10 +228,12 @@ fn pushed(
                 payload,
                 gaps,
             };
-            let branch = moved.name.strip_prefix("refs/heads/");
-            by.tell(tx, &audience, news(Some(gaps), payload.clone()), branch)?;
+            by.tell(tx, &audience, news(Some(gaps), payload.clone()), &occasion)?;
             by.tell_system(tx, &audience, news(None, payload), Some(flag))?;
         }
+    }
+    if audience.system(Some(Flag::RepositoryUpdate)).is_empty() {
+        return Ok(());
     }
     let news = News {
         flag: Flag::RepositoryUpdate,
@@ -235,7 +256,8 @@ fn wrote(
     let Some(page) = PageName::of(path).filter(|_| action != WikiAction::Attach) else {
         return Ok(());
     };
-    let Some((scene, audience)) = by.place(tx, project)? else { return Ok(()) };
+    let flags = [Flag::WikiPages];
+    let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
     let user = tx.find_user(user)?;
     let news = News {
         flag: Flag::WikiPages,
@@ -245,7 +267,7 @@ fn wrote(
         payload: payload::wiki::page(&scene, user.as_ref(), &page, (action, commit)),
         gaps: Some(Gaps::wiki(project, path, commit, action == WikiAction::Delete)),
     };
-    by.tell(tx, &audience, news, None)
+    by.tell(tx, &audience, news, &Occasion::default())
 }
 
 fn commented(
@@ -255,7 +277,7 @@ fn commented(
     who: (UserId, &str),
     id: CommitNoteId,
 ) -> Result<()> {
-    let Some((scene, audience)) = by.place(tx, project)? else { return Ok(()) };
+    let Some((scene, audience)) = by.place(tx, project, &[Flag::Notes])? else { return Ok(()) };
     let Some(row) = tx.commit_notes_by_id(&[id])?.pop() else { return Ok(()) };
     let news = News {
         flag: Flag::Notes,
@@ -265,7 +287,7 @@ fn commented(
         payload: note::commit_note(tx, &scene, &row, who)?,
         gaps: Some(Gaps::commit(project, &row.sha, "/commit")),
     };
-    by.tell(tx, &audience, news, None)
+    by.tell(tx, &audience, news, &Occasion::default())
 }
 
 fn of_issue(tx: &mut Tx<'_>, by: &Announcer, fact: &review::Event) -> Result<()> {
@@ -280,22 +302,71 @@ fn of_issue(tx: &mut Tx<'_>, by: &Announcer, fact: &review::Event) -> Result<()>
         review::Event::IssueRemoved { .. } => return Ok(()),
     };
     let IssueFact { id, project, .. } = issue;
-    let Some((scene, audience)) = by.place(tx, *project)? else { return Ok(()) };
-    let Some(row) = tx.find_issue_by_id(*id)? else { return Ok(()) };
-    let part = issue::IssuePart::load(tx, row)?;
-    let (flag, header) = match part.issue.confidential {
+    tell_issue(tx, by, (*id, *project), user, deed)
+}
+
+fn tell_issue(
+    tx: &mut Tx<'_>,
+    by: &Announcer,
+    (id, project): (IssueId, ProjectId),
+    user: UserId,
+    deed: issue::IssueAction<'_>,
+) -> Result<()> {
+    let flags = [Flag::Issues, Flag::ConfidentialIssues];
+    let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
+    let Some(row) = tx.find_issue_by_id(id)? else { return Ok(()) };
+    let (flag, header) = match row.confidential {
         true => (Flag::ConfidentialIssues, "Confidential Issue Hook"),
         false => (Flag::Issues, "Issue Hook"),
     };
+    if !audience.hears(flag) {
+        return Ok(());
+    }
+    let part = issue::IssuePart::load(tx, row)?;
     let news = News {
         flag,
         header,
-        project: Some(*project),
+        project: Some(project),
         object: format!("issue/{id}"),
         payload: issue::issue(tx, &scene, &part, user, deed)?,
         gaps: None,
     };
-    by.tell(tx, &audience, news, None)
+    by.tell(tx, &audience, news, &Occasion::default())
+}
+
+/// Time is told as a change of the item.
+fn of_time(tx: &mut Tx<'_>, by: &Announcer, fact: &time::event::Event) -> Result<()> {
+    let Some(project) = fact.project else { return Ok(()) };
+    let changes = time_changes(fact);
+    match fact.item_kind {
+        ItemKind::Issue => {
+            let deed = issue::IssueAction::Update(&changes);
+            tell_issue(tx, by, (IssueId(fact.item), project), fact.user, deed)
+        }
+        ItemKind::MergeRequest => {
+            let deed = merge_request::MergeRequestAction::Update(&changes);
+            let place = (MergeRequestId(fact.item), project);
+            tell_merge_request(tx, by, place, Some(fact.user), deed)
+        }
+        ItemKind::Epic => Ok(()),
+    }
+}
+
+fn time_changes(fact: &time::event::Event) -> Vec<Change> {
+    let mut all = Vec::new();
+    let mut add = |field, before: i64, after: i64| {
+        let (before, after) = (Some(before.to_string()), Some(after.to_string()));
+        all.push(Change { field, before, after });
+    };
+    if fact.estimated_more != 0 {
+        let before = fact.estimate.saturating_sub(fact.estimated_more);
+        add("time_estimate", before, fact.estimate);
+    }
+    if fact.spent_more != 0 {
+        add("total_time_spent", fact.spent.saturating_sub(fact.spent_more), fact.spent);
+        add("time_change", 0, fact.spent_more);
+    }
+    all
 }
 
 fn of_merge_request(
@@ -327,6 +398,9 @@ fn of_merge_request(
             tell_merge_request(tx, by, (*merge_request, *project), *user, deed)
         }
         Fact::Moved { merge_request, project, opener: None, head: Some(head) } => {
+            if !Audience::of_project(tx, *project)?.hears(Flag::MergeRequests) {
+                return Ok(());
+            }
             let page = PageRequest { page: 1, per_page: 2 };
             let versions = tx.versions(*merge_request, page)?.items;
             // Where the target alone has moved, it holds what it held before.
@@ -354,7 +428,8 @@ fn tell_merge_request(
     user: Option<UserId>,
     deed: merge_request::MergeRequestAction<'_>,
 ) -> Result<()> {
-    let Some((scene, audience)) = by.place(tx, project)? else { return Ok(()) };
+    let flags = [Flag::MergeRequests];
+    let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
     let Some(row) = tx.merge_requests_in_order(&[id.0])?.pop() else { return Ok(()) };
     let head = row.head_sha.clone();
     let home = row.source_project_id.unwrap_or(project);
@@ -369,7 +444,7 @@ fn tell_merge_request(
         payload,
         gaps,
     };
-    by.tell(tx, &audience, news(gaps.clone(), payload.clone()), None)?;
+    by.tell(tx, &audience, news(gaps.clone(), payload.clone()), &Occasion::default())?;
     by.tell_system(tx, &audience, news(gaps, payload), Some(Flag::MergeRequests))
 }
 
@@ -402,7 +477,8 @@ fn tell_note(
     (kind, item): (ItemKind, i64),
     who: (UserId, &str),
 ) -> Result<()> {
-    let Some((scene, audience)) = by.place(tx, project)? else { return Ok(()) };
+    let flags = [Flag::Notes, Flag::ConfidentialNotes];
+    let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
     let Some(row) = tx.notes_by_id(&[id])?.pop().filter(|row| !row.is_system) else {
         return Ok(());
     };
@@ -411,6 +487,9 @@ fn tell_note(
         true => (Flag::ConfidentialNotes, "Confidential Note Hook"),
         false => (Flag::Notes, "Note Hook"),
     };
+    if !audience.hears(flag) {
+        return Ok(());
+    }
     let news = News {
         flag,
         header,
@@ -419,7 +498,7 @@ fn tell_note(
         payload: note::note(tx, &scene, &row, &subject, who)?,
         gaps,
     };
-    by.tell(tx, &audience, news, None)
+    by.tell(tx, &audience, news, &Occasion::default())
 }
 
 /// What a comment is about, with what is to be read of it.
@@ -477,23 +556,28 @@ fn tell_pipeline(
     project: ProjectId,
     id: PipelineId,
 ) -> Result<()> {
-    let Some((scene, audience)) = by.place(tx, project)? else { return Ok(()) };
-    if audience.receivers(Flag::Pipelines, None).is_empty() {
-        return Ok(());
-    }
+    let flag = Flag::Pipelines;
+    let Some((scene, audience)) = by.place(tx, project, &[flag])? else { return Ok(()) };
     let Some(row) = tx.find_pipeline(project, id)? else { return Ok(()) };
     if is_silent(tx, row.user_id)? {
         return Ok(());
     }
+    let branch = (!row.tag).then_some(row.ref_name.as_str());
+    let of_branch = occasion(tx, (&scene, &audience), flag, branch)?;
+    let state = pipeline_state(tx, &audience, &row)?;
+    let occasion = Occasion { pipeline: Some(state), ..of_branch };
+    if audience.receivers(flag, &occasion).is_empty() {
+        return Ok(());
+    }
     let news = News {
-        flag: Flag::Pipelines,
+        flag,
         header: "Pipeline Hook",
         project: Some(project),
         object: format!("pipeline/{id}"),
         payload: payload::pipeline::pipeline(tx, &scene, &by.vault, &row)?,
         gaps: Some(Gaps::commit(project, &row.sha, "/commit")),
     };
-    by.tell(tx, &audience, news, None)
+    by.tell(tx, &audience, news, &occasion)
 }
 
 fn tell_jobs(
@@ -503,10 +587,7 @@ fn tell_jobs(
     pipeline: PipelineId,
     jobs: &[JobId],
 ) -> Result<()> {
-    let Some((scene, audience)) = by.place(tx, project)? else { return Ok(()) };
-    if audience.receivers(Flag::Jobs, None).is_empty() {
-        return Ok(());
-    }
+    let Some((scene, audience)) = by.place(tx, project, &[Flag::Jobs])? else { return Ok(()) };
     let Some(row) = tx.find_pipeline(project, pipeline)? else { return Ok(()) };
     let ids: Vec<i64> = jobs.iter().map(|id| id.0).collect();
     let rows = tx.jobs_by_id(&ids)?;
@@ -530,7 +611,7 @@ fn tell_jobs(
             payload: job::job(&scene, job, beside)?,
             gaps: Some(Gaps::job(project, &job.sha)),
         };
-        by.tell(tx, &audience, news, None)?;
+        by.tell(tx, &audience, news, &Occasion::default())?;
     }
     Ok(())
 }
@@ -550,7 +631,8 @@ fn of_deployment(tx: &mut Tx<'_>, by: &Announcer, fact: &deployments::Event) -> 
     if !is_told {
         return Ok(());
     }
-    let Some((scene, audience)) = by.place(tx, *project)? else { return Ok(()) };
+    let flags = [Flag::Deployments];
+    let Some((scene, audience)) = by.place(tx, *project, &flags)? else { return Ok(()) };
     let Some(row) = tx.deployment(*project, *deployment)? else { return Ok(()) };
     let Some(environment) = tx.environments_by_id(&[*environment])?.pop() else { return Ok(()) };
     let news = News {
@@ -561,7 +643,7 @@ fn of_deployment(tx: &mut Tx<'_>, by: &Announcer, fact: &deployments::Event) -> 
         payload: payload::deployment::deployment(tx, &scene, &row, &environment)?,
         gaps: Some(Gaps::deployment(*project, &row.sha)),
     };
-    by.tell(tx, &audience, news, None)
+    by.tell(tx, &audience, news, &Occasion::default())
 }
 
 /// A payload without an event of its own.

@@ -14,6 +14,8 @@ use kernel::{
 };
 use org::{hierarchy::group_chain, project::store::ProjectStore as _};
 
+use crate::integration::{Occasion, asks_for_fixes, asks_for_protection, is_wanted};
+
 /// Everybody who may be told of what happens in one place.
 #[derive(Debug, Default)]
 pub(super) struct Audience {
@@ -31,10 +33,11 @@ impl Audience {
         }
         let Some(row) = tx.find_project(project)? else { return Self::of_instance(tx) };
         let groups = group_chain(tx, row.namespace_id)?;
+        let integrations = effective(tx, Home::Project(project), &groups)?;
         Ok(Self {
             hooks: tx.hooks_around(Some(project), &groups)?,
             system: tx.system_hooks()?,
-            integrations: effective(tx, Home::Project(project), &groups)?,
+            integrations: integrations.into_iter().filter(|one| one.source.active).collect(),
             now: Some(tx.now),
         })
     }
@@ -63,12 +66,29 @@ impl Audience {
         self.hooks.is_empty() && self.system.is_empty() && self.integrations.is_empty()
     }
 
-    /// Webhooks and integrations that want to hear of such events; of pushes, those to this branch.
-    pub(super) fn receivers(&self, flag: Flag, branch: Option<&str>) -> Vec<Receiver> {
+    /// Whether anybody may be told of such events.
+    pub(super) fn hears(&self, flag: Flag) -> bool {
+        let any = Occasion::default();
+        !self.receivers(flag, &any).is_empty() || !self.system(Some(flag)).is_empty()
+    }
+
+    /// Whether somebody is told of such events who asks if branches are protected.
+    pub(super) fn asks_for_protection(&self, flag: Flag) -> bool {
+        self.integrations.iter().any(|one| one.hears(flag) && asks_for_protection(&one.source))
+    }
+
+    /// Whether somebody is told of such events who asks what a pipeline has mended.
+    pub(super) fn asks_for_fixes(&self, flag: Flag) -> bool {
+        self.integrations.iter().any(|one| one.hears(flag) && asks_for_fixes(&one.source))
+    }
+
+    /// Webhooks and integrations that want to hear of such events on this occasion.
+    pub(super) fn receivers(&self, flag: Flag, occasion: &Occasion<'_>) -> Vec<Receiver> {
         let Some(now) = self.now else { return Vec::new() };
-        let hooks = self.hooks.iter().filter(|hook| hook.hears(flag, branch, now));
+        let hooks = self.hooks.iter().filter(|hook| hook.hears(flag, occasion.branch, now));
         let hooks = hooks.map(|hook| Receiver::Hook(hook.id, hook.disabled_until.unwrap_or(now)));
-        let others = self.integrations.iter().filter(|one| one.hears(flag));
+        let others = self.integrations.iter();
+        let others = others.filter(|one| one.hears(flag) && is_wanted(&one.source, occasion));
         hooks.chain(others.map(|one| Receiver::Integration(one.source.id))).collect()
     }
 

@@ -2,20 +2,20 @@
 //! when the server ends is sent by the next one.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use admin::{
-    delivery::{Delivery, DeliveryQueue as _, HookEvent, LogStore as _, NewLog},
+    delivery::{BusyReceivers, Delivery, DeliveryQueue as _, HookEvent, LogStore as _, NewLog},
     home::Home,
     hook::{AlertStatus, Hook, HookStore as _, Outcome},
     integration::{Integration, IntegrationStore as _},
 };
 use kernel::{
-    Result, Ts,
-    ids::{HookEventId, HookId, IntegrationId, UserId},
+    Error, Result, Ts,
+    ids::{HookEventId, HookId, IntegrationId, NamespaceId, ProjectId, UserId},
 };
 use org::settings::store::SettingsStore as _;
 use outbound::{Answer, Client, FetchError};
@@ -28,6 +28,7 @@ use tokio::{
 use super::{
     gaps::{Gaps, fill},
     request::Request,
+    retention::LONGEST_WAIT,
     rules::OutgoingRules,
 };
 use crate::Forge;
@@ -37,8 +38,15 @@ const IN_FLIGHT: usize = 64;
 const TO_ONE_HOST: usize = 4;
 /// How long an idle courier rests before it looks again.
 const REST: Duration = Duration::from_secs(1);
-/// What could not be sent for so long is not sent any more.
-const LONGEST_WAIT: time::Duration = time::Duration::days(2);
+/// How long a payload may take to be completed: with the request that follows less than the lease.
+const FILLING: Duration = Duration::from_secs(40);
+/// A payload that could not be completed so often is sent as it is.
+const MOST_FILLINGS: i32 = 3;
+/// So often somebody may have something sent for one project or group in a minute.
+const MOST_STARTS: usize = 5;
+const START_WINDOW: time::Duration = time::Duration::minutes(1);
+/// Seconds after which there may be a place again.
+const PLACE_WAIT: u64 = 10;
 /// Pauses of receivers that have no state of their own.
 const FIRST_PAUSE: time::Duration = time::Duration::seconds(30);
 const MOST_DOUBLINGS: i32 = 8;
@@ -52,9 +60,17 @@ pub struct Courier {
     system: Client,
     in_flight: Arc<Semaphore>,
     hosts: Mutex<HashMap<String, Arc<Semaphore>>>,
-    /// The hosts of hooks for which there was no place.
-    busy: Mutex<HashMap<HookId, String>>,
+    /// The hosts of receivers for which there was no place.
+    busy: Mutex<HashMap<ReceiverId, String>>,
+    /// When somebody had something sent from a project or group in the last minute.
+    starts: Mutex<HashMap<Starter, VecDeque<Ts>>>,
 }
+
+/// The hook or the integration that a delivery is for.
+type ReceiverId = (Option<HookId>, Option<IntegrationId>);
+
+/// Somebody, and for which project or group they had something sent.
+pub(super) type Starter = (Option<ProjectId>, Option<NamespaceId>, UserId);
 
 impl Courier {
     pub(crate) fn new(rules: OutgoingRules, wake: Arc<Notify>) -> Self {
@@ -66,6 +82,7 @@ impl Courier {
             in_flight: Arc::new(Semaphore::new(IN_FLIGHT)),
             hosts: Mutex::default(),
             busy: Mutex::default(),
+            starts: Mutex::default(),
         }
     }
 
@@ -79,15 +96,41 @@ impl Courier {
         Arc::clone(places.or_insert_with(|| Arc::new(Semaphore::new(TO_ONE_HOST))))
     }
 
-    /// Hooks for which there is still no place.
-    fn busy(&self) -> Vec<HookId> {
+    /// Receivers for which there is still no place.
+    fn busy(&self) -> BusyReceivers {
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         busy.retain(|_, host| self.host(host).available_permits() == 0);
-        busy.keys().copied().collect()
+        BusyReceivers {
+            hooks: busy.keys().filter_map(|(hook, _)| *hook).collect(),
+            integrations: busy.keys().filter_map(|(_, integration)| *integration).collect(),
+        }
     }
 
-    fn note_busy(&self, hook: HookId, host: String) {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner).insert(hook, host);
+    fn note_busy(&self, receiver: ReceiverId, host: String) {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner).insert(receiver, host);
+    }
+
+    /// Counts that somebody has something sent; refuses whoever has done so often enough.
+    pub(super) fn start(&self, starter: Starter, now: Ts) -> Result<()> {
+        let mut starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+        starts.retain(|_, moments| {
+            moments.retain(|moment| moment.plus(START_WINDOW) > now);
+            !moments.is_empty()
+        });
+        let moments = starts.entry(starter).or_default();
+        if moments.len() >= MOST_STARTS {
+            return Err(Error::too_many(START_WINDOW.whole_seconds().unsigned_abs()));
+        }
+        moments.push_back(now);
+        Ok(())
+    }
+
+    /// Places for a request that somebody waits for: one of all, and one at its host.
+    pub(super) fn places(&self, request: &Request) -> Result<[OwnedSemaphorePermit; 2]> {
+        let none = |_none| Error::too_many(PLACE_WAIT);
+        let place = Arc::clone(&self.in_flight).try_acquire_owned().map_err(none)?;
+        let at_host = self.host(&request.host()).try_acquire_owned().map_err(none)?;
+        Ok([place, at_host])
     }
 
     /// Sends a request on a thread that may block.
@@ -103,7 +146,7 @@ impl Courier {
             let client = if request.is_system { &courier.system } else { &courier.web };
             client.send(&request.post())
         });
-        sent.await.map_err(kernel::Error::internal)
+        sent.await.map_err(Error::internal)
     }
 }
 
@@ -167,7 +210,11 @@ async fn round(forge: &Forge, tasks: &mut JoinSet<()>) -> Result<usize> {
     }
     let around = Arc::new(around);
     for delivery in &around.deliveries {
-        let Ok(place) = Arc::clone(&courier.in_flight).try_acquire_owned() else { break };
+        let Ok(place) = Arc::clone(&courier.in_flight).try_acquire_owned() else {
+            // Somebody who tries a webhook out was faster.
+            leave(forge, delivery).await?;
+            continue;
+        };
         let (forge, around, delivery) = (forge.clone(), Arc::clone(&around), delivery.clone());
         tasks.spawn(async move {
             if let Err(cause) = deliver(&forge, &around, &delivery).await {
@@ -208,10 +255,29 @@ impl DeliveryContext {
     }
 }
 
-/// What could not even be tried is tried again after a while.
+/// What could not even be tried is tried again after a while, unless it has waited too long.
 async fn put_back(forge: &Forge, delivery: &Delivery) -> Result<()> {
-    let (id, attempts) = (delivery.id, delivery.attempts.saturating_add(1));
-    forge.db.write(move |tx| tx.postpone_delivery(id, tx.now.plus(pause(attempts)), attempts)).await
+    let delivery = delivery.clone();
+    let attempts = delivery.attempts.saturating_add(1);
+    let put_back = forge.db.write(move |tx| {
+        if is_old(tx, &delivery) {
+            return tx.finish_delivery(&delivery);
+        }
+        let at = tx.now.plus(pause(attempts));
+        tx.postpone_delivery(&delivery, at, attempts)
+    });
+    put_back.await
+}
+
+fn is_old(tx: &db::Tx<'_>, delivery: &Delivery) -> bool {
+    delivery.created_at.plus(LONGEST_WAIT) <= tx.now
+}
+
+/// Leaves one in the queue as it was, for who has a place for it.
+async fn leave(forge: &Forge, delivery: &Delivery) -> Result<()> {
+    let delivery = delivery.clone();
+    let (at, attempts) = (delivery.run_at, delivery.attempts);
+    forge.db.write(move |tx| tx.postpone_delivery(&delivery, at, attempts)).await
 }
 
 fn pause(attempts: i32) -> time::Duration {
@@ -222,7 +288,7 @@ async fn deliver(forge: &Forge, around: &DeliveryContext, delivery: &Delivery) -
     let Some(event) = around.events.get(&delivery.event_id) else {
         return finish(forge, delivery).await;
     };
-    let event = completed(forge, event.clone()).await?;
+    let event = completed(forge, event.clone(), delivery.attempts).await?;
     let hook = delivery.hook_id.and_then(|id| around.hooks.get(&id));
     let integration = delivery.integration_id.and_then(|id| around.integrations.get(&id));
     let (base, key) = (forge.urls.base(), &delivery.idempotency_key);
@@ -241,23 +307,18 @@ async fn deliver(forge: &Forge, around: &DeliveryContext, delivery: &Delivery) -
     conclude(forge, delivery, hook, sent).await
 }
 
-/// A place at the host of a request. Where there is none, a hook's delivery waits in the queue.
+/// A place at the host of a request. Where there is none, the delivery waits in the queue.
 async fn place_at(
     forge: &Forge,
     delivery: &Delivery,
     request: &Request,
 ) -> Result<Option<OwnedSemaphorePermit>> {
     let name = request.host();
-    let places = forge.courier.host(&name);
-    let Some(hook) = delivery.hook_id else {
-        return Ok(Some(places.acquire_owned().await.map_err(kernel::Error::internal)?));
-    };
-    if let Ok(place) = places.try_acquire_owned() {
+    if let Ok(place) = forge.courier.host(&name).try_acquire_owned() {
         return Ok(Some(place));
     }
-    forge.courier.note_busy(hook, name);
-    let (id, at, attempts) = (delivery.id, delivery.run_at, delivery.attempts);
-    forge.db.write(move |tx| tx.postpone_delivery(id, at, attempts)).await?;
+    forge.courier.note_busy((delivery.hook_id, delivery.integration_id), name);
+    leave(forge, delivery).await?;
     Ok(None)
 }
 
@@ -267,18 +328,33 @@ fn own_headers(forge: &Forge, hook: Option<&Hook>) -> Result<Vec<String>> {
     Ok(secrets.map(|all| all.custom_headers.into_keys().collect()).unwrap_or_default())
 }
 
-async fn completed(forge: &Forge, event: HookEvent) -> Result<HookEvent> {
+/// An event with what git says; without it where git has not said it after some attempts.
+async fn completed(forge: &Forge, event: HookEvent, attempts: i32) -> Result<HookEvent> {
     let Some(gaps) = &event.gaps else { return Ok(event) };
-    let payload: Value = serde_json::from_str(&event.payload).map_err(kernel::Error::internal)?;
-    let payload = fill(forge, Gaps::from_text(gaps)?, payload).await?.to_string();
+    let payload = match filled(forge, gaps, &event.payload).await {
+        Err(cause) if attempts.saturating_add(1) >= MOST_FILLINGS => {
+            tracing::warn!(error = %cause, event = %event.id, "a payload is sent incomplete");
+            event.payload.clone()
+        }
+        filled => filled?,
+    };
     let (id, text) = (event.id, payload.clone());
     forge.db.write(move |tx| tx.complete_event(id, &text)).await?;
     Ok(HookEvent { payload, gaps: None, ..event })
 }
 
+async fn filled(forge: &Forge, gaps: &str, payload: &str) -> Result<String> {
+    let payload: Value = serde_json::from_str(payload).map_err(Error::internal)?;
+    let work = fill(forge, Gaps::from_text(gaps)?, payload);
+    match tokio::time::timeout(FILLING, work).await {
+        Ok(filled) => Ok(filled?.to_string()),
+        Err(_) => Err(Error::unavailable("a payload was not completed in time")),
+    }
+}
+
 async fn finish(forge: &Forge, delivery: &Delivery) -> Result<()> {
-    let id = delivery.id;
-    forge.db.write(move |tx| tx.finish_delivery(id)).await
+    let delivery = delivery.clone();
+    forge.db.write(move |tx| tx.finish_delivery(&delivery)).await
 }
 
 /// What was sent, and what came of it.
@@ -352,12 +428,11 @@ async fn conclude(
             Some(id) => note_health(tx, id, outcome)?,
             None => Some(tx.now.plus(pause(delivery.attempts))),
         };
-        let is_old = delivery.created_at.plus(LONGEST_WAIT) <= tx.now;
         match (outcome, next) {
-            (Outcome::Failure, Some(at)) if !is_old => {
-                tx.postpone_delivery(delivery.id, at, delivery.attempts.saturating_add(1))
+            (Outcome::Failure, Some(at)) if !is_old(tx, &delivery) => {
+                tx.postpone_delivery(&delivery, at, delivery.attempts.saturating_add(1))
             }
-            _ => tx.finish_delivery(delivery.id),
+            _ => tx.finish_delivery(&delivery),
         }
     });
     done.await

@@ -1,11 +1,11 @@
 //! What of a payload only git knows. It is read before the payload is sent, outside of every transaction.
 
 use bstr::BString;
-use kernel::{Error, Result, ids::ProjectId};
+use kernel::{Error, Result, error::Kind, ids::ProjectId};
 use repo::{
     commit::{Answers, read::deadline},
     event::MovedRef,
-    git::{ChangeKind, CommitInfo, FileDiff, LogQuery, Oid, Reader, RefName, Wiki},
+    git::{ChangeKind, CommitInfo, Deadline, FileDiff, LogQuery, Oid, Reader, RefName, Wiki},
     wiki::find,
 };
 use serde::{Deserialize, Serialize};
@@ -83,18 +83,20 @@ impl Gaps {
 /// When git cannot be read at the moment.
 pub(super) async fn fill(forge: &Forge, gaps: Gaps, payload: Value) -> Result<Value> {
     let unfilled = payload.clone();
+    // One for all that is read, however many commits there are.
+    let end = deadline();
     let filled = match gaps {
         Gaps::Push { project, name, before, after, count } => {
-            let answers = forge.answers.clone();
+            let with = (forge.answers.clone(), end);
             let read = move |reader: &Reader| {
                 let range = (before.as_deref(), after.as_deref(), count);
-                push(reader, &answers, &name, range, payload)
+                push(reader, (&with.0, with.1), &name, range, payload)
             };
             forge.git_read(project, read).await
         }
         Gaps::Head { project, branch } => {
-            let answers = forge.answers.clone();
-            let read = move |reader: &Reader| head(reader, &answers, &branch, payload);
+            let with = (forge.answers.clone(), end);
+            let read = move |reader: &Reader| head(reader, (&with.0, with.1), &branch, payload);
             forge.git_read(project, read).await
         }
         Gaps::Commit { project, sha, place } => {
@@ -116,7 +118,7 @@ pub(super) async fn fill(forge: &Forge, gaps: Gaps, payload: Value) -> Result<Va
     };
     match filled {
         Ok(Value::Null) => Ok(unfilled),
-        Err(gone) if gone.is_gone() => Ok(unfilled),
+        Err(gone) if gone.kind == Kind::NotFound => Ok(unfilled),
         filled => filled,
     }
 }
@@ -127,7 +129,7 @@ fn find_commit(reader: &Reader, sha: &str) -> Option<CommitInfo> {
 
 fn push(
     reader: &Reader,
-    answers: &Answers,
+    (answers, end): (&Answers, Deadline),
     name: &str,
     (before, after, count): (Option<&str>, Option<&str>, i64),
     mut payload: Value,
@@ -142,19 +144,25 @@ fn push(
     }
     let Ok(take) = usize::try_from(count.min(MOST_COMMITS)) else { return Ok(payload) };
     let exclude: Vec<Oid> = before.and_then(|before| before.parse().ok()).into_iter().collect();
-    let tip = reader.peeled(after)?.unwrap_or(after);
+    // A tag of a file has no commits.
+    let Some(tip) = reader.peeled(after)? else { return Ok(payload) };
     let query = LogQuery { exclude, take, ..LogQuery::of(tip) };
     let url = payload["project"]["web_url"].as_str().unwrap_or_default().to_owned();
     let mut commits = Vec::new();
-    for info in reader.log(&query, deadline())?.iter().rev() {
-        let diff = answers.commit_diff(reader, info.id, deadline())?;
+    for info in reader.log(&query, end)?.iter().rev() {
+        let diff = answers.commit_diff(reader, info.id, end)?;
         commits.push(with_files(payload::commit(&url, info), &diff));
     }
     payload["commits"] = json!(commits);
     Ok(payload)
 }
 
-fn head(reader: &Reader, answers: &Answers, branch: &str, mut payload: Value) -> Result<Value> {
+fn head(
+    reader: &Reader,
+    with: (&Answers, Deadline),
+    branch: &str,
+    mut payload: Value,
+) -> Result<Value> {
     let tip = reader.reference(&RefName::branch(branch)?)?.target;
     let info = reader.commit(tip)?;
     let before = info.parents.first().map(ToString::to_string);
@@ -165,7 +173,7 @@ fn head(reader: &Reader, answers: &Answers, branch: &str, mut payload: Value) ->
     }
     payload["total_commits_count"] = json!(1);
     let after = tip.to_string();
-    push(reader, answers, "refs/heads/", (before.as_deref(), Some(&after), 1), payload)
+    push(reader, with, "refs/heads/", (before.as_deref(), Some(&after), 1), payload)
 }
 
 fn with_files(mut commit: Value, diff: &[FileDiff]) -> Value {

@@ -6,6 +6,7 @@ mod announce;
 mod audience;
 mod courier;
 mod gaps;
+mod occasion;
 mod payload;
 mod request;
 mod retention;

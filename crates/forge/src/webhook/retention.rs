@@ -1,4 +1,4 @@
-//! What was sent is kept for a week, and goes then.
+//! What was sent is kept for a week, and what could not be sent for two days; both go then.
 
 use admin::delivery::{DeliveryQueue as _, LogStore as _};
 use kernel::Result;
@@ -9,10 +9,12 @@ use worker::Job;
 use crate::Forge;
 
 const KEPT: Duration = Duration::days(7);
+/// What could not be sent for so long is not sent any more.
+pub(super) const LONGEST_WAIT: Duration = Duration::days(2);
 /// So many go in one transaction.
 const AT_ONCE: i64 = 1_000;
 
-/// Forgets what was sent long enough ago.
+/// Forgets what was sent long enough ago, and what has waited too long.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ForgetDeliveries {}
 
@@ -25,7 +27,9 @@ impl Job for ForgetDeliveries {
 }
 
 pub(crate) async fn forget_deliveries(forge: Forge, _: ForgetDeliveries) -> Result<()> {
-    let before = forge.db.clock().now().plus(-KEPT);
+    let now = forge.db.clock().now();
+    let (before, oldest) = (now.plus(-KEPT), now.plus(-LONGEST_WAIT));
+    while forge.db.write(move |tx| tx.forget_deliveries(oldest, AT_ONCE)).await? > 0 {}
     while forge.db.write(move |tx| tx.forget_logs(before, AT_ONCE)).await? > 0 {}
     while forge.db.write(move |tx| tx.forget_events(before, AT_ONCE)).await? > 0 {}
     Ok(())

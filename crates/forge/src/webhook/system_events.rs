@@ -17,6 +17,7 @@ use super::{
     audience::Audience,
     payload::{self, Scene},
 };
+use crate::integration::Occasion;
 
 const HEADER: &str = "System Hook";
 
@@ -48,7 +49,7 @@ fn of_member(tx: &mut Tx<'_>, by: &Announcer, fact: &member::Event) -> Result<()
     let now = tx.now;
     match (fact.project, fact.group) {
         (Some(project), _) => {
-            let audience = Audience::of_project(tx, project)?;
+            let audience = Audience::of_instance(tx)?;
             if audience.is_empty() {
                 return Ok(());
             }
@@ -79,7 +80,7 @@ fn of_group_member(
     let payload = payload::member::of_group(event, &row, &user, fact, tx.now);
     let object = format!("group_member/{group}/{}", user.id);
     let news = plain("Member Hook", Flag::Members, object.clone(), payload.clone());
-    by.tell(tx, &audience, news, None)?;
+    by.tell(tx, &audience, news, &Occasion::default())?;
     by.tell_system(tx, &audience, plain(HEADER, Flag::Members, object, payload), None)
 }
 
@@ -95,9 +96,11 @@ fn of_group(tx: &mut Tx<'_>, by: &Announcer, fact: &namespace::event::Event) -> 
     };
     let now = tx.now;
     let audience = Audience::of_instance(tx)?;
-    let payload = payload::subgroup::group(event, group, old, now);
-    let object = format!("group/{}", group.group_id);
-    by.tell_system(tx, &audience, plain(HEADER, Flag::Subgroups, object, payload), None)?;
+    if !audience.is_empty() {
+        let payload = payload::subgroup::group(event, group, old, now);
+        let object = format!("group/{}", group.group_id);
+        by.tell_system(tx, &audience, plain(HEADER, Flag::Subgroups, object, payload), None)?;
+    }
     match (event, group.parent_group_id) {
         ("group_create", Some(parent)) => subgroup(tx, by, "subgroup_create", group, parent),
         ("group_destroy", Some(parent)) => subgroup(tx, by, "subgroup_destroy", group, parent),
@@ -114,9 +117,13 @@ fn subgroup(
 ) -> Result<()> {
     let Some(above) = tx.find_namespace(parent)? else { return Ok(()) };
     let audience = Audience::of_group(tx, parent)?;
+    if !audience.hears(Flag::Subgroups) {
+        return Ok(());
+    }
+    let any = Occasion::default();
     let payload = payload::subgroup::subgroup(event, group, &above, tx.now);
     let object = format!("group/{}", group.group_id);
-    by.tell(tx, &audience, plain("Subgroup Hook", Flag::Subgroups, object, payload), None)
+    by.tell(tx, &audience, plain("Subgroup Hook", Flag::Subgroups, object, payload), &any)
 }
 
 fn of_project(tx: &mut Tx<'_>, by: &Announcer, fact: &project::event::Event) -> Result<()> {

@@ -153,6 +153,7 @@ pub(crate) fn issue(
     ids.extend(people_in(changes));
     let people = People::load(tx, &ids)?;
     let mut attributes = part.attributes(scene);
+    tell_time(&mut attributes, changes);
     let mut changed = match deed {
         IssueAction::Open => all_new(&attributes, &NEW),
         IssueAction::Update(changes) => changes_json(tx, scene, &people, changes)?,
@@ -197,6 +198,16 @@ pub(super) fn people_in(changes: &[Change]) -> Vec<UserId> {
     ids.flatten().map(UserId).collect()
 }
 
+/// Notes by how much the time grew that somebody has spent just now.
+pub(super) fn tell_time(attributes: &mut Value, changes: &[Change]) {
+    let change = changes.iter().find(|one| one.field == "time_change");
+    let seconds = change.and_then(|one| one.after.as_deref()?.parse().ok());
+    if let Some(seconds) = seconds {
+        attributes["time_change"] = json!(seconds);
+        attributes["human_time_change"] = human_time(seconds);
+    }
+}
+
 /// Changes, with the records that they name.
 pub(super) fn changes_json(
     tx: &mut Tx<'_>,
@@ -215,6 +226,9 @@ pub(super) fn changes_json(
                     json!(people.all(scene.urls(), &ids))
                 };
                 (named(before), named(after))
+            }
+            "time_estimate" | "total_time_spent" | "time_change" => {
+                (number_value(before), number_value(after))
             }
             field if field.ends_with("_id") || field == "weight" => {
                 (number_value(before), number_value(after))

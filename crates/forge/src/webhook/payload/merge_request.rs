@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     common::{People, Scene, all_new, change, human_time, label_json, utc, word},
-    issue::{changes_json, people_in},
+    issue::{changes_json, people_in, tell_time},
 };
 
 const NEW: [&str; 11] = [
@@ -205,6 +205,7 @@ pub(crate) fn merge_request(
     ids.extend(part.assignees.iter().chain(&part.reviewers));
     let people = People::load(tx, &ids)?;
     let mut attributes = part.attributes(scene);
+    tell_time(&mut attributes, changes);
     let mut changed = match deed {
         MergeRequestAction::Open => all_new(&attributes, &NEW),
         MergeRequestAction::Update(changes) => changes_json(tx, scene, &people, changes)?,

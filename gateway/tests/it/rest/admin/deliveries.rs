@@ -1,5 +1,6 @@
 //! What is sent to webhooks, how often, and what becomes of those that do not answer.
 
+use admin::delivery::{BusyReceivers, DeliveryQueue as _};
 use kernel::{AccessLevel::Maintainer, Visibility::Private, ids::ProjectId};
 use org::settings::store::SettingsStore as _;
 use serde_json::{Value, json};
@@ -190,6 +191,90 @@ async fn a_hook_is_tried_out_five_times_a_minute() {
 }
 
 #[actix_web::test]
+async fn five_times_a_minute_is_for_all_hooks_of_a_project_together() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    open_issue(&ada, project, "One").await;
+    let mut tests = Vec::new();
+    for _ in 0..2 {
+        let hook = ada.post(&path, receiver.hook(&[])).await.created();
+        tests.push(format!("{path}/{}/test/issues_events", hook["id"]));
+    }
+    for test in [&tests[0], &tests[0], &tests[0], &tests[1], &tests[1]] {
+        ada.post(test, json!({})).await.created();
+    }
+
+    ada.post(&tests[1], json!({})).await.with(429);
+
+    assert_eq!(receiver.told().len(), 5);
+    app.clock.advance(Duration::minutes(2));
+    ada.post(&tests[1], json!({})).await.created();
+}
+
+#[actix_web::test]
+async fn what_has_waited_for_two_days_is_forgotten() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    app.recurring().await;
+    receiver.answers(503);
+    open_issue(&ada, project, "One").await;
+    deliver(&app).await;
+    assert_eq!(receiver.told().len(), 1);
+    receiver.answers(200);
+
+    app.clock.advance(Duration::days(3));
+    app.recurring().await;
+
+    assert_eq!(app.write(|tx| tx.waiting_deliveries()), 0);
+    deliver(&app).await;
+    assert!(receiver.told().is_empty());
+}
+
+#[actix_web::test]
+async fn a_server_that_was_too_slow_does_not_end_what_another_took() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    open_issue(&ada, project, "One").await;
+    let take = || app.write(|tx| tx.take_deliveries(9, &BusyReceivers::default())).remove(0);
+    let slow = take();
+    app.clock.advance(Duration::minutes(3));
+    let quick = take();
+
+    app.write(move |tx| tx.finish_delivery(&slow));
+
+    assert_eq!(app.write(|tx| tx.waiting_deliveries()), 1);
+    app.write(move |tx| tx.finish_delivery(&quick));
+    assert_eq!(app.write(|tx| tx.waiting_deliveries()), 0);
+}
+
+#[actix_web::test]
+async fn a_payload_that_cannot_be_completed_is_sent_as_it_is_at_the_third_attempt() {
+    use db::schema::hook_events;
+    use diesel::prelude::*;
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    open_issue(&ada, project, "One").await;
+    app.write(|tx| {
+        let odd = diesel::update(hook_events::table).set(hook_events::gaps.eq(Some("nothing")));
+        db::each_backend!(tx, |conn| odd.execute(conn).map_err(db::error("Hook Event")))
+    });
+    for _ in 0..2 {
+        deliver(&app).await;
+        assert!(receiver.told().is_empty());
+        app.clock.advance(Duration::minutes(10));
+    }
+
+    deliver(&app).await;
+
+    let told = receiver.told();
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].body["object_attributes"]["title"], "One");
+}
+
+#[actix_web::test]
 async fn nothing_is_sent_to_a_hook_that_is_gone() {
     let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
     let (ada, project, path) = set_up(&app);
@@ -221,4 +306,45 @@ async fn chat_rooms_of_a_group_hear_of_projects_below() {
     assert!(told.path == "/room" && text.contains("opened issue [#1 One]"), "{text}");
     let mia = app.member(ProjectId(project), "mia", Maintainer);
     mia.get(&format!("/projects/{project}/integrations")).await.ok();
+}
+
+#[actix_web::test]
+async fn chat_rooms_hear_of_protected_branches_where_they_ask_for_these() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, _) = set_up(&app);
+    commit(&ada, project, "main", "a", "b\n").await;
+    let home = format!("/projects/{project}");
+    ada.post(&format!("{home}/protected_branches"), json!({ "name": "stable" })).await.created();
+    let given = json!({
+        "webhook": receiver.url("room"), "branches_to_be_notified": "protected",
+        "pipeline_events": false,
+    });
+    ada.put(&format!("{home}/integrations/pumble"), given).await.ok();
+
+    for name in ["stable", "work"] {
+        let new = json!({ "branch": name, "ref": "main" });
+        ada.post(&format!("{home}/repository/branches"), new).await.created();
+    }
+    deliver(&app).await;
+
+    let told = receiver.told();
+    let [told] = told.as_slice() else { panic!("{told:?}") };
+    let text = told.body["text"].as_str().expect("a text");
+    assert!(text.contains("pushed new branch stable"), "{text}");
+}
+
+#[actix_web::test]
+async fn a_chat_room_is_told_more_than_its_host_takes_at_once() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, _) = set_up(&app);
+    let given = json!({ "webhook": receiver.url("room") });
+    ada.put(&format!("/projects/{project}/integrations/pumble"), given).await.ok();
+    for title in ["1", "2", "3", "4", "5", "6", "7", "8", "9"] {
+        open_issue(&ada, project, title).await;
+    }
+
+    deliver(&app).await;
+
+    assert_eq!(receiver.told().len(), 9);
+    assert_eq!(app.write(|tx| tx.waiting_deliveries()), 0);
 }

@@ -101,6 +101,29 @@ async fn url_variables_are_set_merged_and_never_shown() {
 }
 
 #[actix_web::test]
+async fn headers_do_not_follow_a_url_variable_to_another_host() {
+    let app = TestApp::new();
+    let (mia, path) = set_up(&app);
+    let pair = |key: &str, value: &str| json!([{ "key": key, "value": value }]);
+    let mut new = json!({ "url": "https://{place}.example.com/x", "token": "t0p" });
+    new["url_variables"] = pair("place", "a");
+    new["custom_headers"] = pair("X-Own", "v");
+    let made = mia.post(&path, new).await.created();
+    let one = format!("{path}/{}", made["id"]);
+    let own = json!([{ "key": "X-Own" }]);
+
+    let same = json!({ "url_variables": pair("other", "x") });
+    assert_eq!(mia.put(&one, same).await.ok()["custom_headers"], own);
+    mia.put(&format!("{one}/url_variables/place"), json!({ "value": "b" })).await.with(204);
+    assert_eq!(mia.get(&one).await.ok()["custom_headers"], json!([]));
+    let given =
+        json!({ "url_variables": pair("place", "c"), "custom_headers": pair("X-Own", "w") });
+    assert_eq!(mia.put(&one, given).await.ok()["custom_headers"], own);
+    let moved = json!({ "url_variables": pair("place", "d") });
+    assert_eq!(mia.put(&one, moved).await.ok()["custom_headers"], json!([]));
+}
+
+#[actix_web::test]
 async fn hooks_of_groups_are_for_owners_and_system_hooks_for_administrators() {
     let app = TestApp::new();
     let ada = app.person("ada");

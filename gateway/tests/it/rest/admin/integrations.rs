@@ -1,6 +1,9 @@
 //! Integrations: `gateway/src/rest/admin/integrations.rs`.
 
-use admin::integration::{Kind, ParameterType, Rule};
+use admin::{
+    hook::HookStore as _,
+    integration::{Kind, ParameterType, Rule},
+};
 use kernel::{AccessLevel::Maintainer, Visibility::Private};
 use serde_json::{Value, json};
 
@@ -34,7 +37,9 @@ async fn an_integration_is_set_shown_and_switched_off() {
     let listed = mia.get(&path).await.ok();
     assert!(listed[0].get("properties").is_none());
     assert_eq!(keys(&listed[0])[..4], ["id", "title", "slug", "created_at"]);
+    assert!(app.write(|tx| tx.has_receivers()));
     mia.delete(&one).await.with(204);
+    assert!(!app.write(|tx| tx.has_receivers()));
     assert_eq!(mia.get(&path).await.ok(), json!([]));
     let kept = mia.get(&one).await.ok();
     assert_eq!((&kept["active"], &kept["push_events"]), (&json!(false), &json!(false)));

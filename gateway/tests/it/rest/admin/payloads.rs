@@ -141,6 +141,30 @@ async fn an_issue_tells_what_was_done_and_changed() {
 }
 
 #[actix_web::test]
+async fn time_that_was_spent_is_told_as_a_change() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["issues_events"]).await;
+    let issue = scene.ada.post(&scene.at("issues"), json!({ "title": "One" })).await.created();
+    let place = scene.at(&format!("issues/{}", issue["iid"]));
+    scene.told().await;
+
+    let spent = json!({ "duration": "1h" });
+    scene.ada.post(&format!("{place}/add_spent_time"), spent).await.created();
+
+    let told = scene.told().await;
+    let [told] = told.as_slice() else { panic!("{told:?}") };
+    let attributes = &told["object_attributes"];
+    assert_eq!(
+        (&attributes["action"], &attributes["time_change"]),
+        (&json!("update"), &json!(3600))
+    );
+    assert_eq!(attributes["human_time_change"], "1h");
+    let (total, change) = (&told["changes"]["total_time_spent"], &told["changes"]["time_change"]);
+    assert_eq!(total, &json!({ "previous": 0, "current": 3600 }));
+    assert_eq!(change, &json!({ "previous": 0, "current": 3600 }));
+}
+
+#[actix_web::test]
 async fn what_is_confidential_is_told_only_to_who_asks_for_that() {
     let app = TestApp::reaching("127.0.0.1");
     let scene = Scene::with(&app, &["issues_events", "note_events"]).await;

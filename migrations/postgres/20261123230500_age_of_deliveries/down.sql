@@ -1,0 +1,1 @@
+DROP INDEX hook_deliveries_age;

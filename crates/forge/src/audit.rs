@@ -10,13 +10,25 @@ use kernel::{
     ids::{ProjectId, UserId},
 };
 use org::{
-    member, namespace, namespace::store::NamespaceStore as _, project,
-    project::store::ProjectStore as _, settings::SettingsUpdate, user, user::store::UserStore as _,
+    member, namespace,
+    namespace::store::NamespaceStore as _,
+    project,
+    project::store::ProjectStore as _,
+    settings::SettingsUpdate,
+    user,
+    user::{
+        Step,
+        event::{AccountAction, AccountChange, Person},
+        store::UserStore as _,
+    },
 };
 use serde_json::{Map, Value, json};
 
 /// The name of who is gone, or never was.
 const UNKNOWN: &str = "(System)";
+/// The events whose authors a removed account owes its end to.
+const REMOVAL_REQUESTED: &str = "user_removal_requested";
+const REJECTED: &str = "user_rejected";
 /// What is told of a setting is no longer than this.
 const LONGEST_VALUE: usize = 1000;
 
@@ -25,6 +37,9 @@ pub(crate) fn heard(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     let fact: &dyn Any = fact;
     if let Some(fact) = fact.downcast_ref() {
         return of_user(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_account(tx, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_member(tx, fact);
@@ -68,7 +83,8 @@ impl Entry {
     }
 
     fn of_project(self, tx: &mut Tx<'_>, id: ProjectId, author: Option<UserId>) -> Result<()> {
-        let project = tx.project(id)?;
+        // What is gone by now is no longer somebody's to answer for, and must not stop what happens to it.
+        let Some(project) = tx.find_project(id)? else { return Ok(()) };
         self.write(tx, Entity::Project(id), (&project.name, &project.full_path), author)
     }
 
@@ -79,6 +95,10 @@ impl Entry {
         author: Option<UserId>,
     ) -> Result<()> {
         self.write(tx, Entity::Group(group.group_id), (&group.name, &group.full_path), author)
+    }
+
+    fn of_person(self, tx: &mut Tx<'_>, person: &Person, author: Option<UserId>) -> Result<()> {
+        self.write(tx, Entity::User(person.user_id), (&person.name, &person.username), author)
     }
 
     fn write(
@@ -124,25 +144,64 @@ fn of_user(tx: &mut Tx<'_>, fact: &user::event::Event) -> Result<()> {
             let author = tx.find_user(person.user_id)?.and_then(|user| user.created_by);
             (person, Entry::new("user_created", json!({ "add": "user" })), author)
         }
-        Fact::UserRename { person, old_username, .. } => {
-            let change =
-                json!({ "change": "username", "from": old_username, "to": person.username });
-            (person, Entry::new("user_username_updated", change), None)
-        }
         Fact::UserDestroy { person, .. } => {
-            (person, Entry::new("user_destroyed", json!({ "remove": "user" })), None)
+            let asked = [REMOVAL_REQUESTED, REJECTED];
+            let author = tx.latest_author(Entity::User(person.user_id), &asked)?;
+            (person, Entry::new("user_destroyed", json!({ "remove": "user" })), author)
         }
         Fact::UserFailedLogin { person, .. } => {
             let failed = json!({ "failed_login": "STANDARD", "with": "standard" });
             (person, Entry::new("login_failed", failed), Some(person.user_id))
         }
-        Fact::UserApprove { person, .. } => {
-            let approved = json!({ "custom_message": "Instance access approved" });
-            (person, Entry::new("user_approved", approved), None)
+        // The action behind it says who did it.
+        Fact::UserRename { .. } | Fact::UserApprove { .. } => return Ok(()),
+    };
+    entry.of_person(tx, person, author)
+}
+
+/// What somebody did to an account: one event, or one for each value.
+fn of_account(tx: &mut Tx<'_>, fact: &AccountAction) -> Result<()> {
+    let message = |text: &str| json!({ "custom_message": text });
+    let (name, details) = match &fact.change {
+        AccountChange::Rename { old_username } => {
+            let to = &fact.person.username;
+            let change = json!({ "change": "username", "from": old_username, "to": to });
+            ("user_username_updated", change)
+        }
+        AccountChange::RemovalRequest => {
+            (REMOVAL_REQUESTED, message("Asked for the removal of the account"))
+        }
+        AccountChange::TwoFactorRemoval => {
+            ("user_disable_two_factor", message("Two-factor authentication disabled"))
+        }
+        AccountChange::Step(step) => {
+            let (name, text) = of_step(*step);
+            (name, message(text))
+        }
+        AccountChange::Values(changes) => {
+            for change in changes {
+                let details =
+                    json!({ "change": change.name, "from": change.from, "to": change.to });
+                let entry = Entry::new("user_updated", details);
+                entry.of_person(tx, &fact.person, fact.by)?;
+            }
+            return Ok(());
         }
     };
-    let entity = Entity::User(person.user_id);
-    entry.write(tx, entity, (&person.name, &person.username), author)
+    Entry::new(name, details).of_person(tx, &fact.person, fact.by)
+}
+
+fn of_step(step: Step) -> (&'static str, &'static str) {
+    match step {
+        Step::Block => ("user_blocked", "Blocked user"),
+        Step::Unblock => ("user_unblocked", "Unblocked user"),
+        Step::Deactivate => ("user_deactivated", "Deactivated user"),
+        Step::Activate => ("user_activated", "Activated user"),
+        Step::Ban => ("user_banned", "Banned user"),
+        Step::Unban => ("user_unbanned", "Unbanned user"),
+        Step::Approve => ("user_approved", "Instance access approved"),
+        Step::Reject => (REJECTED, "Instance access rejected"),
+    }
 }
 
 /// A role as people call it.
@@ -179,7 +238,7 @@ fn of_member(tx: &mut Tx<'_>, fact: &member::Event) -> Result<()> {
     match (fact.project, fact.group) {
         (Some(project), _) => entry.of_project(tx, project, fact.by),
         (None, Some(group)) => {
-            let group = tx.namespace(group)?;
+            let Some(group) = tx.find_namespace(group)? else { return Ok(()) };
             entry.of_group(tx, &(&group).into(), fact.by)
         }
         (None, None) => Ok(()),
@@ -241,7 +300,7 @@ fn share(
     (name, verb): (&'static str, &str),
     author: Option<UserId>,
 ) -> Result<()> {
-    let group = tx.namespace(group)?;
+    let Some(group) = tx.find_namespace(group)? else { return Ok(()) };
     let invited_name =
         tx.find_namespace(invited)?.map_or_else(String::new, |other| other.full_path);
     let target = Target { kind: "Group", id: invited.0, name: invited_name };

@@ -20,7 +20,8 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::{
-    GitRequest, Refusal, Step, authenticate, authorize, body, kind::Kind, pack_stream::push_limit,
+    GitRequest, Refusal, Step, authenticate, authorize, body, ensure_writable, kind::Kind,
+    pack_stream::push_limit,
 };
 use crate::{app::App, error::SOON, large_files};
 
@@ -127,6 +128,7 @@ pub(super) async fn enter(
     service: Service,
 ) -> Result<Holder, LfsRefusal> {
     let visitor = authenticate::enter(app, req).await?;
+    ensure_writable(app, service)?;
     let place = authorize::enter(app, &visitor, wanted.address.as_deref(), service).await?;
     let forbidden =
         || LfsRefusal::Told(StatusCode::FORBIDDEN, "Access forbidden. Check your access level.");

@@ -15,6 +15,7 @@ pub fn update(
     _: &Grant<Administrate>,
     change: impl FnOnce(&mut Appearance),
 ) -> Result<Appearance> {
+    tx.lock_appearance()?;
     let mut appearance = tx.appearance()?;
     change(&mut appearance);
     appearance.check()?;

@@ -1,16 +1,20 @@
 //! The appearance in the database: one row.
 
-use db::{Tx, each_backend, error, schema::appearances};
-use diesel::prelude::*;
+use db::{Conn, Tx, each_backend, error, schema::appearances};
+use diesel::{prelude::*, sql_query};
 use kernel::{Error, Result};
 
 use super::Appearance;
 
 const ROW: i64 = 1;
 const NOUN: &str = "Appearance";
+/// Arbitrary, and nobody else's.
+const LOCK: i64 = 4_207_002;
 
 pub trait AppearanceStore {
     fn appearance(&mut self) -> Result<Appearance>;
+    /// Lets nobody else change the appearance before this transaction ends.
+    fn lock_appearance(&mut self) -> Result<()>;
     fn keep_appearance(&mut self, appearance: &Appearance) -> Result<()>;
 }
 
@@ -23,6 +27,18 @@ impl AppearanceStore for Tx<'_> {
             None => Ok(Appearance::default()),
             Some(text) => serde_json::from_str(&text).map_err(Error::internal),
         }
+    }
+
+    fn lock_appearance(&mut self) -> Result<()> {
+        match &mut self.conn {
+            // There is one writer.
+            Conn::Sqlite(_) => {}
+            Conn::Postgres(conn) => {
+                let lock = sql_query(format!("SELECT pg_advisory_xact_lock({LOCK})"));
+                lock.execute(*conn).map_err(error(NOUN))?;
+            }
+        }
+        Ok(())
     }
 
     fn keep_appearance(&mut self, appearance: &Appearance) -> Result<()> {

@@ -4,10 +4,11 @@ use db::{CountOf, Tx, each_backend, error, schema::audit_events as events};
 use diesel::prelude::*;
 use kernel::{
     Result,
+    ids::UserId,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use super::{AuditEvent, AuditFilter, NewAuditEvent};
+use super::{AuditEvent, AuditFilter, Entity, NewAuditEvent};
 
 const NOUN: &str = "Audit Event";
 
@@ -17,6 +18,8 @@ pub trait AuditStore {
     fn audit_events(&mut self, filter: &AuditFilter, page: PageRequest)
     -> Result<Page<AuditEvent>>;
     fn audit_event(&mut self, filter: &AuditFilter, id: i64) -> Result<Option<AuditEvent>>;
+    /// Whose doing the newest of these events about an entity is.
+    fn latest_author(&mut self, entity: Entity, event_names: &[&str]) -> Result<Option<UserId>>;
 }
 
 macro_rules! chosen {
@@ -92,6 +95,19 @@ impl AuditStore for Tx<'_> {
             .first(conn)
             .optional()
             .map_err(error(NOUN)))
+    }
+
+    fn latest_author(&mut self, entity: Entity, event_names: &[&str]) -> Result<Option<UserId>> {
+        let newest = events::table
+            .filter(events::entity_type.eq(entity.type_name()))
+            .filter(events::entity_id.eq(entity.id()))
+            .filter(events::event_name.eq_any(event_names))
+            .order(events::id.desc())
+            .limit(1)
+            .select(events::author_id);
+        let author: Option<Option<UserId>> =
+            each_backend!(self, |conn| newest.first(conn).optional().map_err(error(NOUN)))?;
+        Ok(author.flatten())
     }
 }
 

@@ -35,6 +35,7 @@ pub fn set(
     setting: Setting,
     targets: &Targets,
 ) -> Result<Feature> {
+    tx.lock_features()?;
     let old = tx.feature(name.as_str())?;
     if old.is_none() {
         ensure_room(tx)?;
@@ -90,5 +91,6 @@ fn switch_off(feature: &mut Feature, targets: &Targets) {
 
 /// Removes all that was set; a name that nobody has set is no mistake.
 pub fn remove(tx: &mut Tx<'_>, _: &Grant<Administrate>, name: &FeatureName) -> Result<()> {
+    tx.lock_features()?;
     tx.delete_feature(name.as_str())
 }

@@ -1,17 +1,21 @@
 //! Features in the database: a row for each gate.
 
-use db::{Tx, each_backend, error, schema::feature_gates as gates};
-use diesel::prelude::*;
+use db::{Conn, Tx, each_backend, error, schema::feature_gates as gates};
+use diesel::{prelude::*, sql_query};
 use kernel::Result;
 
 use super::{Feature, Gate};
 
 const NOUN: &str = "Feature";
+/// Arbitrary, and nobody else's.
+const LOCK: i64 = 4_207_003;
 
 pub trait FeatureStore {
     /// All, by name; there are at most [`MOST`](super::actions::MOST).
     fn features(&mut self) -> Result<Vec<Feature>>;
     fn feature(&mut self, name: &str) -> Result<Option<Feature>>;
+    /// Lets nobody else change features before this transaction ends.
+    fn lock_features(&mut self) -> Result<()>;
     fn keep_feature(&mut self, feature: &Feature) -> Result<()>;
     fn delete_feature(&mut self, name: &str) -> Result<()>;
 }
@@ -41,6 +45,18 @@ impl FeatureStore for Tx<'_> {
             .load(conn)
             .map_err(error(NOUN)))?;
         Ok((!rows.is_empty()).then(|| Feature::of_gates(name.to_owned(), rows)))
+    }
+
+    fn lock_features(&mut self) -> Result<()> {
+        match &mut self.conn {
+            // There is one writer.
+            Conn::Sqlite(_) => {}
+            Conn::Postgres(conn) => {
+                let lock = sql_query(format!("SELECT pg_advisory_xact_lock({LOCK})"));
+                lock.execute(*conn).map_err(error(NOUN))?;
+            }
+        }
+        Ok(())
     }
 
     fn keep_feature(&mut self, feature: &Feature) -> Result<()> {

@@ -6,6 +6,7 @@ use kernel::{Grant, Result, access::Administrate};
 use super::{
     GivenSettings, PlanLimits, Settings, SettingsUpdate, store::SettingsStore, table::Setting,
 };
+use crate::access;
 
 /// Keeps the given values of settings, if that can be, and announces what that changes. `seal` makes of the clear text of a
 /// secret what is stored.
@@ -15,6 +16,7 @@ pub fn update(
     given: &GivenSettings,
     seal: impl Fn(&Setting, &str) -> Result<String>,
 ) -> Result<Settings> {
+    access::alone(tx)?;
     let (settings, changes) = tx.settings()?.changed(given, seal)?;
     if !changes.is_empty() {
         tx.store_settings(&settings)?;
@@ -23,15 +25,21 @@ pub fn update(
     Ok(settings)
 }
 
-/// Keeps what `change` made of the limits of the plan, if that can be.
+/// Keeps what `change` made of the limits of the plan, if that can be, and announces what that changes.
 pub fn update_plan_limits(
     tx: &mut Tx<'_>,
-    _: &Grant<Administrate>,
+    grant: &Grant<Administrate>,
     change: impl FnOnce(&mut PlanLimits),
 ) -> Result<PlanLimits> {
+    access::alone(tx)?;
     let mut settings = tx.settings()?;
+    let before = settings.plan_limits.clone();
     change(&mut settings.plan_limits);
     settings.plan_limits.faults().into_result()?;
-    tx.store_settings(&settings)?;
+    let changes = before.changes(&settings.plan_limits);
+    if !changes.is_empty() {
+        tx.store_settings(&settings)?;
+        tx.emit(SettingsUpdate { changes, by: grant.actor().id })?;
+    }
     Ok(settings.plan_limits)
 }

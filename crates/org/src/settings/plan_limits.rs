@@ -3,6 +3,8 @@
 use kernel::Faults;
 use serde::{Deserialize, Serialize};
 
+use super::Change;
+
 /// Defines the limits with their defaults, and says of all of them at once what is wrong.
 macro_rules! plan_limits {
     ($($(#[doc = $doc:literal])+ $name:ident = $default:literal,)+) => {
@@ -29,6 +31,15 @@ macro_rules! plan_limits {
                     }
                 }
                 faults
+            }
+
+            /// What other limits there are instead.
+            pub(super) fn changes(&self, after: &Self) -> Vec<Change> {
+                let limits = [$((stringify!($name), self.$name, after.$name),)+];
+                let changed = limits.into_iter().filter(|(_, from, to)| from != to);
+                changed
+                    .map(|(name, from, to)| Change { name, from: from.into(), to: to.into() })
+                    .collect()
             }
         }
     };
@@ -78,5 +89,15 @@ mod tests {
         let told: Vec<String> =
             negative.faults().into_fields().into_iter().map(|(name, _)| name).collect();
         assert_eq!(told, ["dotenv_size"]);
+    }
+
+    #[test]
+    fn only_limits_with_another_value_are_changes() {
+        let before = PlanLimits::default();
+        assert!(before.changes(&before).is_empty());
+        let after = PlanLimits { dotenv_size: 7, ..before.clone() };
+        let told = before.changes(&after);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!((told[0].name, &told[0].to), ("dotenv_size", &serde_json::json!(7)));
     }
 }

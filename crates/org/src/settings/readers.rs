@@ -75,6 +75,7 @@ readers! {
         max_personal_access_token_lifetime,
         notes_create_limit,
         push_event_activities_limit,
+        push_event_hooks_limit,
         raw_blob_request_limit,
         receive_max_input_size,
         throttle_authenticated_api_period_in_seconds,

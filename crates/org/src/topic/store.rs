@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, Tx, each_backend, error, lower,
     schema::{project_topics, topics},
 };
 use diesel::{dsl::count_star, prelude::*};
@@ -13,6 +13,7 @@ use kernel::{
 };
 
 use super::{Topic, TopicFilter};
+use crate::search::containing;
 
 const NOUN: &str = "Topic";
 
@@ -33,8 +34,7 @@ macro_rules! chosen {
         let filter: &TopicFilter = $filter;
         let mut rows = topics::table.into_boxed();
         if let Some(words) = filter.search.as_deref().filter(|words| !words.is_empty()) {
-            let escaped = words.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-            rows = rows.filter(topics::name.like(format!("%{escaped}%")).escape('\\'));
+            rows = rows.filter(lower(topics::name).like(containing(words)).escape('\\'));
         }
         if filter.without_projects {
             let used = project_topics::table.select(project_topics::topic_id);

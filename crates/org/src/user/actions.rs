@@ -16,12 +16,14 @@ use kernel::{
 use super::{
     Details, State, User,
     account::AccountStore,
-    event::{Event, Person},
+    event::{AccountAction, AccountChange, Event, Person},
+    life::record_action,
     links::{self, Reason},
     model::ExternalIdentity,
     password::PasswordChoice,
     rules,
     store::UserStore,
+    value_change::{ValueChange, value_changes},
 };
 use crate::{
     access,
@@ -148,8 +150,10 @@ pub fn update(
         faults.add("username", "cannot be changed");
     }
     faults.into_result()?;
+    // The address that was asked for counts, also while it waits to be confirmed.
+    let told = value_changes(&before, &details, changes);
     take_address(tx, &user, &before, &mut details, changes.confirmed)?;
-    rename(tx, &user, &details)?;
+    rename(tx, grant, &user, &details)?;
     tx.save_details(id, &details)?;
     if let Some(password) = &changes.password {
         let foreign = grant.actor().id != Some(id);
@@ -162,6 +166,9 @@ pub fn update(
         tx.save_identity(id, identity)?;
     }
     let user = tx.user(id)?;
+    if !told.is_empty() {
+        record_action(tx, grant.actor().id, &user, AccountChange::Values(told));
+    }
     if details.email != before.email {
         invitations::accept_for(tx, &user, &details.email)?;
     }
@@ -187,7 +194,12 @@ fn take_address(
     links::ask_to_confirm(tx, user.id)
 }
 
-fn rename(tx: &mut Tx<'_>, user: &User, details: &Details) -> Result<()> {
+fn rename(
+    tx: &mut Tx<'_>,
+    grant: &Grant<Administrate>,
+    user: &User,
+    details: &Details,
+) -> Result<()> {
     let renamed = details.username != user.username;
     if !renamed && details.name == user.name {
         return Ok(());
@@ -197,7 +209,10 @@ fn rename(tx: &mut Tx<'_>, user: &User, details: &Details) -> Result<()> {
     }
     if renamed {
         let person = Person { username: details.username.clone(), ..user.into() };
-        tx.emit(Event::UserRename { person, old_username: user.username.clone() })?;
+        let old_username = user.username.clone();
+        let change = AccountChange::Rename { old_username: old_username.clone() };
+        tx.mention(AccountAction { person: person.clone(), by: grant.actor().id, change });
+        tx.emit(Event::UserRename { person, old_username })?;
     }
     Ok(())
 }
@@ -269,15 +284,17 @@ pub(super) fn ensure_address_free(
 /// Takes away how somebody signs in elsewhere.
 pub fn remove_identity(
     tx: &mut Tx<'_>,
-    _: &Grant<Administrate>,
+    grant: &Grant<Administrate>,
     id: UserId,
     provider: &str,
 ) -> Result<()> {
-    tx.user(id)?;
-    match tx.delete_identity(id, provider)? {
-        0 => Err(Error::not_found("Identity")),
-        _ => Ok(()),
+    let user = tx.user(id)?;
+    if tx.delete_identity(id, provider)? == 0 {
+        return Err(Error::not_found("Identity"));
     }
+    let gone = ValueChange { name: "identity", from: Some(provider.to_owned()), to: None };
+    record_action(tx, grant.actor().id, &user, AccountChange::Values(vec![gone]));
+    Ok(())
 }
 
 /// Shows somebody by this picture, or by none.

@@ -3,7 +3,7 @@
 use kernel::ids::{ProjectId, UserId};
 use serde::Serialize;
 
-use super::{State, User};
+use super::{State, Step, User, value_change::ValueChange};
 
 /// A person as they are called in facts about them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -56,6 +56,44 @@ pub enum Event {
         #[serde(flatten)]
         person: Person,
     },
+}
+
+/// What somebody did to an account, for those who keep a record of it: heard in the transaction alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountAction {
+    pub person: Person,
+    /// Whose doing it is; nobody's where the server did it by itself.
+    pub by: Option<UserId>,
+    pub change: AccountChange,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccountChange {
+    /// The state changed.
+    Step(Step),
+    Rename {
+        old_username: String,
+    },
+    /// An administrator asked for the account to be removed.
+    RemovalRequest,
+    TwoFactorRemoval,
+    /// Other values changed.
+    Values(Vec<ValueChange>),
+}
+
+impl kernel::event::Event for AccountAction {
+    fn kind(&self) -> &'static str {
+        "user.action"
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        None
+    }
+
+    /// Nothing: it is never kept.
+    fn payload(&self) -> String {
+        String::new()
+    }
 }
 
 impl kernel::event::Event for Event {

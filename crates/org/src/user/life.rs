@@ -7,7 +7,7 @@ use time::Duration;
 use super::{
     State, Step, User,
     account::AccountStore,
-    event::Event,
+    event::{AccountAction, AccountChange, Event},
     removal::{self, Removal},
     state::StateTransition,
     store::UserStore,
@@ -17,7 +17,7 @@ use crate::{
     mail::{self, Letter},
     member::invitations,
     policy::{ApproveUsers, RejectUsers},
-    settings::store::SettingsStore,
+    settings::{model::LONGEST_DORMANT_DAYS, store::SettingsStore},
 };
 
 /// Locks somebody out. Nothing is said of somebody who is locked out already.
@@ -34,21 +34,25 @@ pub fn block(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result
     }
     match user.state {
         State::Blocked => Ok(None),
-        _ => step(tx, &user, Step::Block).map(Some),
+        _ => take_step(tx, grant.actor().id, &user, Step::Block).map(Some),
     }
 }
 
-pub fn unblock(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
+pub fn unblock(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<bool> {
     let user = tx.user(id)?;
     match user.state {
         State::LdapBlocked => Err(refused("LDAP blocked users cannot be unblocked by the API")),
         State::Deactivated => Err(refused("Deactivated users cannot be unblocked by the API")),
-        _ => step(tx, &user, Step::Unblock),
+        _ => take_step(tx, grant.actor().id, &user, Step::Unblock),
     }
 }
 
 /// Puts an account to rest that nobody has used for long. Nothing is said of one that rests already.
-pub fn deactivate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<Option<bool>> {
+pub fn deactivate(
+    tx: &mut Tx<'_>,
+    grant: &Grant<Administrate>,
+    id: UserId,
+) -> Result<Option<bool>> {
     let user = tx.user(id)?;
     if user.state == State::Deactivated {
         return Ok(None);
@@ -59,52 +63,53 @@ pub fn deactivate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Resul
     if user.internal {
         return Err(refused("An internal user cannot be deactivated by the API"));
     }
-    let days = tx.settings()?.deactivate_dormant_users_period;
+    // What was stored before there was a bound may be larger.
+    let days = tx.settings()?.deactivate_dormant_users_period.clamp(0, LONGEST_DORMANT_DAYS);
     let last = user.last_activity_at.max(user.current_sign_in_at);
     if last.is_some_and(|last| last.plus(Duration::days(days)) > tx.now) {
         return Err(Error::forbidden().because(format!(
             "The user you are trying to deactivate has been active in the past {days} days and cannot be deactivated"
         )));
     }
-    step(tx, &user, Step::Deactivate).map(Some)
+    take_step(tx, grant.actor().id, &user, Step::Deactivate).map(Some)
 }
 
-pub fn activate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
+pub fn activate(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<bool> {
     let user = tx.user(id)?;
     match user.state {
         State::Active => Ok(true),
-        State::Deactivated => step(tx, &user, Step::Activate),
+        State::Deactivated => take_step(tx, grant.actor().id, &user, Step::Activate),
         _ => Err(refused("A blocked user must be unblocked to be activated")),
     }
 }
 
 /// Locks somebody out for what they did.
-pub fn ban(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
+pub fn ban(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<bool> {
     let user = tx.user(id)?;
     if user.internal {
         return Err(denied("You cannot ban internal users."));
     }
     match user.state {
-        State::Active => step(tx, &user, Step::Ban),
+        State::Active => take_step(tx, grant.actor().id, &user, Step::Ban),
         other => Err(Error::forbidden().whole(format!("You cannot ban {other} users."))),
     }
 }
 
-pub fn unban(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
+pub fn unban(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<bool> {
     let user = tx.user(id)?;
     match user.state {
-        State::Banned => step(tx, &user, Step::Unban),
+        State::Banned => take_step(tx, grant.actor().id, &user, Step::Unban),
         other => Err(Error::forbidden().whole(format!("You cannot unban {other} users."))),
     }
 }
 
 /// Lets somebody in who asked for an account, and tells them so.
-pub fn approve(tx: &mut Tx<'_>, _: &Grant<ApproveUsers>, id: UserId) -> Result<()> {
+pub fn approve(tx: &mut Tx<'_>, grant: &Grant<ApproveUsers>, id: UserId) -> Result<()> {
     let user = tx.user(id)?;
     if user.state != State::PendingApproval {
         return Err(conflict("The user you are trying to approve is not pending approval"));
     }
-    step(tx, &user, Step::Approve)?;
+    take_step(tx, grant.actor().id, &user, Step::Approve)?;
     let approved = tx.user(id)?;
     invitations::accept_all(tx, &approved)?;
     tx.emit(Event::UserApprove { person: (&user).into() })?;
@@ -116,11 +121,12 @@ pub fn approve(tx: &mut Tx<'_>, _: &Grant<ApproveUsers>, id: UserId) -> Result<(
 }
 
 /// Turns away somebody who asked for an account: it goes, with everything that came with it.
-pub fn reject(tx: &mut Tx<'_>, _: &Grant<RejectUsers>, id: UserId) -> Result<()> {
+pub fn reject(tx: &mut Tx<'_>, grant: &Grant<RejectUsers>, id: UserId) -> Result<()> {
     let user = tx.user(id)?;
     if user.state.after(Step::Reject) != Some(StateTransition::Gone) {
         return Err(conflict("User does not have a pending request"));
     }
+    record_action(tx, grant.actor().id, &user, AccountChange::Step(Step::Reject));
     removal::remove_with_everything(tx, &user, Removal::Hard)?;
     let text = format!("Hello {},\n\nyour request to join has been rejected.\n", user.name);
     let subject = "Your request to join has been rejected".to_owned();
@@ -128,7 +134,7 @@ pub fn reject(tx: &mut Tx<'_>, _: &Grant<RejectUsers>, id: UserId) -> Result<()>
 }
 
 /// Lets somebody in with the password alone who lost the second factor.
-pub fn disable_two_factor(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<()> {
+pub fn disable_two_factor(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<()> {
     let user = tx.user(id)?;
     if user.admin {
         return Err(Error::forbidden());
@@ -137,7 +143,9 @@ pub fn disable_two_factor(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) 
         let why = "Two-factor authentication is not enabled for this user";
         return Err(Error::bad_request().because(why.to_owned()));
     }
-    tx.save_two_factor(id, false)
+    tx.save_two_factor(id, false)?;
+    record_action(tx, grant.actor().id, &user, AccountChange::TwoFactorRemoval);
+    Ok(())
 }
 
 fn refused(why: &str) -> Error {
@@ -150,6 +158,25 @@ fn denied(why: &str) -> Error {
 
 fn conflict(why: &str) -> Error {
     Error::conflict().whole(why.to_owned())
+}
+
+/// Takes a step that somebody asked for; false where the table has none.
+fn take_step(tx: &mut Tx<'_>, by: Option<UserId>, user: &User, wanted: Step) -> Result<bool> {
+    let taken = step(tx, user, wanted)?;
+    if taken {
+        record_action(tx, by, user, AccountChange::Step(wanted));
+    }
+    Ok(taken)
+}
+
+/// Says what somebody did to an account, for the record.
+pub(super) fn record_action(
+    tx: &mut Tx<'_>,
+    by: Option<UserId>,
+    user: &User,
+    change: AccountChange,
+) {
+    tx.mention(AccountAction { person: user.into(), by, change });
 }
 
 /// Takes a step; false where the table has none.

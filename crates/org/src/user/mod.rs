@@ -21,7 +21,9 @@ pub mod removal;
 pub mod rules;
 pub mod state;
 pub mod store;
+mod value_change;
 
 pub use list::UserFilter;
 pub use model::{Details, Profile, User, UserSummary};
 pub use state::{State, Step};
+pub use value_change::ValueChange;

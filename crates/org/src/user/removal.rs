@@ -13,7 +13,13 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
 
-use super::{Step, User, event::Event, internal::ghost, life::step, store::UserStore};
+use super::{
+    Step, User,
+    event::{AccountChange, Event},
+    internal::ghost,
+    life::{record_action, step},
+    store::UserStore,
+};
 use crate::{
     access,
     namespace::{self, store::NamespaceStore},
@@ -47,7 +53,7 @@ impl Job for RemoveUser {
 /// Asks for an account to be removed. From now on nobody can use it.
 pub fn begin(
     tx: &mut Tx<'_>,
-    _: &Grant<Administrate>,
+    grant: &Grant<Administrate>,
     id: UserId,
     removal: Removal,
     unless_newer: Option<Ts>,
@@ -61,6 +67,7 @@ pub fn begin(
     if user.state.after(Step::Block).is_some() {
         step(tx, &user, Step::Block)?;
     }
+    record_action(tx, grant.actor().id, &user, AccountChange::RemovalRequest);
     tx.enqueue(&RemoveUser { user: id, removal })
 }
 

@@ -43,6 +43,48 @@ async fn explorer(app: App, _: Call<Anyone>) -> ApiResult<Custom> {
 async fn home(app: App, call: Call<Anyone>) -> ApiResult<Custom> {
     let settings = app.settings();
     let elsewhere = settings.home_page_url().filter(|_| call.caller.user.is_none());
+    let elsewhere = elsewhere.filter(|place| !is_same_page(place, app.urls.base()));
     let place = elsewhere.map_or_else(|| app.urls.at("-/api"), str::to_owned);
     Ok(Custom(HttpResponse::Found().insert_header(("Location", place)).finish()))
+}
+
+/// Whether an address is the own one, which would lead to itself for ever.
+fn is_same_page(address: &str, own: &str) -> bool {
+    let page = |address: &str| {
+        let lower = address.trim().to_lowercase();
+        let place = lower.split(['?', '#']).next().unwrap_or_default();
+        let (port, place) = match place.strip_prefix("https://") {
+            Some(rest) => (":443", rest),
+            None => (":80", place.strip_prefix("http://").unwrap_or(place)),
+        };
+        let (host, folder) = place.split_once('/').unwrap_or((place, ""));
+        let host = host.strip_suffix(port).unwrap_or(host);
+        format!("{host}/{}", folder.trim_matches('/'))
+    };
+    page(address) == page(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same_page;
+
+    #[test]
+    fn the_own_address_is_known_in_every_form() {
+        let own = "https://forge.example";
+        for same in [
+            "https://forge.example",
+            "https://FORGE.example/",
+            "https://forge.example:443/?a=b",
+            "http://forge.example:80/#top",
+        ] {
+            assert!(is_same_page(same, own), "{same}");
+        }
+        for other in [
+            "https://forge.example/-/api",
+            "https://forge.example.com",
+            "https://forge.example:8443",
+        ] {
+            assert!(!is_same_page(other, own), "{other}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use kernel::{
 use regex::Regex;
 use serde_json::Value;
 
-use super::{Form, Setting};
+use super::{Form, Setting, default};
 
 /// Of an entry of a list.
 const ENTRY: usize = 255;
@@ -23,6 +23,12 @@ pub fn check(setting: &Setting, value: &Value, faults: &mut Faults) {
         Form::Whole { optional: true, .. } if value.is_null() => {}
         Form::Whole { least, most, .. } => {
             whole(setting.name, value.as_i64(), (least, most), faults)
+        }
+        Form::Choice { .. } if is_refused_null(setting, value) => {
+            faults.add(setting.name, "can't be blank");
+        }
+        Form::Decimal { .. } | Form::Number(_) if is_refused_null(setting, value) => {
+            faults.add(setting.name, "is not a number");
         }
         Form::Decimal { least, most } => decimal(setting.name, value, (least, most), faults),
         Form::List { most } => list(setting.name, value, most, faults),
@@ -57,6 +63,11 @@ pub fn check(setting: &Setting, value: &Value, faults: &mut Faults) {
     }
 }
 
+/// Whether a value is null where the default is not: nothing could be told of such a setting.
+fn is_refused_null(setting: &Setting, value: &Value) -> bool {
+    value.is_null() && !default(setting.name).is_null()
+}
+
 fn fault_of_text(value: &Value, fault: impl Fn(&str) -> Option<String>) -> Option<String> {
     value.as_str().filter(|text| !text.is_empty()).and_then(fault)
 }
@@ -71,7 +82,9 @@ fn whole(name: &str, number: Option<i64>, (least, most): (i64, i64), faults: &mu
 
 fn decimal(name: &str, value: &Value, (least, most): (f64, f64), faults: &mut Faults) {
     let Some(number) = value.as_f64() else { return };
-    if number < least {
+    if number <= 0.0 && least > 0.0 {
+        faults.add(name, "must be greater than 0");
+    } else if number < least {
         faults.add(name, format!("must be greater than or equal to {least}"));
     } else if number > most {
         faults.add(name, format!("must be less than or equal to {most}"));

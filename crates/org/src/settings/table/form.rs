@@ -85,6 +85,8 @@ pub enum Secrecy {
     WriteOnly,
 }
 
+/// The least decimal that is more than nothing.
+pub(super) const ABOVE_ZERO: f64 = f64::MIN_POSITIVE;
 /// More than any path, address or key has.
 const LINE: usize = 8192;
 /// For texts that are written to be read.

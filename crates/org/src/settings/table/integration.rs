@@ -1,7 +1,8 @@
 //! Other services.
 
 use super::form::{
-    Form, Preset, Setting, decimal, list, prose, short, switch, text, typed, url, whole, within,
+    ABOVE_ZERO, Form, Preset, Setting, decimal, list, prose, short, switch, text, typed, url,
+    whole, within,
 };
 
 pub(super) const ROWS: &[Setting] = &[
@@ -31,7 +32,7 @@ pub(super) const ROWS: &[Setting] = &[
         "external_authorization_service_url",
     ]),
     text("external_authorization_service_default_label"),
-    decimal("external_authorization_service_timeout", Preset::None, 0.0, 10.0),
+    decimal("external_authorization_service_timeout", Preset::None, ABOVE_ZERO, 10.0),
     url("external_authorization_service_url"),
     switch("gitpod_enabled", false).needs(&["gitpod_url"]),
     url("gitpod_url"),

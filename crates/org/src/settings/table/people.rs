@@ -1,14 +1,18 @@
 //! Accounts: who may have one, and how they prove it.
 
 use super::form::{Form, Preset, Setting, choice, pattern, special, switch, typed, whole, within};
+use crate::settings::model::LONGEST_DORMANT_DAYS;
 
 const BITS: Form = Form::Whole { least: i64::MIN, most: i64::MAX, optional: false };
+/// What is too short is refused in words of its own.
+const DORMANT_DAYS: Form =
+    Form::Whole { least: i64::MIN, most: LONGEST_DORMANT_DAYS, optional: false };
 const DOMAINS: Form = Form::List { most: 10_000 };
 
 pub(super) const ROWS: &[Setting] = &[
     typed("can_create_group", Form::Switch),
     switch("deactivate_dormant_users", false),
-    typed("deactivate_dormant_users_period", BITS),
+    typed("deactivate_dormant_users_period", DORMANT_DAYS),
     typed("default_projects_limit", Form::Whole { least: 0, most: i64::MAX, optional: false }),
     typed("domain_allowlist", DOMAINS),
     typed("domain_denylist", DOMAINS),

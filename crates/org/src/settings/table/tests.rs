@@ -79,6 +79,12 @@ fn values_out_of_bounds_are_told_apart() {
         ("gitaly_timeout_fast", Value::Null, "is not a number"),
         ("signup_enabled", Value::Null, "must be a boolean value"),
         ("home_page_url", json!("nowhere"), "must be a valid URL"),
+        ("email_confirmation_setting", Value::Null, "can't be blank"),
+        ("whats_new_variant", Value::Null, "can't be blank"),
+        ("polling_interval_multiplier", Value::Null, "is not a number"),
+        ("external_authorization_service_timeout", json!(0.0), "must be greater than 0"),
+        ("external_authorization_service_timeout", json!(11), "must be less than or equal to 10"),
+        ("deactivate_dormant_users_period", json!(36_501), "must be less than or equal to 36500"),
         (
             "default_ci_config_path",
             json!("a/../b"),
@@ -125,6 +131,14 @@ fn values_out_of_bounds_are_told_apart() {
             "{name}: {fields:?}"
         );
     }
+}
+
+#[test]
+fn what_is_null_by_default_takes_null() {
+    let nulls = json!({ "enabled_git_access_protocol": null, "external_authorization_service_timeout": null });
+    let kept = Settings::default().changed(&given(&nulls), |_, clear| Ok(clear.to_owned()));
+    let (_, changes) = kept.unwrap();
+    assert!(changes.is_empty(), "{changes:?}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Params for ChangeSettings {
             }
         }
         for (setting, _) in given.iter().filter(|(_, value)| *value == Value::Bool(true)) {
-            let missing = setting.needs.iter().filter(|name| !raw.has(name));
+            let missing = setting.needs.iter().filter(|name| !is_given(raw, name));
             missing.for_each(|name| flaws.add(name, MISSING));
         }
         if flaws.is_empty() { Ok(Self(GivenSettings(given))) } else { Err(flaws) }
@@ -72,6 +72,12 @@ impl Params for ChangeSettings {
             table::all().map(|setting| setting.name).chain(aliases).chain(fixed).collect();
         at_least_one(raw, &names).or_else(|| exclusive(raw, EXCLUSIVE))
     }
+}
+
+/// Whether a setting is given, under any of its names.
+fn is_given(raw: &RawMap, name: &str) -> bool {
+    let mut aliases = ALIASES.iter().filter(|alias| alias.of == name);
+    raw.has(name) || aliases.any(|alias| raw.has(alias.name))
 }
 
 /// The value of one setting; `None` where a blank changes nothing.

@@ -38,3 +38,17 @@ async fn a_topic_of_more_projects_comes_first() {
     let odd = json!({ "error": "without_projects is invalid" });
     ada.get("/topics?without_projects=perhaps").await.refused(400, odd);
 }
+
+#[actix_web::test]
+async fn topics_are_found_whatever_their_letter_case_and_come_by_their_bytes() {
+    let app = TestApp::new();
+    let root = app.admin();
+    for name in ["rust_lang", "Rust", "ÉCLAIR", "go", "rustic"] {
+        let topic = json!({ "name": name, "title": name });
+        root.post("/topics", topic).await.created();
+    }
+    let found = root.get("/topics?search=RUST").await.each("name");
+    assert_eq!(found, [json!("Rust"), json!("rust_lang"), json!("rustic")]);
+    assert_eq!(root.get("/topics?search=%C3%A9clair").await.each("name"), [json!("ÉCLAIR")]);
+    assert_eq!(root.get("/topics?search=t_l").await.each("name"), [json!("rust_lang")]);
+}

@@ -1,6 +1,7 @@
 //! Appearance and statistics of the installation.
 
 use actix_web::http::Method;
+use futures_util::future::join_all;
 use serde_json::json;
 
 use crate::support::{MailSink, TestApp};
@@ -70,4 +71,23 @@ async fn administrators_see_how_much_there_is() {
         (&json!("1"), &json!("1"), &json!("0"))
     );
     assert_eq!(ada.get(path).await.status, 403);
+}
+
+#[actix_web::test]
+async fn texts_that_change_at_the_same_moment_are_all_kept() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let changes = [
+        json!({ "title": "Works" }),
+        json!({ "description": "Of iron" }),
+        json!({ "pwa_name": "W" }),
+    ];
+    for answer in join_all(changes.iter().map(|change| root.put(PATH, change.clone()))).await {
+        answer.ok();
+    }
+    let kept = root.get(PATH).await.ok();
+    assert_eq!(
+        (&kept["title"], &kept["description"], &kept["pwa_name"]),
+        (&json!("Works"), &json!("Of iron"), &json!("W"))
+    );
 }

@@ -1,9 +1,12 @@
 //! Audit events: `gateway/src/rest/server/audit_events.rs`.
 
-use kernel::{AccessLevel::Maintainer, Visibility::Private};
-use serde_json::json;
+use db::schema::projects;
+use diesel::prelude::*;
+use kernel::{AccessLevel::Maintainer, Visibility::Private, ids::UserId};
+use org::member::{self, event::Fact};
+use serde_json::{Value, json};
 
-use crate::support::TestApp;
+use crate::support::{Person, TestApp};
 
 #[actix_web::test]
 async fn a_change_of_settings_is_audited() {
@@ -91,4 +94,87 @@ async fn audit_events_come_page_by_page_and_by_time() {
     let since = app.state.db.clock().now().plus(-time::Duration::minutes(30)).iso();
     let late = root.get(&format!("/audit_events?{query}&created_after={since}")).await;
     assert_eq!(late.each("id").len(), 1);
+}
+
+/// Names, with who did it, of what happened to an account; the newest first.
+async fn of_account(root: &Person<'_>, id: UserId) -> Vec<(Value, Value)> {
+    let events = root.get(&format!("/audit_events?entity_type=User&entity_id={id}")).await.ok();
+    let events = events.as_array().expect("a list").iter();
+    events.map(|event| (event["event_name"].clone(), event["author_id"].clone())).collect()
+}
+
+#[actix_web::test]
+async fn what_administrators_do_to_accounts_is_audited_with_who_did_it() {
+    let app = TestApp::new();
+    let root = app.admin();
+    app.person("ada");
+    let (id, by) = (app.user("ada").id, json!(app.user("root").id));
+    let path = format!("/users/{id}");
+
+    let change = json!({ "username": "adele", "admin": true, "password": "difference engine" });
+    root.put(&path, change.clone()).await.ok();
+    root.put(&path, json!({ "username": "adele", "admin": true })).await.ok();
+    for step in ["block", "unblock", "ban", "unban"] {
+        root.post(&format!("{path}/{step}"), json!({})).await.created();
+    }
+
+    let told = of_account(&root, id).await;
+    let names: Vec<&str> = told.iter().filter_map(|(name, _)| name.as_str()).collect();
+    let steps = ["user_unbanned", "user_banned", "user_unblocked", "user_blocked"];
+    assert_eq!(names[..4], steps);
+    assert_eq!(names[4..], ["user_updated", "user_updated", "user_username_updated"]);
+    assert!(told.iter().all(|(_, author)| *author == by), "{told:?}");
+    let all = root.get("/audit_events?entity_type=User").await.ok().to_string();
+    assert!(!all.contains("difference engine"), "{all}");
+}
+
+#[actix_web::test]
+async fn the_end_of_an_account_says_who_asked_for_it() {
+    let app = TestApp::new();
+    let root = app.admin();
+    app.person("ada");
+    let (id, by) = (app.user("ada").id, json!(app.user("root").id));
+
+    root.delete(&format!("/users/{id}")).await.with(204);
+
+    let wanted = [json!("user_destroyed"), json!("user_removal_requested")];
+    let told = of_account(&root, id).await;
+    assert_eq!(told, wanted.map(|name| (name, by.clone())));
+}
+
+#[actix_web::test]
+async fn a_plan_limit_that_changes_is_audited() {
+    let app = TestApp::new();
+    let root = app.admin();
+    for _ in 0..2 {
+        let limits = json!({ "plan_name": "default", "dotenv_size": 7 });
+        root.put("/application/plan_limits", limits).await.ok();
+    }
+    let events = root.get("/audit_events?entity_type=Gitlab::Audit::InstanceScope").await.ok();
+    assert_eq!(events.as_array().map(Vec::len), Some(1), "{events}");
+    let details = &events[0]["details"];
+    assert_eq!((&details["change"], &details["to"]), (&json!("dotenv_size"), &json!("7")));
+}
+
+#[actix_web::test]
+async fn who_leaves_what_is_gone_is_no_event_and_no_failure() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (project, user) = (app.project(&ada, "engine", Private), app.user("ada").id);
+    app.write(move |tx| {
+        let gone = diesel::update(projects::table.find(project));
+        let gone = gone.set(projects::deleted_at.eq(Some(tx.now)));
+        db::each_backend!(tx, |conn| gone.execute(conn).map_err(db::error("Project")))?;
+        let fact = Fact {
+            project: Some(project),
+            group: None,
+            user,
+            access_level: Maintainer,
+            expires_at: None,
+            by: None,
+        };
+        tx.emit(member::Event::Removed { fact, unassign_issuables: false })
+    });
+    let events = app.admin().get("/audit_events?entity_type=Project").await.ok();
+    assert!(!events.to_string().contains("member_destroyed"), "{events}");
 }

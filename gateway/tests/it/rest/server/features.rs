@@ -1,5 +1,6 @@
 //! Features: `gateway/src/rest/server/features.rs`.
 
+use futures_util::future::join_all;
 use serde_json::json;
 
 use crate::support::TestApp;
@@ -39,4 +40,21 @@ async fn a_feature_for_nobody_known_is_refused() {
     let odd = json!({ "error": "value is invalid" });
     root.post("/features/x", json!({ "value": "101" })).await.refused(400, odd);
     assert_eq!(root.get("/features").await.ok(), json!([]));
+}
+
+#[actix_web::test]
+async fn actors_that_come_at_the_same_moment_are_all_kept() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let names = ["ada", "bob", "eve"];
+    let calls = names.map(|name| {
+        app.person(name);
+        root.post("/features/faster", json!({ "value": true, "user": name }))
+    });
+    for answer in join_all(calls).await {
+        answer.created();
+    }
+    let kept = root.get("/features").await.ok();
+    let actors = kept[0]["gates"][1]["value"].as_array().map(Vec::len);
+    assert_eq!(actors, Some(names.len()), "{kept}");
 }

@@ -1,6 +1,7 @@
 //! What the installation is set to.
 
 use actix_web::http::Method;
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::support::TestApp;
@@ -156,4 +157,63 @@ async fn secrets_are_sealed_and_two_of_them_are_never_told() {
     let announced: Vec<Value> =
         app.announced().into_iter().map(|(kind, text)| json!([kind, text])).collect();
     assert!(!json!(announced).to_string().contains("hunter"));
+}
+
+#[actix_web::test]
+async fn null_is_refused_where_a_setting_always_has_a_value() {
+    let app = TestApp::new();
+    let root = app.admin();
+    for (name, text) in [
+        ("email_confirmation_setting", "can't be blank"),
+        ("whats_new_variant", "can't be blank"),
+        ("polling_interval_multiplier", "is not a number"),
+        ("max_artifacts_size", "is not a number"),
+    ] {
+        let told = json!({ "message": { name: [text] } });
+        root.put(PATH, json!({ name: null })).await.refused(400, told);
+    }
+    root.put(PATH, json!({ "enabled_git_access_protocol": null })).await.ok();
+    let lists = root.put(PATH, json!({ "domain_allowlist": null })).await.ok();
+    assert_eq!(lists["domain_allowlist"], json!([]));
+}
+
+#[actix_web::test]
+async fn partners_count_under_their_older_names() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let older = json!({ "throttle_unauthenticated_web_enabled": true,
+        "throttle_unauthenticated_web_requests_per_period": 70,
+        "throttle_unauthenticated_web_period_in_seconds": 60 });
+    let told = root.put(PATH, older).await.ok();
+    assert_eq!(
+        (
+            &told["throttle_unauthenticated_enabled"],
+            &told["throttle_unauthenticated_requests_per_period"]
+        ),
+        (&json!(true), &json!(70))
+    );
+    let alone = json!({ "throttle_unauthenticated_web_enabled": true });
+    assert_eq!(root.put(PATH, alone).await.status, 400);
+}
+
+#[actix_web::test]
+async fn changes_at_the_same_moment_are_all_kept() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let changes = [
+        (PATH, json!({ "first_day_of_week": 1 })),
+        (PATH, json!({ "terminal_max_session_time": 7 })),
+        (PATH, json!({ "max_pages_size": 8 })),
+        ("/application/plan_limits", json!({ "plan_name": "default", "dotenv_size": 9 })),
+    ];
+    let calls = changes.iter().map(|(path, change)| root.put(path, change.clone()));
+    for answer in join_all(calls).await {
+        answer.ok();
+    }
+    let kept = root.get(PATH).await.ok();
+    assert_eq!(
+        (&kept["first_day_of_week"], &kept["terminal_max_session_time"], &kept["max_pages_size"]),
+        (&json!(1), &json!(7), &json!(8))
+    );
+    assert_eq!(root.get("/application/plan_limits").await.ok()["dotenv_size"], 9);
 }

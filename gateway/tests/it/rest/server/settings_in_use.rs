@@ -1,11 +1,14 @@
 //! What settings of the installation do.
 
+use actix_web::http::Method;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use db::schema::users;
+use diesel::prelude::*;
 use kernel::{
     AccessLevel::{Developer, Maintainer},
     Visibility::Public,
 };
-use org::{token::Scope, user::actions::NewUser};
+use org::{settings::store::SettingsStore as _, token::Scope, user::actions::NewUser};
 use repo::testing::Fixture;
 use serde_json::{Value, json};
 use time::Duration;
@@ -254,6 +257,9 @@ async fn old_jobs_are_not_done_again() {
 
     let told = json!({ "message": "403 Forbidden - Job is not retryable" });
     mia.post(&format!("{path}/retry"), json!({})).await.refused(403, told);
+    let pipeline = format!("/projects/{project}/pipelines/{}", made["pipeline"]["id"]);
+    mia.post(&format!("{pipeline}/retry"), json!({})).await.created();
+    assert_eq!(job(&mia, project, "job").await["id"], made["id"], "nothing was done once more");
     set(&app, json!({ "archive_builds_in_human_readable": "" })).await;
     mia.post(&format!("{path}/retry"), json!({})).await.created();
 }
@@ -357,4 +363,54 @@ async fn clients_ask_again_as_seldom_as_the_settings_say() {
     let export = ada.post(&path, json!({})).await.created();
     let asked = ada.get(&format!("/security/vulnerability_exports/{}", export["id"])).await;
     assert_eq!((asked.status, asked.header("poll-interval")), (202, Some("12500")));
+}
+
+#[actix_web::test]
+async fn while_the_installation_is_maintained_no_alert_and_no_large_file_is_taken() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    app.project(&ada, "engine", Public);
+    set(&app, json!({ "maintenance_mode": true, "maintenance_mode_message": "Back at noon" }))
+        .await;
+
+    let alert = app.anonymous().post("//ada/engine/alerts/notify.json", json!({})).await;
+    assert_eq!((alert.status, alert.header("retry-after")), (503, Some("900")));
+    let path = format!("//ada/engine.git/info/lfs/objects/{}/1", "0".repeat(64));
+    let kind = "application/octet-stream";
+    assert_eq!(ada.send_bytes(Method::PUT, &path, kind, b"x").await.status, 403);
+
+    set(&app, json!({ "maintenance_mode": false })).await;
+    let alert = app.anonymous().post("//ada/engine/alerts/notify.json", json!({})).await;
+    assert_ne!(alert.status, 503);
+    assert_ne!(ada.send_bytes(Method::PUT, &path, kind, b"x").await.status, 403);
+}
+
+#[actix_web::test]
+async fn a_home_page_that_is_the_own_address_leads_to_no_circle() {
+    let app = TestApp::new();
+    set(&app, json!({ "home_page_url": app.state.urls.base() })).await;
+    let home = app.anonymous().get("//").await;
+    let page = app.state.urls.at("-/api");
+    assert_eq!((home.status, home.header("location")), (302, Some(page.as_str())));
+}
+
+#[actix_web::test]
+async fn a_period_beyond_all_times_keeps_accounts_from_being_deactivated() {
+    let app = TestApp::new();
+    let root = app.admin();
+    app.person("ada");
+    let id = app.user("ada").id;
+    let name = "deactivate_dormant_users_period";
+    let told = json!({ "message": { name: ["must be less than or equal to 36500"] } });
+    root.put("/application/settings", json!({ name: i64::MAX })).await.refused(400, told);
+    // As it could be stored before there was a bound.
+    app.write(move |tx| {
+        let mut settings = tx.settings()?;
+        settings.deactivate_dormant_users_period = i64::MAX;
+        tx.store_settings(&settings)?;
+        let seen = diesel::update(users::table.find(id));
+        let seen = seen.set(users::last_activity_at.eq(Some(tx.now)));
+        db::each_backend!(tx, |conn| seen.execute(conn).map_err(db::error("User")))
+    });
+    assert_eq!(root.post(&format!("/users/{id}/deactivate"), json!({})).await.status, 403);
 }

@@ -1,0 +1,54 @@
+//! What a change of an account did to its values, for the record of it.
+
+use super::{Details, actions::Changes};
+
+/// A value of an account that changed, with both values unless they are secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueChange {
+    pub name: &'static str,
+    pub from: Option<String>,
+    pub to: Option<String>,
+}
+
+impl ValueChange {
+    /// A value that is told to nobody.
+    pub(super) fn secret(name: &'static str) -> Self {
+        Self { name, from: None, to: None }
+    }
+}
+
+/// The values that decide who somebody is and what they may do, where they changed.
+pub(super) fn value_changes(
+    before: &Details,
+    after: &Details,
+    changes: &Changes,
+) -> Vec<ValueChange> {
+    let pairs = [
+        ("name", before.name.clone(), after.name.clone()),
+        ("email", before.email.clone(), after.email.clone()),
+        ("admin", before.admin.to_string(), after.admin.to_string()),
+        ("auditor", before.auditor.to_string(), after.auditor.to_string()),
+        ("external", before.external.to_string(), after.external.to_string()),
+        ("projects_limit", before.projects_limit.to_string(), after.projects_limit.to_string()),
+        (
+            "can_create_group",
+            before.can_create_group.to_string(),
+            after.can_create_group.to_string(),
+        ),
+    ];
+    let changed = pairs.into_iter().filter(|(_, from, to)| from != to);
+    let mut told: Vec<ValueChange> = changed
+        .map(|(name, from, to)| ValueChange { name, from: Some(from), to: Some(to) })
+        .collect();
+    if changes.password.is_some() {
+        told.push(ValueChange::secret("password"));
+    }
+    if let Some(identity) = &changes.identity {
+        told.push(ValueChange {
+            name: "identity",
+            from: None,
+            to: Some(identity.provider.clone()),
+        });
+    }
+    told
+}

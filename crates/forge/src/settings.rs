@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ci::{artifact::Lifetime, job::JobStore as _};
 use db::Tx;
 use kernel::{
-    Error, Grant, Result,
+    Error, Grant, Result, Ts,
     access::Administrate,
     error::Kind,
     ids::{JobId, ProjectId},
@@ -59,16 +59,21 @@ pub fn archive_age(words: &str) -> Option<Duration> {
     }
 }
 
-/// Whether a job of a project is too old to be done once more, by the settings of the installation.
+/// Jobs that were made until then are too old to be done once more, by the settings of the installation.
+pub(crate) fn archived_before(tx: &mut Tx<'_>) -> Result<Option<Ts>> {
+    let settings = tx.settings()?;
+    let age = settings.archive_builds_in_human_readable().and_then(archive_age);
+    Ok(age.map(|age| tx.now.plus(-age)))
+}
+
+/// Whether a job of a project is too old to be done once more.
 ///
 /// # Errors
 /// When the database cannot be read.
 pub fn is_archived(tx: &mut Tx<'_>, project: ProjectId, job: JobId) -> Result<bool> {
-    let settings = tx.settings()?;
-    let age = settings.archive_builds_in_human_readable().and_then(archive_age);
-    let Some(age) = age else { return Ok(false) };
+    let Some(then) = archived_before(tx)? else { return Ok(false) };
     match tx.job(job) {
-        Ok(job) => Ok(job.project_id == project && job.created_at.plus(age) <= tx.now),
+        Ok(job) => Ok(job.project_id == project && job.created_at <= then),
         Err(absent) if absent.kind == Kind::NotFound => Ok(false),
         Err(failure) => Err(failure),
     }

@@ -115,6 +115,8 @@ pub fn run(command: Command) -> Result<ExitCode> {
 fn serve(file: &File) -> Result<ExitCode> {
     let config = Config::load(&file.file)?;
     let system_id = system_id::load_or_create(&file.file)?;
+    // What it finds of its own at the start it takes for what a killed one left.
+    let _alone = system_id::wait_for_others(&file.file)?;
     let fleet = Fleet::start(&config, &system_id, Pace::default())?;
     // Before anybody can know that it runs.
     heed_signals(fleet.stop_handle())?;

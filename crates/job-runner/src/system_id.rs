@@ -1,6 +1,9 @@
 //! The id that tells this program from others that share its token. It lies beside the configuration file.
 
-use std::path::Path;
+use std::{
+    fs::{File, TryLockError},
+    path::Path,
+};
 
 use anyhow::{Context as _, Result};
 
@@ -23,6 +26,28 @@ pub fn load_or_create(config_file: &Path) -> Result<String> {
     Ok(id)
 }
 
+/// Waits until no other process runs the jobs of a configuration. As long as the file is kept, others wait.
+///
+/// # Errors
+/// When the file of the id cannot be opened or locked.
+pub fn wait_for_others(config_file: &Path) -> Result<File> {
+    let path = config_file.parent().unwrap_or(Path::new("")).join(FILE);
+    let file = File::open(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => return Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            tracing::warn!(
+                "another process runs the jobs of this configuration; waiting for its end"
+            );
+        }
+        Err(TryLockError::Error(error)) => {
+            return Err(error).with_context(|| format!("cannot lock {}", path.display()));
+        }
+    }
+    file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+    Ok(file)
+}
+
 fn is_valid(id: &str) -> bool {
     id.len() == 14 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
@@ -38,6 +63,18 @@ mod tests {
         let id = load_or_create(&config).unwrap();
         assert!(is_valid(&id), "{id}");
         assert_eq!(load_or_create(&config).unwrap(), id);
+    }
+
+    #[test]
+    fn two_processes_do_not_run_the_same_jobs() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("runner.toml");
+        load_or_create(&config).unwrap();
+        let first = wait_for_others(&config).unwrap();
+        let second = File::open(folder.path().join(FILE)).unwrap();
+        assert!(matches!(second.try_lock(), Err(TryLockError::WouldBlock)));
+        drop(first);
+        wait_for_others(&config).unwrap();
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use db::Tx;
 use kernel::{
     AccessLevel::Maintainer,
-    Error, Grant, Result, Standing,
+    Error, Grant, Result, Standing, Ts,
     ids::{JobId, PipelineId, ProjectId},
     page::{Page, PageRequest},
 };
@@ -108,8 +108,13 @@ fn changeable(
     }
 }
 
-/// Whether the caller may change a job. Nobody may where something newer is where the job would deploy to; a protected
-/// environment lets in its deployers alone, whatever their role and the protection of the branch.
+/// Whether a job is among those that were made until then.
+pub(crate) fn is_archived(job: &Job, before: Option<Ts>) -> bool {
+    before.is_some_and(|then| job.created_at <= then)
+}
+
+/// Whether the caller may change a job. Nobody may where something newer is where the job would deploy to, and where the job
+/// is archived; a protected environment lets in its deployers alone, whatever their role and the protection of the branch.
 fn may_change(
     tx: &mut Tx<'_>,
     grant: &Grant<UpdateJobs>,
@@ -117,7 +122,7 @@ fn may_change(
     job: &Job,
     pipeline: &Pipeline,
 ) -> Result<bool> {
-    if refs.is_outdated(tx, job)? {
+    if refs.is_outdated(tx, job)? || is_archived(job, refs.archived_before(tx)?) {
         return Ok(false);
     }
     match refs.deploy_right(tx, grant.who(), job)? {

@@ -18,7 +18,7 @@ pub(crate) mod variable;
 
 pub use environment::EnvironmentJobStore;
 pub use list::{JobFilter, JobListStore, RunnerJobFilter};
-pub use model::{Job, JobKind};
+pub use model::{DEPLOYMENT_REJECTED, Job, JobKind};
 pub use motion::{Member, MotionStore};
 pub use progress::End;
 pub use queue::{PendingJob, QueueStore};

@@ -8,6 +8,9 @@ use kernel::{
 
 use crate::{Outcome, Status, config::When, pipeline::PipelineRef};
 
+/// Why a job fails that somebody rejected who was asked for an approval. It is over for good.
+pub const DEPLOYMENT_REJECTED: &str = "deployment_rejected";
+
 kernel::text_enum! {
     /// By whom it is done.
     pub enum JobKind {
@@ -75,7 +78,8 @@ impl Job {
 
     /// Whether another one may take its place.
     pub fn is_retryable(&self) -> bool {
-        !self.retried && self.status.is_finished() && !self.went_in_circles()
+        let was_rejected = self.failure_reason.as_deref() == Some(DEPLOYMENT_REJECTED);
+        !self.retried && self.status.is_finished() && !self.went_in_circles() && !was_rejected
     }
 
     /// Whether somebody may let it begin.

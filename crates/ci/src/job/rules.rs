@@ -1,15 +1,16 @@
 //! Whether a job that failed is no harm, or is tried again.
 
-use super::{Job, JobSpec};
+use super::{DEPLOYMENT_REJECTED, Job, JobSpec};
 
 /// What is never tried again, whatever a configuration says: it would fail again.
-const FINAL: [&str; 6] = [
+const FINAL: [&str; 7] = [
     "ci_quota_exceeded",
     "no_matching_runner",
     "missing_dependency_failure",
     "forward_deployment_failure",
     "failed_outdated_deployment_job",
     "environment_creation_failure",
+    DEPLOYMENT_REJECTED,
 ];
 
 /// A fault of the server while it assigns a job is tried again so often without anybody saying so.

@@ -18,7 +18,8 @@ use crate::{
     Event, Status,
     event::JobMove,
     job::{
-        Job, JobKind, JobListStore as _, Member, MotionStore as _, Step, actions::may_update,
+        Job, JobKind, JobListStore as _, Member, MotionStore as _, Step,
+        actions::{is_archived, may_update},
         progress::after_end,
     },
     policy::{DeletePipelines, ReadPipelines, UpdatePipelines},
@@ -86,7 +87,9 @@ fn retryable(
 ) -> Result<Vec<JobId>> {
     let mut found = Vec::new();
     let mut rights = HashMap::new();
-    for job in tx.jobs_by_id(ids)?.into_iter().filter(Job::is_retryable) {
+    let before = refs.archived_before(tx)?;
+    let may_run = |job: &Job| job.is_retryable() && !is_archived(job, before);
+    for job in tx.jobs_by_id(ids)?.into_iter().filter(may_run) {
         let right = match rights.get(&job.environment) {
             Some(known) => *known,
             None => refs.deploy_right(tx, grant.who(), &job)?,

@@ -49,13 +49,12 @@ pub struct ReviewAppRemoval {
     pub unprocessable: Vec<Environment>,
 }
 
-/// Begins to choose environments of branches for removal; false where somebody else does so.
-pub fn begin_removal(tx: &mut Tx<'_>, grant: &Grant<RemoveReviewApps>) -> Result<bool> {
-    let may = !is_removal_under_way(tx, grant)?;
-    if may {
-        tx.begin_removal(grant.project())?;
-    }
-    Ok(may)
+/// Begins to choose environments of branches for removal; the moment is for [`end_removal`]. `None` where somebody else does
+/// so.
+pub fn begin_removal(tx: &mut Tx<'_>, grant: &Grant<RemoveReviewApps>) -> Result<Option<Ts>> {
+    let now = tx.now;
+    let is_ours = tx.begin_removal(grant.project(), now.plus(-REMOVAL_TIMEOUT))?;
+    Ok(is_ours.then_some(now))
 }
 
 /// Whether somebody chooses environments of branches for removal.
@@ -64,8 +63,8 @@ pub fn is_removal_under_way(tx: &mut Tx<'_>, grant: &Grant<RemoveReviewApps>) ->
     Ok(begun.is_some_and(|begun| tx.now < begun.plus(REMOVAL_TIMEOUT)))
 }
 
-pub fn end_removal(tx: &mut Tx<'_>, grant: &Grant<RemoveReviewApps>) -> Result<()> {
-    tx.end_removal(grant.project())
+pub fn end_removal(tx: &mut Tx<'_>, grant: &Grant<RemoveReviewApps>, begun: Ts) -> Result<()> {
+    tx.end_removal(grant.project(), begun)
 }
 
 /// Stopped environments of branches that a removal is about; where one is protected from the caller, only such ones.
@@ -93,11 +92,13 @@ pub fn schedule_removal(
     members: &impl Members,
     filter: ReviewAppFilter,
 ) -> Result<ReviewAppRemoval> {
-    let removal = review_apps(tx, grant, members, filter)?;
+    let mut removal = review_apps(tx, grant, members, filter)?;
     let ids: Vec<EnvironmentId> = removal.scheduled.iter().map(|one| one.id).collect();
     if !ids.is_empty() {
         let at = tx.now.plus(GRACE);
-        tx.delete_environments_at(&ids, at)?;
+        let going = tx.delete_environments_at(&ids, at)?;
+        // Something was brought to the others in this moment.
+        removal.scheduled.retain(|one| going.contains(&one.id));
     }
     Ok(removal)
 }

@@ -36,7 +36,7 @@ pub trait EnvironmentCleanupStore {
         behind: EnvironmentId,
         most: i64,
     ) -> Result<Vec<EnvironmentId>>;
-    /// Those whose time to go has come.
+    /// Stopped ones whose time to go has come. Nobody else changes them until the transaction ends.
     fn outlived_environments(&mut self, most: i64) -> Result<Vec<Environment>>;
     /// Stopped environments of branches that were made before this moment, oldest first.
     fn stopped_review_apps(
@@ -47,11 +47,16 @@ pub trait EnvironmentCleanupStore {
     ) -> Result<Vec<Environment>>;
     /// Since when somebody chooses environments of branches of a project for removal.
     fn removal_begun(&mut self, project: ProjectId) -> Result<Option<Ts>>;
-    /// From now on somebody chooses.
-    fn begin_removal(&mut self, project: ProjectId) -> Result<()>;
-    fn end_removal(&mut self, project: ProjectId) -> Result<()>;
-    /// Stopped environments go at that moment.
-    fn delete_environments_at(&mut self, ids: &[EnvironmentId], at: Ts) -> Result<()>;
+    /// From now on somebody chooses; false where somebody else has begun, and not before `interrupted`.
+    fn begin_removal(&mut self, project: ProjectId, interrupted: Ts) -> Result<bool>;
+    /// Ends what was begun at that moment, and nothing that somebody else has begun since.
+    fn end_removal(&mut self, project: ProjectId, begun: Ts) -> Result<()>;
+    /// Those of these environments that are still stopped go at that moment. Returns which.
+    fn delete_environments_at(
+        &mut self,
+        ids: &[EnvironmentId],
+        at: Ts,
+    ) -> Result<Vec<EnvironmentId>>;
 }
 
 /// For which ref something was brought to an environment.
@@ -65,9 +70,11 @@ pub enum DeployedRef {
 
 impl DeployedRef {
     fn condition(&self, all: &mut Conditions) {
-        let deployed = "SELECT d.ref_name FROM deployments d WHERE d.environment_id = e.id";
         match self {
             Self::Branches(names) => {
+                // A tag may be called as the branch is.
+                let deployed = "SELECT CASE WHEN d.tag THEN NULL ELSE d.ref_name END FROM deployments d \
+                     WHERE d.environment_id = e.id";
                 let last =
                     "AND d.status = 'success' ORDER BY d.finished_at DESC, d.id DESC LIMIT 1";
                 let names: Vec<String> =
@@ -75,6 +82,7 @@ impl DeployedRef {
                 all.plain(format!("({deployed} {last}) IN ({})", names.join(", ")));
             }
             Self::MergeRequest(name) => {
+                let deployed = "SELECT d.ref_name FROM deployments d WHERE d.environment_id = e.id";
                 all.word(&format!("({deployed} ORDER BY d.id LIMIT 1) = {{}}"), name);
             }
         }
@@ -148,12 +156,21 @@ impl EnvironmentCleanupStore for Tx<'_> {
 
     fn outlived_environments(&mut self, most: i64) -> Result<Vec<Environment>> {
         let now = self.now;
-        each_backend!(self, |conn| environments::table
-            .filter(environments::auto_delete_at.le(now))
+        let due = || {
+            let stopped = environments::state.eq(EnvironmentState::Stopped);
+            environments::table.filter(environments::auto_delete_at.le(now).and(stopped))
+        };
+        let ids: Vec<EnvironmentId> = each_backend!(self, |conn| due()
             .order(environments::auto_delete_at)
             .limit(most)
-            .select(Environment::as_select())
+            .select(environments::id)
             .load(conn)
+            .map_err(error(NOUN)))?;
+        let same = environments::auto_delete_at.eq(environments::auto_delete_at);
+        let hold = diesel::update(due().filter(environments::id.eq_any(ids))).set(same);
+        each_backend!(self, |conn| hold
+            .returning(Environment::as_returning())
+            .get_results(conn)
             .map_err(error(NOUN)))
     }
 
@@ -185,27 +202,41 @@ impl EnvironmentCleanupStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn begin_removal(&mut self, project: ProjectId) -> Result<()> {
-        let row = (removals::project_id.eq(project), removals::begun_at.eq(self.now));
-        let upsert = diesel::insert_into(removals::table)
+    fn begin_removal(&mut self, project: ProjectId, interrupted: Ts) -> Result<bool> {
+        let now = self.now;
+        let left = removals::table.find(project).filter(removals::begun_at.le(interrupted));
+        let take = diesel::update(left).set(removals::begun_at.eq(now));
+        if each_backend!(self, |conn| take.execute(conn).map_err(error(NOUN)))? > 0 {
+            return Ok(true);
+        }
+        let row = (removals::project_id.eq(project), removals::begun_at.eq(now));
+        let first = diesel::insert_into(removals::table)
             .values(row)
             .on_conflict(removals::project_id)
-            .do_update()
-            .set(removals::begun_at.eq(self.now));
-        each_backend!(self, |conn| upsert.execute(conn).map_err(error(NOUN)))?;
-        Ok(())
+            .do_nothing();
+        Ok(each_backend!(self, |conn| first.execute(conn).map_err(error(NOUN)))? > 0)
     }
 
-    fn end_removal(&mut self, project: ProjectId) -> Result<()> {
-        let row = diesel::delete(removals::table.find(project));
+    fn end_removal(&mut self, project: ProjectId, begun: Ts) -> Result<()> {
+        let own = removals::table.find(project).filter(removals::begun_at.eq(begun));
+        let row = diesel::delete(own);
         each_backend!(self, |conn| row.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }
 
-    fn delete_environments_at(&mut self, ids: &[EnvironmentId], at: Ts) -> Result<()> {
-        let rows = diesel::update(environments::table.filter(environments::id.eq_any(ids)))
-            .set(environments::auto_delete_at.eq(Some(at)));
-        each_backend!(self, |conn| rows.execute(conn).map_err(error(NOUN)))?;
-        Ok(())
+    fn delete_environments_at(
+        &mut self,
+        ids: &[EnvironmentId],
+        at: Ts,
+    ) -> Result<Vec<EnvironmentId>> {
+        let stopped = environments::state.eq(EnvironmentState::Stopped);
+        let chosen = environments::table
+            .filter(environments::id.eq_any(ids))
+            .filter(stopped.and(environments::auto_delete_at.is_null()));
+        let rows = diesel::update(chosen).set(environments::auto_delete_at.eq(Some(at)));
+        each_backend!(self, |conn| rows
+            .returning(environments::id)
+            .get_results(conn)
+            .map_err(error(NOUN)))
     }
 }

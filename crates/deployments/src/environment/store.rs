@@ -37,6 +37,8 @@ pub trait EnvironmentStore {
     fn environment(&mut self, project: ProjectId, id: EnvironmentId)
     -> Result<Option<Environment>>;
     fn environments_by_id(&mut self, ids: &[EnvironmentId]) -> Result<Vec<Environment>>;
+    /// Nobody else changes it until the transaction ends.
+    fn hold_environment(&mut self, id: EnvironmentId) -> Result<Option<Environment>>;
     fn environment_named(&mut self, project: ProjectId, name: &str) -> Result<Option<Environment>>;
     /// Whether a slug belongs to an environment of the project.
     fn is_slug_taken(&mut self, project: ProjectId, slug: &str) -> Result<bool>;
@@ -108,6 +110,16 @@ impl EnvironmentStore for Tx<'_> {
             .order(environments::id)
             .select(Environment::as_select())
             .load(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn hold_environment(&mut self, id: EnvironmentId) -> Result<Option<Environment>> {
+        let same = environments::state.eq(environments::state);
+        let hold = diesel::update(environments::table.find(id)).set(same);
+        each_backend!(self, |conn| hold
+            .returning(Environment::as_returning())
+            .get_result(conn)
+            .optional()
             .map_err(error(NOUN)))
     }
 

@@ -2,9 +2,10 @@
 
 use db::Tx;
 use forgeway_deployments::{
-    deployment::DeploymentStatus,
+    deployment::{Deployment, DeploymentStatus, DeploymentStore as _},
     environment::{
-        DeployedRef, Environment, EnvironmentCleanupStore as _, EnvironmentStore as _,
+        DeployedRef, Environment, EnvironmentCleanupStore as _, EnvironmentStep,
+        EnvironmentStore as _, actions,
         cleanup::{
             ReviewAppFilter, begin_removal, end_removal, ensure_stale_moment, is_removal_under_way,
             remove_outlived, review_apps, schedule_removal,
@@ -15,7 +16,7 @@ use forgeway_deployments::{
 use kernel::{
     AccessLevel::Maintainer,
     Result, Ts,
-    ids::{EnvironmentId, NamespaceId},
+    ids::{DeploymentId, EnvironmentId, NamespaceId},
 };
 use time::Duration;
 
@@ -90,6 +91,40 @@ fn a_branch_takes_along_what_is_there_now_of_it() {
         let source = DeployedRef::Branches(vec!["other".to_owned(), "feature".to_owned()]);
         assert_eq!(tx.environments_of_ref(world.project, &source, FIRST, 10)?, [own.id]);
         assert!(tx.environments_of_ref(world.project, &source, own.id, 10)?.is_empty());
+        Ok(())
+    });
+}
+
+#[test]
+fn a_branch_leaves_what_a_tag_of_its_name_brought() {
+    test(|tx, world| {
+        let production = world.environment(tx, "production")?;
+        let first = world.deployment(tx, production.id, "v1.0", DeploymentStatus::Success)?;
+        wait(tx, Duration::hours(1));
+        let (id, finished_at) = (DeploymentId(0), Some(tx.now));
+        tx.insert_deployment(&Deployment { id, iid: 0, tag: true, finished_at, ..first })?;
+
+        let source = DeployedRef::Branches(vec!["v1.0".to_owned()]);
+
+        assert!(tx.environments_of_ref(world.project, &source, FIRST, 10)?.is_empty());
+        Ok(())
+    });
+}
+
+#[test]
+fn what_is_brought_somewhere_in_this_moment_keeps_it() {
+    test(|tx, world| {
+        let stopped = world.stopped_environment(tx, "review/a")?;
+        let deployed = world.environment(tx, "review/b")?;
+        let at = tx.now.plus(Duration::days(7));
+
+        let going = tx.delete_environments_at(&[stopped.id, deployed.id], at)?;
+
+        assert_eq!(going, [stopped.id]);
+        wait(tx, Duration::days(8));
+        let stopped = tx.environment(world.project, stopped.id)?.unwrap();
+        actions::step(tx, stopped, EnvironmentStep::Start)?;
+        assert!(tx.outlived_environments(10)?.is_empty());
         Ok(())
     });
 }
@@ -193,13 +228,15 @@ fn a_protected_review_app_keeps_all_of_them() {
 fn one_person_at_a_time_chooses_review_apps() {
     test(|tx, world| {
         let grant = world.may::<RemoveReviewApps>(world.developer)?;
-        assert!(begin_removal(tx, &grant)?);
-        assert!(is_removal_under_way(tx, &grant)? && !begin_removal(tx, &grant)?);
-        end_removal(tx, &grant)?;
-        assert!(begin_removal(tx, &grant)?);
-        // Whoever was interrupted is not waited for.
+        let begun = begin_removal(tx, &grant)?.unwrap();
+        assert!(is_removal_under_way(tx, &grant)? && begin_removal(tx, &grant)?.is_none());
+        end_removal(tx, &grant, begun)?;
+        let interrupted = begin_removal(tx, &grant)?.unwrap();
+        // Whoever was interrupted is not waited for, and ends nothing that others have begun.
         wait(tx, Duration::minutes(3));
-        assert!(begin_removal(tx, &grant)?);
+        assert!(begin_removal(tx, &grant)?.is_some());
+        end_removal(tx, &grant, interrupted)?;
+        assert!(is_removal_under_way(tx, &grant)?);
         Ok(())
     });
 }

@@ -1,6 +1,6 @@
 //! A deployment is approved or rejected, and its job goes on or fails.
 
-use ci::job::{End, approval::release, progress::finish};
+use ci::job::{DEPLOYMENT_REJECTED, End, approval::release, progress::finish};
 use db::Tx;
 use deployments::{
     approval::{
@@ -19,8 +19,6 @@ use org::{namespace::store::NamespaceStore as _, user::store::UserStore as _};
 
 use crate::ports::deployments::Members;
 
-const REJECTED: &str = "deployment_rejected";
-
 /// Approves or rejects a deployment that waits for it. One rejection ends its job; enough approvals let it begin, where no
 /// rules say who approves, and let people play it where some do.
 pub fn decide(
@@ -32,7 +30,7 @@ pub fn decide(
     let (approval, consequence) = actions::decide(tx, grant, &Members, id, verdict, name_of)?;
     match consequence {
         Consequence::None => {}
-        Consequence::Drop(job) => match finish(tx, job, End::failed(REJECTED)) {
+        Consequence::Drop(job) => match finish(tx, job, End::failed(DEPLOYMENT_REJECTED)) {
             Ok(_) | Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) => {}
             Err(failure) => return Err(failure),
         },

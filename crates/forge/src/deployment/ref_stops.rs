@@ -94,7 +94,7 @@ pub(crate) async fn stop_environments_of(forge: Forge, work: StopEnvironmentsOf)
         let Some(last) = some.last() else { return Ok(()) };
         behind = *last;
         for id in some {
-            stop_for(&forge, &work, id).await?;
+            stop_for(&forge, &work, &source, id).await?;
         }
     }
 }
@@ -111,21 +111,30 @@ fn ensure_made_for(tx: &mut Tx<'_>, id: EnvironmentId, made_for: MergeRequestId)
 }
 
 /// Stops an environment for somebody; where they may not, it goes on.
-async fn stop_for(forge: &Forge, work: &StopEnvironmentsOf, id: EnvironmentId) -> Result<()> {
+async fn stop_for(
+    forge: &Forge,
+    work: &StopEnvironmentsOf,
+    source: &DeployedRef,
+    id: EnvironmentId,
+) -> Result<()> {
     let (project, user) = (work.project, work.user);
     let merge_request = match work.source {
         StopSource::Branches(_) => None,
         StopSource::MergeRequest(id, _) => Some(id),
     };
-    let vault = forge.vault.clone();
+    let (vault, source) = (forge.vault.clone(), source.clone());
     let stopped = forge.db.write(move |tx| {
+        let environment = tx.hold_environment(id)?.ok_or(Error::missing())?;
+        // Since they were looked for, something else may have been brought there.
+        if tx.environments_of_ref(project, &source, EnvironmentId(id.0 - 1), 1)? != [id] {
+            return Err(Error::missing());
+        }
         if let Some(merge_request) = merge_request {
             ensure_made_for(tx, id, merge_request)?;
         }
         let person = person_in_project(tx, user, &IdOrPath::Id(project.0))?;
         let person = person.ok_or(Error::forbidden())?;
         let grant = Grant::<StopEnvironments>::check(&person.who, Project(person.facts))?;
-        let environment = tx.environment(project, id)?.ok_or(Error::missing())?;
         stop_by(tx, &vault, &grant, environment, false)
     });
     match stopped.await {

@@ -26,20 +26,20 @@ pub async fn remove_review_apps(
         return chosen.await;
     }
     let own = grant.clone();
-    if !forge.db.write(move |tx| begin_removal(tx, &own)).await? {
+    let Some(begun) = forge.db.write(move |tx| begin_removal(tx, &own)).await? else {
         return Ok(None);
-    }
+    };
     let own = grant.clone();
     let scheduled = forge.db.write(move |tx| {
         let removal = schedule_removal(tx, &own, &Members, filter)?;
-        end_removal(tx, &own)?;
+        end_removal(tx, &own, begun)?;
         Ok(removal)
     });
     match scheduled.await {
         Ok(removal) => Ok(Some(removal)),
         Err(failure) => {
             // The next one need not wait until this one counts as interrupted.
-            forge.db.write(move |tx| end_removal(tx, &grant)).await.ok();
+            forge.db.write(move |tx| end_removal(tx, &grant, begun)).await.ok();
             Err(failure)
         }
     }

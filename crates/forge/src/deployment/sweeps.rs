@@ -80,7 +80,7 @@ pub(crate) async fn stop_stale(forge: Forge, work: StopStaleEnvironments) -> Res
         let Some(last) = some.last() else { return Ok(()) };
         behind = *last;
         for environment in some {
-            stop_or_postpone(&forge, environment).await?;
+            stop_or_postpone(&forge, environment, StopReason::Stale { project, before }).await?;
         }
     }
 }
@@ -90,7 +90,7 @@ pub(crate) async fn sweep_environments(forge: Forge, _: SweepEnvironments) -> Re
         let due = forge.db.read(|tx| tx.overdue_environments(AT_ONCE)).await?;
         let is_last = i64::try_from(due.len()).is_ok_and(|found| found < AT_ONCE);
         for environment in due {
-            stop_or_postpone(&forge, environment).await?;
+            stop_or_postpone(&forge, environment, StopReason::Overdue).await?;
         }
         if is_last {
             break;
@@ -100,13 +100,44 @@ pub(crate) async fn sweep_environments(forge: Forge, _: SweepEnvironments) -> Re
     Ok(())
 }
 
+/// Why environments are stopped that nobody asks for one by one.
+#[derive(Clone, Copy, Debug)]
+enum StopReason {
+    Overdue,
+    /// Nothing was done to it since then.
+    Stale {
+        project: ProjectId,
+        before: Ts,
+    },
+}
+
+impl StopReason {
+    /// Whether it still holds: since the environments were looked for, something may have been brought there.
+    fn holds(self, tx: &mut Tx<'_>, environment: &Environment) -> Result<bool> {
+        let id = environment.id;
+        match self {
+            Self::Overdue => {
+                Ok(environment.state == EnvironmentState::Available
+                    && environment.is_overdue(tx.now))
+            }
+            Self::Stale { project, before } => {
+                let groups = Members.groups_above(tx, project)?;
+                let behind = EnvironmentId(id.0 - 1);
+                Ok(tx.stale_environments(project, &groups, before, behind, 1)? == [id])
+            }
+        }
+    }
+}
+
 /// Stops an environment by its job, for whom that job is; at once where nobody is left who may let it begin. One that
 /// cannot be stopped waits for another hour, so that the others need not wait for it.
-async fn stop_or_postpone(forge: &Forge, id: EnvironmentId) -> Result<()> {
+async fn stop_or_postpone(forge: &Forge, id: EnvironmentId, reason: StopReason) -> Result<()> {
     let vault = forge.vault.clone();
-    let stopped = forge.db.write(move |tx| {
-        let Some(environment) = tx.environments_by_id(&[id])?.pop() else { return Ok(None) };
-        automatic_stop(tx, &vault, environment).map(Some)
+    let stopped = forge.db.write(move |tx| match tx.hold_environment(id)? {
+        Some(environment) if reason.holds(tx, &environment)? => {
+            automatic_stop(tx, &vault, environment).map(Some)
+        }
+        Some(_) | None => Ok(None),
     });
     match stopped.await {
         Ok(Some(StopResult { pipeline: Some(pipeline), .. })) => {

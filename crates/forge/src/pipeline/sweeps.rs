@@ -1,5 +1,7 @@
 //! What time does to jobs: delayed ones begin, and what nobody takes or tells of any more fails.
 
+use std::sync::Arc;
+
 use ci::{
     job::{JobStore as _, QueueStore as _, progress, queue::refuse},
     resource_group::actions::free_stuck,
@@ -10,7 +12,10 @@ use serde::{Deserialize, Serialize};
 use time::Duration;
 use worker::Job;
 
-use crate::{Forge, runner::without_runner};
+use crate::{
+    Forge,
+    runner::{active_takers, without_runner},
+};
 
 /// So many jobs change in one transaction.
 const AT_ONCE: i64 = 100;
@@ -67,12 +72,14 @@ async fn drop_stuck_jobs(forge: &Forge) -> Result<()> {
     let refuse_all = |tx: &mut Tx<'_>, jobs: &[JobId]| {
         jobs.iter().try_for_each(|id| refuse(tx, *id, "stuck_or_timeout_failure").map(drop))
     };
+    let takers = Arc::new(forge.db.read(active_takers).await?);
     let mut behind = JobId(0);
     loop {
+        let takers = Arc::clone(&takers);
         let found = forge.db.read(move |tx| {
             let then = tx.now.plus(-RUNNER_WAIT);
             let waiting = tx.waiting_since(then, behind, AT_ONCE)?;
-            Ok((waiting.last().map(|job| job.id), without_runner(tx, &waiting)?))
+            Ok((waiting.last().map(|job| job.id), without_runner(tx, &takers, &waiting)?))
         });
         let (last, stuck) = found.await?;
         let Some(last) = last else { return Ok(()) };

@@ -13,7 +13,7 @@ use deployments::{
     protection::guard,
 };
 use kernel::{
-    Result, Standing,
+    Result, Standing, Ts,
     ids::{MergeRequestId, ProjectId},
 };
 use org::{project::settings::SettingsStore, settings::store::SettingsStore as _};
@@ -21,7 +21,7 @@ use repo::protection::Protection;
 use review::merge_request::MergeRequestStore as _;
 
 use super::deployments::Members;
-use crate::deployment::outdated::is_outdated_job;
+use crate::{deployment::outdated::is_outdated_job, settings::archived_before};
 
 /// What projects are set to, as `org` knows it.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +79,10 @@ impl ports::Refs for Refs {
 
     fn is_outdated(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool> {
         Ok(!job.status.is_finished() && is_outdated_job(tx, job)?)
+    }
+
+    fn archived_before(&self, tx: &mut Tx<'_>) -> Result<Option<Ts>> {
+        archived_before(tx)
     }
 
     fn awaits_approval(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool> {

@@ -30,4 +30,4 @@ pub use handover_locks::HandoverLocks;
 pub use job_notifier::JobNotifier;
 pub use log_followers::LogFollowers;
 pub use log_stream::{LogNews, follow};
-pub(crate) use queue::without_runner;
+pub(crate) use queue::{active_takers, without_runner};

@@ -61,12 +61,18 @@ pub(super) fn candidates(
     Ok(found)
 }
 
-/// Those of these jobs that no runner takes, as things are.
-pub(crate) fn without_runner(tx: &mut Tx<'_>, jobs: &[PendingJob]) -> Result<Vec<JobId>> {
+/// All runners that are not paused.
+pub(crate) fn active_takers(tx: &mut Tx<'_>) -> Result<Vec<Taker>> {
     let runners = tx.active_runners()?.into_iter();
-    let takers: Vec<Taker> = runners
-        .map(|(runner, projects)| Taker::new(&runner, projects))
-        .collect::<Result<Vec<_>>>()?;
+    runners.map(|(runner, projects)| Taker::new(&runner, projects)).collect()
+}
+
+/// Those of these jobs that none of these runners takes, as things are.
+pub(crate) fn without_runner(
+    tx: &mut Tx<'_>,
+    takers: &[Taker],
+    jobs: &[PendingJob],
+) -> Result<Vec<JobId>> {
     let mut projects: Vec<ProjectId> = jobs.iter().map(|job| job.project_id).collect();
     projects.sort_unstable();
     projects.dedup();

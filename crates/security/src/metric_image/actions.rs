@@ -121,8 +121,10 @@ pub fn remove(
 ) -> Result<MetricImage> {
     let image = find(tx, grant, alert_iid, id)?;
     image.updated_at.ensure_unchanged_since(unmodified_since)?;
-    tx.delete_metric_image(id)?;
-    Ok(image)
+    match tx.delete_metric_image(id)? {
+        true => Ok(image),
+        false => Err(Error::missing().whole(NO_IMAGE)),
+    }
 }
 
 /// # Errors

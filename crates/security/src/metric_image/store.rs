@@ -31,7 +31,8 @@ pub trait MetricImageStore {
     fn insert_metric_image(&mut self, new: &MetricImage) -> Result<MetricImage>;
     /// Keeps what is said of an image.
     fn keep_metric_image(&mut self, image: &MetricImage) -> Result<()>;
-    fn delete_metric_image(&mut self, id: MetricImageId) -> Result<()>;
+    /// False where somebody else was faster.
+    fn delete_metric_image(&mut self, id: MetricImageId) -> Result<bool>;
 }
 
 impl MetricImageStore for Tx<'_> {
@@ -105,9 +106,8 @@ impl MetricImageStore for Tx<'_> {
         Ok(())
     }
 
-    fn delete_metric_image(&mut self, id: MetricImageId) -> Result<()> {
+    fn delete_metric_image(&mut self, id: MetricImageId) -> Result<bool> {
         let row = diesel::delete(images::table.find(id));
-        each_backend!(self, |conn| row.execute(conn).map_err(error(NOUN)))?;
-        Ok(())
+        Ok(each_backend!(self, |conn| row.execute(conn).map_err(error(NOUN)))? > 0)
     }
 }

@@ -45,12 +45,12 @@ async fn a_cancelled_job_ends_with_all_that_it_has_started() {
 async fn a_job_ends_when_its_time_is_up() {
     let shop = RunnerFixture::open().await;
 
-    let text = "job:\n  script: sleep 1000\n  after_script: ['echo after']\n  timeout: 1 second\n";
+    let text = "job:\n  script: sleep 1000\n  after_script: ['echo after']\n  timeout: 5 seconds\n";
     assert_eq!(shop.run(text, 1).await, "failed");
 
     let (job, log) = (shop.job("job").await, shop.log("job").await);
     assert_eq!(job["failure_reason"], "job_execution_timeout");
-    assert!(log.contains("\nafter\n") && log.contains("longer than 1 seconds"), "{log}");
+    assert!(log.contains("\nafter\n") && log.contains("longer than 5 seconds"), "{log}");
 }
 
 #[actix_web::test]

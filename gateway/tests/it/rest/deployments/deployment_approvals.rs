@@ -129,6 +129,9 @@ async fn one_rejection_ends_a_deployment() {
     assert_eq!(set.shown().await["status"], "failed");
     let failed = job(&set.dan, set.project, "deploy").await;
     assert_eq!(failed["failure_reason"], "deployment_rejected");
+    let again = format!("/projects/{}/jobs/{}/retry", set.project, failed["id"]);
+    let told = json!({ "message": "403 Forbidden - Job is not retryable" });
+    set.dan.post(&again, json!({})).await.refused(403, told);
 }
 
 #[actix_web::test]

@@ -105,7 +105,7 @@ async fn only_one_person_at_a_time_removes_review_apps() {
     let (project, mia, path) = set_up(&app).await;
     mia.post(&format!("{path}/1/stop"), json!({})).await.ok();
     app.clock.advance(Duration::days(31));
-    app.write(move |tx| tx.begin_removal(project));
+    app.write(move |tx| tx.begin_removal(project, tx.now));
 
     for query in ["", "?dry_run=false"] {
         let busy = mia.delete(&format!("{path}/review_apps{query}")).await;

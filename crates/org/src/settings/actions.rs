@@ -4,7 +4,8 @@ use db::Tx;
 use kernel::{Grant, Result, access::Administrate};
 
 use super::{
-    GivenSettings, PlanLimits, Settings, SettingsUpdate, store::SettingsStore, table::Setting,
+    Change, GivenSettings, PlanLimits, Settings, SettingsUpdate, store::SettingsStore,
+    table::Setting,
 };
 use crate::access;
 
@@ -36,7 +37,11 @@ pub fn update_plan_limits(
     let before = settings.plan_limits.clone();
     change(&mut settings.plan_limits);
     settings.plan_limits.faults().into_result()?;
-    let changes = before.changes(&settings.plan_limits);
+    let changes: Vec<Change> = before
+        .changes(&settings.plan_limits)
+        .into_iter()
+        .map(|(name, from, to)| Change { name, from: from.into(), to: to.into() })
+        .collect();
     if !changes.is_empty() {
         tx.store_settings(&settings)?;
         tx.emit(SettingsUpdate { changes, by: grant.actor().id })?;

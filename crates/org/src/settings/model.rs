@@ -11,9 +11,6 @@ use crate::faults::Faults;
 const LARGEST_YAML: i64 = 8 << 20;
 const DEEPEST_YAML: i64 = 200;
 
-/// The longest time without activity, in days, that the settings may ask for before an account is deactivated.
-pub const LONGEST_DORMANT_DAYS: i64 = 36_500;
-
 kernel::text_enum! {
     /// What an address that is not confirmed yet keeps from.
     pub enum EmailConfirmation {

@@ -3,8 +3,6 @@
 use kernel::Faults;
 use serde::{Deserialize, Serialize};
 
-use super::Change;
-
 /// Defines the limits with their defaults, and says of all of them at once what is wrong.
 macro_rules! plan_limits {
     ($($(#[doc = $doc:literal])+ $name:ident = $default:literal,)+) => {
@@ -33,13 +31,10 @@ macro_rules! plan_limits {
                 faults
             }
 
-            /// What other limits there are instead.
-            pub(super) fn changes(&self, after: &Self) -> Vec<Change> {
+            /// The limits that are others afterwards: the name, the limit before and afterwards.
+            pub(super) fn changes(&self, after: &Self) -> Vec<(&'static str, i64, i64)> {
                 let limits = [$((stringify!($name), self.$name, after.$name),)+];
-                let changed = limits.into_iter().filter(|(_, from, to)| from != to);
-                changed
-                    .map(|(name, from, to)| Change { name, from: from.into(), to: to.into() })
-                    .collect()
+                limits.into_iter().filter(|(_, from, to)| from != to).collect()
             }
         }
     };
@@ -97,7 +92,6 @@ mod tests {
         assert!(before.changes(&before).is_empty());
         let after = PlanLimits { dotenv_size: 7, ..before.clone() };
         let told = before.changes(&after);
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert_eq!((told[0].name, &told[0].to), ("dotenv_size", &serde_json::json!(7)));
+        assert_eq!(told, [("dotenv_size", before.dotenv_size, 7)]);
     }
 }

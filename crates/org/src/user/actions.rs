@@ -16,8 +16,7 @@ use kernel::{
 use super::{
     Details, State, User,
     account::AccountStore,
-    event::{AccountAction, AccountChange, Event, Person},
-    life::record_action,
+    event::{AccountAction, AccountChange, Event, Person, record_action},
     links::{self, Reason},
     model::ExternalIdentity,
     password::PasswordChoice,
@@ -151,7 +150,8 @@ pub fn update(
     }
     faults.into_result()?;
     // The address that was asked for counts, also while it waits to be confirmed.
-    let told = value_changes(&before, &details, changes);
+    let provider = changes.identity.as_ref().map(|identity| identity.provider.as_str());
+    let told = value_changes(&before, &details, changes.password.is_some(), provider);
     take_address(tx, &user, &before, &mut details, changes.confirmed)?;
     rename(tx, grant, &user, &details)?;
     tx.save_details(id, &details)?;

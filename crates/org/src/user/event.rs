@@ -1,5 +1,6 @@
 //! What happens to people, as others may want to hear of it. The names are those of system hooks.
 
+use db::Tx;
 use kernel::ids::{ProjectId, UserId};
 use serde::Serialize;
 
@@ -79,6 +80,16 @@ pub enum AccountChange {
     TwoFactorRemoval,
     /// Other values changed.
     Values(Vec<ValueChange>),
+}
+
+/// Says what somebody did to an account, for the record.
+pub(super) fn record_action(
+    tx: &mut Tx<'_>,
+    by: Option<UserId>,
+    user: &User,
+    change: AccountChange,
+) {
+    tx.mention(AccountAction { person: user.into(), by, change });
 }
 
 impl kernel::event::Event for AccountAction {

@@ -7,7 +7,7 @@ use time::Duration;
 use super::{
     State, Step, User,
     account::AccountStore,
-    event::{AccountAction, AccountChange, Event},
+    event::{AccountChange, Event, record_action},
     removal::{self, Removal},
     state::StateTransition,
     store::UserStore,
@@ -17,7 +17,7 @@ use crate::{
     mail::{self, Letter},
     member::invitations,
     policy::{ApproveUsers, RejectUsers},
-    settings::{model::LONGEST_DORMANT_DAYS, store::SettingsStore},
+    settings::{store::SettingsStore, table::LONGEST_DORMANT_DAYS},
 };
 
 /// Locks somebody out. Nothing is said of somebody who is locked out already.
@@ -167,16 +167,6 @@ fn take_step(tx: &mut Tx<'_>, by: Option<UserId>, user: &User, wanted: Step) -> 
         record_action(tx, by, user, AccountChange::Step(wanted));
     }
     Ok(taken)
-}
-
-/// Says what somebody did to an account, for the record.
-pub(super) fn record_action(
-    tx: &mut Tx<'_>,
-    by: Option<UserId>,
-    user: &User,
-    change: AccountChange,
-) {
-    tx.mention(AccountAction { person: user.into(), by, change });
 }
 
 /// Takes a step; false where the table has none.

@@ -15,9 +15,9 @@ use worker::{Job, Queue as _};
 
 use super::{
     Step, User,
-    event::{AccountChange, Event},
+    event::{AccountChange, Event, record_action},
     internal::ghost,
-    life::{record_action, step},
+    life::step,
     store::UserStore,
 };
 use crate::{

@@ -1,6 +1,6 @@
 //! What a change of an account did to its values, for the record of it.
 
-use super::{Details, actions::Changes};
+use super::Details;
 
 /// A value of an account that changed, with both values unless they are secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,11 +17,13 @@ impl ValueChange {
     }
 }
 
-/// The values that decide who somebody is and what they may do, where they changed.
+/// The values that decide who somebody is and what they may do, where they changed; of a password only that there is
+/// another, of an identity only where it is from.
 pub(super) fn value_changes(
     before: &Details,
     after: &Details,
-    changes: &Changes,
+    has_password: bool,
+    provider: Option<&str>,
 ) -> Vec<ValueChange> {
     let pairs = [
         ("name", before.name.clone(), after.name.clone()),
@@ -40,15 +42,12 @@ pub(super) fn value_changes(
     let mut told: Vec<ValueChange> = changed
         .map(|(name, from, to)| ValueChange { name, from: Some(from), to: Some(to) })
         .collect();
-    if changes.password.is_some() {
+    if has_password {
         told.push(ValueChange::secret("password"));
     }
-    if let Some(identity) = &changes.identity {
-        told.push(ValueChange {
-            name: "identity",
-            from: None,
-            to: Some(identity.provider.clone()),
-        });
+    if let Some(provider) = provider {
+        let to = Some(provider.to_owned());
+        told.push(ValueChange { name: "identity", from: None, to });
     }
     told
 }

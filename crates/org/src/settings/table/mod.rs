@@ -23,6 +23,7 @@ use serde_json::Value;
 pub use alias::{ALIASES, Alias, EXCLUSIVE, Translation, find as find_alias};
 pub use bounds::check;
 pub use form::{Form, Preset, Secrecy, Setting};
+pub use people::LONGEST_DORMANT_DAYS;
 
 use super::Settings;
 

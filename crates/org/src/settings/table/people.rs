@@ -1,7 +1,9 @@
 //! Accounts: who may have one, and how they prove it.
 
 use super::form::{Form, Preset, Setting, choice, pattern, special, switch, typed, whole, within};
-use crate::settings::model::LONGEST_DORMANT_DAYS;
+
+/// The longest time without activity, in days, that may be asked for before an account is deactivated.
+pub const LONGEST_DORMANT_DAYS: i64 = 36_500;
 
 const BITS: Form = Form::Whole { least: i64::MIN, most: i64::MAX, optional: false };
 /// What is too short is refused in words of its own.

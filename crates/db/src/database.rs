@@ -15,7 +15,7 @@ use kernel::{Clock, Error, Result, error::Kind, event::Event};
 use tokio::{sync::oneshot, task::spawn_blocking};
 
 use crate::{
-    Conn, Loss, Tx,
+    Conn, Loss, Tx, cause,
     error::TransactionError,
     figures::{AccessPath, DatabaseUse, DatabaseWait},
     migrations,
@@ -220,9 +220,10 @@ impl Database {
     }
 
     async fn write_once(&self, piece: Box<dyn AnyPiece>) -> Result<Box<dyn AnyPiece>> {
+        let cause = cause::current();
         match &self.0.backend {
             Backend::Sqlite(sqlite) => {
-                let (work, answer) = self.queued(piece);
+                let (work, answer) = self.queued(piece, cause);
                 sqlite
                     .writer()?
                     .send(work)
@@ -234,7 +235,7 @@ impl Database {
                 let waiting = DatabaseWait::new(AccessPath::Write);
                 let _place = postgres.writers.place().await?;
                 let this = self.clone();
-                spawn_blocking(move || this.write_postgres(piece, waiting))
+                spawn_blocking(move || this.write_postgres(piece, waiting, cause))
                     .await
                     .map_err(Error::internal)?
             }
@@ -249,7 +250,7 @@ impl Database {
         let piece = Piece::boxed(work);
         let piece = match &self.0.backend {
             Backend::Sqlite(sqlite) => {
-                let (work, answer) = self.queued(piece);
+                let (work, answer) = self.queued(piece, cause::current());
                 sqlite
                     .writer()?
                     .blocking_send(work)
@@ -257,7 +258,7 @@ impl Database {
                 answer.blocking_recv().map_err(Error::internal)?
             }
             Backend::Postgres(_) => {
-                self.write_postgres(piece, DatabaseWait::new(AccessPath::Write))
+                self.write_postgres(piece, DatabaseWait::new(AccessPath::Write), cause::current())
             }
         };
         Piece::<F, T>::answer_of(piece?)
@@ -276,6 +277,7 @@ impl Database {
     fn queued(
         &self,
         mut piece: Box<dyn AnyPiece>,
+        cause: Option<Arc<str>>,
     ) -> (Work, oneshot::Receiver<Result<Box<dyn AnyPiece>>>) {
         let (answer, receiver) = oneshot::channel();
         let inner = self.0.clone();
@@ -284,7 +286,8 @@ impl Database {
             let running = waiting.over();
             // A savepoint: an error here undoes this piece of work and leaves the rest of its group alone.
             let outcome = conn.transaction(|conn| {
-                inner.run(Conn::Sqlite(conn), &mut |tx| piece.finish(tx)).map_err(TransactionError)
+                let run = inner.run(Conn::Sqlite(conn), cause, &mut |tx| piece.finish(tx));
+                run.map_err(TransactionError)
             });
             Box::new(move |committed| {
                 drop(running);
@@ -307,6 +310,7 @@ impl Database {
         &self,
         mut piece: Box<dyn AnyPiece>,
         waiting: DatabaseWait,
+        cause: Option<Arc<str>>,
     ) -> Result<Box<dyn AnyPiece>> {
         let Backend::Postgres(postgres) = &self.0.backend else {
             return Err(Error::internal("not a PostgreSQL database"));
@@ -319,7 +323,9 @@ impl Database {
                 retry::until_kept(&mut || {
                     done.set(false);
                     let in_it = |conn: &mut PgConnection| {
-                        let run = self.0.run(Conn::Postgres(conn), &mut |tx| piece.attempt(tx));
+                        let own = cause.clone();
+                        let run =
+                            self.0.run(Conn::Postgres(conn), own, &mut |tx| piece.attempt(tx));
                         let afterwards = run.map_err(TransactionError)?;
                         done.set(true);
                         Ok(afterwards)
@@ -341,8 +347,8 @@ impl Database {
 
 impl Inner {
     /// With what is to be done once the transaction is durable.
-    fn run(&self, conn: Conn<'_>, step: Step<'_>) -> Result<CommitHooks> {
-        let mut tx = Tx::new(conn, self.clock.now());
+    fn run(&self, conn: Conn<'_>, cause: Option<Arc<str>>, step: Step<'_>) -> Result<CommitHooks> {
+        let mut tx = Tx { cause, ..Tx::new(conn, self.clock.now()) };
         step(&mut tx)?;
         while let Some(fact) = tx.facts.pop_front() {
             if let Some(listener) = self.listener.get() {

@@ -1,5 +1,7 @@
 //! Connections, transactions, schema, outbox: the only crate that knows there are two databases.
 
+mod cause;
+pub mod checksum;
 mod commit_number;
 mod count;
 mod database;
@@ -24,6 +26,7 @@ pub mod testing;
 pub mod trigram;
 mod tx;
 
+pub use cause::caused_by;
 pub use commit_number::Loss;
 pub use count::CountOf;
 pub use database::{Database, Listener, Location};

@@ -24,6 +24,9 @@ pub(crate) fn run_sqlite(conn: &mut SqliteConnection) -> Result<Vec<String>> {
 pub(crate) fn run_postgres(conn: &mut PgConnection) -> Result<Vec<String>> {
     use diesel::{RunQueryDsl, sql_query};
     const LOCK: i64 = 7_304_201_518;
+    if is_standby(conn)? {
+        return ensure_whole_copy(conn).map(|()| Vec::new());
+    }
     sql_query(format!("SELECT pg_advisory_lock({LOCK})")).execute(conn).map_err(Error::internal)?;
     let run = ensure_known(conn, &POSTGRES).and_then(|()| {
         let run = conn.run_pending_migrations(POSTGRES).map_err(Error::internal)?;
@@ -33,6 +36,39 @@ pub(crate) fn run_postgres(conn: &mut PgConnection) -> Result<Vec<String>> {
         .execute(conn)
         .map_err(Error::internal)?;
     run
+}
+
+/// Whether the database copies another one, and can be read only.
+fn is_standby(conn: &mut PgConnection) -> Result<bool> {
+    let standing =
+        diesel::select(diesel::dsl::sql::<diesel::sql_types::Bool>("pg_is_in_recovery()"));
+    diesel::RunQueryDsl::get_result(standing, conn).map_err(Error::internal)
+}
+
+/// Refuses the copy of a database that another version of Forgeway made: its primary brings it up to date.
+fn ensure_whole_copy(conn: &mut PgConnection) -> Result<()> {
+    use diesel::{RunQueryDsl, dsl::sql, select, sql_types::BigInt};
+    let known =
+        MigrationSource::<diesel::pg::Pg>::migrations(&POSTGRES).map_err(Error::internal)?;
+    let known: Vec<String> =
+        known.iter().map(|migration| migration.name().version().to_string()).collect();
+    // Versions are digits alone.
+    let list = known.iter().map(|version| format!("'{version}'")).collect::<Vec<_>>().join(", ");
+    let count = |condition: &str| {
+        sql::<BigInt>(&format!(
+            "(SELECT COUNT(*) FROM __diesel_schema_migrations WHERE {condition})"
+        ))
+    };
+    let counts =
+        (count(&format!("version IN ({list})")), count(&format!("version NOT IN ({list})")));
+    let (run, foreign): (i64, i64) = select(counts).get_result(conn).map_err(Error::internal)?;
+    match usize::try_from(run) == Ok(known.len()) && foreign == 0 {
+        true => Ok(()),
+        false => Err(Error::unavailable(
+            "it is a standby of a database that another version of Forgeway made: run the same version here as on its \
+             primary",
+        )),
+    }
 }
 
 /// Refuses a database that a newer binary has brought further: what this one does not know it would break.

@@ -24,6 +24,7 @@ diesel::table! {
         revoked -> Bool,
         last_used_at -> Nullable<BigInt>,
         family_id -> Nullable<BigInt>,
+        application_id -> Nullable<BigInt>,
     }
 }
 
@@ -355,6 +356,17 @@ diesel::table! {
 }
 
 diesel::table! {
+    event_cursors (name) {
+        name -> Text,
+        xid -> BigInt,
+        event_id -> BigInt,
+        event_at -> Nullable<BigInt>,
+        gap_since -> Nullable<BigInt>,
+        moved_at -> BigInt,
+    }
+}
+
+diesel::table! {
     events (id) {
         id -> BigInt,
         project_id -> Nullable<BigInt>,
@@ -383,12 +395,73 @@ diesel::table! {
 }
 
 diesel::table! {
+    file_checksums (kind, name) {
+        kind -> Text,
+        name -> Text,
+        sha256 -> Nullable<Text>,
+        check_at -> BigInt,
+        checked_at -> Nullable<BigInt>,
+        failure -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
     freeze_periods (id) {
         id -> BigInt,
         project_id -> BigInt,
         freeze_start -> Text,
         freeze_end -> Text,
         cron_timezone -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    geo_node_namespaces (node_id, namespace_id) {
+        node_id -> BigInt,
+        namespace_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    geo_node_statuses (node_id) {
+        node_id -> BigInt,
+        db_replication_lag_seconds -> Nullable<BigInt>,
+        last_event_id -> Nullable<BigInt>,
+        last_event_at -> Nullable<BigInt>,
+        cursor_last_event_id -> Nullable<BigInt>,
+        cursor_last_event_at -> Nullable<BigInt>,
+        last_successful_status_check_at -> Nullable<BigInt>,
+        status_message -> Nullable<Text>,
+        version -> Nullable<Text>,
+        revision -> Nullable<Text>,
+        storage_configuration_digest -> Nullable<Text>,
+        counters -> Text,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    geo_nodes (id) {
+        id -> BigInt,
+        name -> Text,
+        name_key -> Text,
+        url -> Text,
+        internal_url -> Nullable<Text>,
+        is_primary -> Bool,
+        enabled -> Bool,
+        files_max_capacity -> BigInt,
+        repos_max_capacity -> BigInt,
+        verification_max_capacity -> BigInt,
+        container_repositories_max_capacity -> BigInt,
+        minimum_reverification_interval -> BigInt,
+        selective_sync_type -> Nullable<Text>,
+        selective_sync_shards -> Text,
+        sync_object_storage -> Bool,
+        access_key -> Text,
+        sealed -> Text,
+        oauth_application_id -> Nullable<BigInt>,
         created_at -> BigInt,
         updated_at -> BigInt,
     }
@@ -452,6 +525,7 @@ diesel::table! {
         payload -> Text,
         gaps -> Nullable<Text>,
         created_at -> BigInt,
+        receivers -> Text,
     }
 }
 
@@ -492,6 +566,53 @@ diesel::table! {
         failures -> Integer,
         backoffs -> Integer,
         disabled_until -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    import_failures (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        relation -> Text,
+        source_name -> Text,
+        message -> Text,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    imported_objects (project_id, kind, source_id) {
+        project_id -> BigInt,
+        kind -> Text,
+        source_id -> Text,
+    }
+}
+
+diesel::table! {
+    imported_users (project_id, login) {
+        project_id -> BigInt,
+        login -> Text,
+        user_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    imports (project_id) {
+        project_id -> BigInt,
+        kind -> Text,
+        user_id -> BigInt,
+        source -> Text,
+        origin -> Text,
+        sealed -> Nullable<Text>,
+        correlation_id -> Text,
+        stage -> Text,
+        cursor -> Nullable<Text>,
+        steps -> BigInt,
+        attempts -> Integer,
+        stats -> Text,
+        error -> Nullable<Text>,
         created_at -> BigInt,
         updated_at -> BigInt,
     }
@@ -1077,12 +1198,44 @@ diesel::table! {
 }
 
 diesel::table! {
+    oauth_applications (id) {
+        id -> BigInt,
+        uid -> Text,
+        name -> Text,
+        secret_digest -> Text,
+        redirect_uri -> Text,
+        scopes -> Text,
+        trusted -> Bool,
+        confidential -> Bool,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    oauth_codes (id) {
+        id -> BigInt,
+        digest -> Text,
+        application_id -> BigInt,
+        user_id -> BigInt,
+        redirect_uri -> Text,
+        scopes -> Text,
+        challenge -> Nullable<Text>,
+        challenge_method -> Nullable<Text>,
+        family_id -> Nullable<BigInt>,
+        created_at -> BigInt,
+        expires_at -> BigInt,
+    }
+}
+
+diesel::table! {
     outbox (id) {
         id -> BigInt,
         kind -> Text,
         project_id -> Nullable<BigInt>,
         payload -> Text,
         created_at -> BigInt,
+        xid -> BigInt,
     }
 }
 
@@ -1394,6 +1547,24 @@ diesel::table! {
         path_key -> Text,
         namespace_id -> Nullable<BigInt>,
         project_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    ref_checksums (place) {
+        place -> Text,
+        kind -> Text,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        sum_1 -> BigInt,
+        sum_2 -> BigInt,
+        sum_3 -> BigInt,
+        sum_4 -> BigInt,
+        moves -> BigInt,
+        counted -> Bool,
+        check_at -> BigInt,
+        checked_at -> Nullable<BigInt>,
+        failure -> Nullable<Text>,
     }
 }
 
@@ -1902,6 +2073,7 @@ diesel::table! {
 diesel::joinable!(access_requests -> namespaces (namespace_id));
 diesel::joinable!(access_requests -> projects (project_id));
 diesel::joinable!(access_requests -> users (user_id));
+diesel::joinable!(access_tokens -> oauth_applications (application_id));
 diesel::joinable!(access_tokens -> users (user_id));
 diesel::joinable!(alert_integrations -> projects (project_id));
 diesel::joinable!(alert_metric_images -> alerts (alert_id));
@@ -1951,6 +2123,12 @@ diesel::joinable!(hook_deliveries -> integrations (integration_id));
 diesel::joinable!(hook_logs -> hooks (hook_id));
 diesel::joinable!(hooks -> namespaces (namespace_id));
 diesel::joinable!(hooks -> projects (project_id));
+diesel::joinable!(import_failures -> projects (project_id));
+diesel::joinable!(imported_objects -> projects (project_id));
+diesel::joinable!(imported_users -> projects (project_id));
+diesel::joinable!(imported_users -> users (user_id));
+diesel::joinable!(imports -> projects (project_id));
+diesel::joinable!(imports -> users (user_id));
 diesel::joinable!(inherited_variables -> jobs (job_id));
 diesel::joinable!(integrations -> namespaces (namespace_id));
 diesel::joinable!(integrations -> projects (project_id));
@@ -2013,6 +2191,8 @@ diesel::joinable!(namespace_bans -> namespaces (namespace_id));
 diesel::joinable!(namespace_bans -> users (user_id));
 diesel::joinable!(namespaces -> users (owner_id));
 diesel::joinable!(notes -> projects (project_id));
+diesel::joinable!(oauth_codes -> oauth_applications (application_id));
+diesel::joinable!(oauth_codes -> users (user_id));
 diesel::joinable!(pipeline_numbers -> projects (project_id));
 diesel::joinable!(pipeline_schedule_variables -> pipeline_schedules (schedule_id));
 diesel::joinable!(pipeline_schedules -> projects (project_id));
@@ -2052,6 +2232,8 @@ diesel::joinable!(push_events -> projects (project_id));
 diesel::joinable!(push_rules -> namespaces (namespace_id));
 diesel::joinable!(push_rules -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
+diesel::joinable!(ref_checksums -> namespaces (namespace_id));
+diesel::joinable!(ref_checksums -> projects (project_id));
 diesel::joinable!(resource_events -> projects (project_id));
 diesel::joinable!(resource_groups -> projects (project_id));
 diesel::joinable!(review_app_removals -> projects (project_id));
@@ -2099,6 +2281,7 @@ diesel::allow_tables_to_appear_in_same_query!(access_tokens, group_group_links);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, members);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, namespace_access);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, namespaces);
+diesel::allow_tables_to_appear_in_same_query!(access_tokens, oauth_applications);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, project_access);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, project_group_links);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, project_settings);
@@ -2443,6 +2626,7 @@ diesel::allow_tables_to_appear_in_same_query!(namespaces, protected_environments
 diesel::allow_tables_to_appear_in_same_query!(namespaces, protected_tag_access);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, push_rules);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, redirects);
+diesel::allow_tables_to_appear_in_same_query!(namespaces, ref_checksums);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, runners);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, saml_group_links);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, seat_lists);
@@ -2464,6 +2648,8 @@ diesel::allow_tables_to_appear_in_same_query!(notes, push_events);
 diesel::allow_tables_to_appear_in_same_query!(notes, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(notes, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(notes, todos);
+diesel::allow_tables_to_appear_in_same_query!(oauth_applications, oauth_codes);
+diesel::allow_tables_to_appear_in_same_query!(oauth_codes, users);
 diesel::allow_tables_to_appear_in_same_query!(pipeline_numbers, projects);
 diesel::allow_tables_to_appear_in_same_query!(pipeline_schedule_variables, pipeline_schedules);
 diesel::allow_tables_to_appear_in_same_query!(pipeline_schedules, projects);
@@ -2546,6 +2732,7 @@ diesel::allow_tables_to_appear_in_same_query!(projects, protected_tags);
 diesel::allow_tables_to_appear_in_same_query!(projects, push_events);
 diesel::allow_tables_to_appear_in_same_query!(projects, push_rules);
 diesel::allow_tables_to_appear_in_same_query!(projects, redirects);
+diesel::allow_tables_to_appear_in_same_query!(projects, ref_checksums);
 diesel::allow_tables_to_appear_in_same_query!(projects, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(projects, resource_groups);
 diesel::allow_tables_to_appear_in_same_query!(projects, review_app_removals);

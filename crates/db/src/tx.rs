@@ -1,6 +1,6 @@
 //! One unit of work: a transaction, the moment it happens, and the facts it announces.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use diesel::{PgConnection, RunQueryDsl, SqliteConnection};
 use kernel::{Result, Ts, event::Event};
@@ -35,6 +35,8 @@ pub struct Tx<'c> {
     pub conn: Conn<'c>,
     /// The moment of the transaction: every row it writes carries this one.
     pub now: Ts,
+    /// What led to it, where that is known of a write: see [`caused_by`](crate::caused_by).
+    pub cause: Option<Arc<str>>,
     pub(crate) facts: VecDeque<Box<dyn Event>>,
     pub(crate) afterwards: CommitHooks,
 }
@@ -44,7 +46,7 @@ pub(crate) type CommitHooks = Vec<Box<dyn FnOnce() + Send>>;
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: Conn<'c>, now: Ts) -> Self {
-        Self { conn, now, facts: VecDeque::new(), afterwards: Vec::new() }
+        Self { conn, now, cause: None, facts: VecDeque::new(), afterwards: Vec::new() }
     }
 
     /// Announces a fact in the transaction that made it true.

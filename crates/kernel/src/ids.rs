@@ -19,6 +19,7 @@ ids! {
     AccessRequestId,
     InvitationId,
     TokenId,
+    ApplicationId,
     ProtectedBranchId,
     ProtectedTagId,
     AccessRecordId,
@@ -61,4 +62,5 @@ ids! {
     HookDeliveryId,
     HookLogId,
     IntegrationId,
+    GeoNodeId,
 }

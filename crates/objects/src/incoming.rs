@@ -7,7 +7,7 @@ use kernel::Result;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt as _, PutPayload, path::Path};
 use sha2::{Digest as _, Sha256};
 
-use crate::failed;
+use crate::{Ledger, failed};
 
 /// Bytes of one part of a multipart upload; some stores refuse smaller ones.
 const PART: usize = 8 << 20;
@@ -21,6 +21,7 @@ pub struct Incoming {
     waiting: BytesMut,
     digest: Sha256,
     size: u64,
+    ledger: Option<Arc<dyn Ledger>>,
 }
 
 /// A content that was stored.
@@ -31,9 +32,13 @@ pub struct StoredContent {
 }
 
 impl Incoming {
-    pub(crate) fn new(store: Arc<dyn ObjectStore>, path: Path) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn ObjectStore>,
+        path: Path,
+        ledger: Option<Arc<dyn Ledger>>,
+    ) -> Self {
         let (waiting, digest) = (BytesMut::new(), Sha256::new());
-        Self { store, path, upload: None, waiting, digest, size: 0 }
+        Self { store, path, upload: None, waiting, digest, size: 0, ledger }
     }
 
     pub fn size(&self) -> u64 {
@@ -71,7 +76,12 @@ impl Incoming {
             }
         }
         .map_err(failed)?;
-        Ok(StoredContent { size: self.size, sha256: hex::encode(self.digest.finalize()) })
+        let sha256 = hex::encode(self.digest.finalize());
+        let stored = StoredContent { size: self.size, sha256 };
+        if let Some(ledger) = &self.ledger {
+            ledger.stored(self.path.as_ref(), &stored).await?;
+        }
+        Ok(stored)
     }
 
     /// Discards what was written.

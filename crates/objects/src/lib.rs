@@ -2,6 +2,7 @@
 
 mod connector;
 mod incoming;
+mod ledger;
 mod reader;
 mod storage;
 mod unfinished;
@@ -21,11 +22,14 @@ use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _, PutPayload, pat
 use tokio::{runtime::Handle, task::spawn_blocking};
 
 pub use incoming::{Incoming, StoredContent};
+pub use ledger::Ledger;
 pub use reader::ObjectReader;
 pub use storage::{Bucket, ContentStorage};
 
 /// Bytes read at once from a file.
 const BLOCK: usize = 64 << 10;
+/// So many removals are noted together.
+const REMOVED_AT_ONCE: usize = 500;
 
 /// All contents of one kind. Cheap to clone.
 #[derive(Clone)]
@@ -35,6 +39,7 @@ pub struct Objects {
     folder: Option<Arc<FilePath>>,
     /// The bucket, if contents are stored remotely.
     bucket: Option<Arc<Bucket>>,
+    ledger: Option<Arc<dyn Ledger>>,
 }
 
 /// A content as listed: name, size and time of writing.
@@ -83,13 +88,26 @@ impl Objects {
         self.bucket.as_deref()
     }
 
-    /// Starts writing a content under a new name.
-    pub fn begin(&self, name: &str) -> Result<Incoming> {
-        Ok(Incoming::new(Arc::clone(&self.store), place(name)?))
+    /// The same contents, with somebody who notes what is stored and removed.
+    pub fn noted_by(self, ledger: Arc<dyn Ledger>) -> Self {
+        Self { ledger: Some(ledger), ..self }
     }
 
-    /// Stores a short content under a name and replaces what was there. Call it on a thread that may block; `runtime` is the
-    /// runtime of that thread.
+    /// Has a content noted that was stored here in another way.
+    pub async fn note(&self, name: &str, content: &StoredContent) -> Result<()> {
+        match &self.ledger {
+            Some(ledger) => ledger.stored(name, content).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Starts writing a content under a new name.
+    pub fn begin(&self, name: &str) -> Result<Incoming> {
+        Ok(Incoming::new(Arc::clone(&self.store), place(name)?, self.ledger.clone()))
+    }
+
+    /// Stores a short content under a name and replaces what was there. Call it on a thread that may block; `runtime`
+    /// is the runtime of that thread. Nobody notes it: this is for the transaction that does so itself.
     pub fn put_blocking(&self, runtime: &Handle, name: &str, content: Bytes) -> Result<()> {
         let place = place(name)?;
         let put = self.store.put(&place, PutPayload::from(content));
@@ -146,6 +164,13 @@ impl Objects {
 
     /// Removes a content, if it is there.
     pub async fn remove(&self, name: &str) -> Result<()> {
+        if let Some(ledger) = &self.ledger {
+            ledger.removed(&[name.to_owned()]).await?;
+        }
+        self.delete(name).await
+    }
+
+    async fn delete(&self, name: &str) -> Result<()> {
         let place = place(name)?;
         match self.store.delete(&place).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -186,9 +211,15 @@ impl Objects {
 
     /// Removes all contents below a path.
     pub async fn remove_below(&self, parts: &str) -> Result<()> {
-        let mut found = Box::pin(self.list(parts));
-        while let Some(one) = found.try_next().await? {
-            self.remove(&one.name).await?;
+        let names = self.list(parts).map_ok(|one| one.name);
+        let mut found = Box::pin(names.try_chunks(REMOVED_AT_ONCE));
+        while let Some(names) = found.try_next().await.map_err(|cut| cut.1)? {
+            if let Some(ledger) = &self.ledger {
+                ledger.removed(&names).await?;
+            }
+            for name in &names {
+                self.delete(name).await?;
+            }
         }
         Ok(())
     }
@@ -196,9 +227,52 @@ impl Objects {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read as _, Seek as _, SeekFrom};
+    use std::{
+        io::{Read as _, Seek as _, SeekFrom},
+        sync::{Arc, Mutex},
+    };
 
-    use super::Objects;
+    use futures_util::future::BoxFuture;
+    use kernel::Result;
+
+    use super::{Ledger, Objects, StoredContent};
+
+    #[derive(Default)]
+    struct Notes(Mutex<Vec<String>>);
+
+    impl Ledger for Notes {
+        fn stored<'a>(
+            &'a self,
+            name: &'a str,
+            content: &'a StoredContent,
+        ) -> BoxFuture<'a, Result<()>> {
+            self.0.lock().unwrap().push(format!("+ {name} {}", &content.sha256[..8]));
+            Box::pin(async { Ok(()) })
+        }
+
+        fn removed<'a>(&'a self, names: &'a [String]) -> BoxFuture<'a, Result<()>> {
+            let mut names = names.to_vec();
+            names.sort();
+            self.0.lock().unwrap().push(format!("- {}", names.join(" ")));
+            Box::pin(async { Ok(()) })
+        }
+    }
+
+    #[tokio::test]
+    async fn every_content_is_noted_when_it_is_stored_and_removed() {
+        let (folder, notes) = (tempfile::tempdir().unwrap(), Arc::new(Notes::default()));
+        let objects = Objects::in_folder(folder.path()).unwrap().noted_by(Arc::clone(&notes) as _);
+        for name in ["1/a", "1/b", "2/c"] {
+            objects.begin(name).unwrap().finish().await.unwrap();
+        }
+        objects.begin("3/d").unwrap().abort().await;
+
+        objects.remove_below("1").await.unwrap();
+        objects.remove("2/c").await.unwrap();
+
+        let noted = notes.0.lock().unwrap().join(", ");
+        assert_eq!(noted, "+ 1/a e3b0c442, + 1/b e3b0c442, + 2/c e3b0c442, - 1/a 1/b, - 2/c");
+    }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_content_is_there_when_it_is_finished() {

@@ -70,7 +70,7 @@ impl Bucket {
     pub fn objects(&self, kind: &str) -> Result<Objects> {
         let prefix = format!("{}/{kind}", self.prefix);
         let store: Arc<dyn ObjectStore> = Arc::new(PrefixStore::new(self.open()?, prefix));
-        Ok(Objects { store, folder: None, bucket: Some(Arc::new(self.clone())) })
+        Ok(Objects { store, folder: None, bucket: Some(Arc::new(self.clone())), ledger: None })
     }
 }
 
@@ -99,7 +99,7 @@ impl Objects {
         std::fs::create_dir_all(folder).map_err(Error::internal)?;
         let local = LocalFileSystem::new_with_prefix(folder).map_err(Error::internal)?;
         let store = Arc::new(local.with_fsync(true).with_automatic_cleanup(true));
-        Ok(Self { store, folder: Some(folder.into()), bucket: None })
+        Ok(Self { store, folder: Some(folder.into()), bucket: None, ledger: None })
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod branch;
 pub mod changelog;
+pub mod checksum;
 pub mod code_owners;
 pub mod commit;
 pub mod compare;

@@ -6,4 +6,4 @@ mod read;
 
 pub use parse::{CodeOwners, Owner, Section};
 pub(crate) use read::{LARGEST, PLACES};
-pub use read::{OwnerMatch, OwnerMatches, changed_by, of_branch, refusal};
+pub use read::{OwnerMatch, OwnerMatches, changed_by, find, of_branch, refusal};

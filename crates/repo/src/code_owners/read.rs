@@ -18,17 +18,24 @@ const NAMES_ALONE: DiffLimits = DiffLimits { files: 0, ..DiffLimits::NONE };
 
 /// What the file says at a commit; nothing where there is none.
 pub fn of_branch(reader: &Reader, at: Oid) -> Result<CodeOwners> {
+    let Some((_, blob)) = find(reader, at)? else { return Ok(CodeOwners::default()) };
+    if reader.blob_info(blob)?.size > LARGEST {
+        return Ok(CodeOwners::default());
+    }
+    let content = reader.blob(blob, LARGEST)?;
+    Ok(CodeOwners::parse(&String::from_utf8_lossy(&content)))
+}
+
+/// The path of the file at a commit, and its blob.
+pub fn find(reader: &Reader, at: Oid) -> Result<Option<(&'static str, Oid)>> {
     for place in PLACES {
         let Ok(path) = TreePath::lookup(place.as_bytes()) else { continue };
         let entry = reader.find_entry(at, &path)?;
-        let Some(entry) = entry.filter(|entry| entry.kind() == EntryKind::Blob) else { continue };
-        if reader.blob_info(entry.id)?.size > LARGEST {
-            return Ok(CodeOwners::default());
+        if let Some(entry) = entry.filter(|entry| entry.kind() == EntryKind::Blob) {
+            return Ok(Some((place, entry.id)));
         }
-        let content = reader.blob(entry.id, LARGEST)?;
-        return Ok(CodeOwners::parse(&String::from_utf8_lossy(&content)));
     }
-    Ok(CodeOwners::default())
+    Ok(None)
 }
 
 /// The paths that differ between two commits, by their old names and their new ones.

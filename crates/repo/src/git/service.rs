@@ -93,13 +93,33 @@ pub async fn advertise(
     service: Service,
     protocol: Option<&Protocol>,
 ) -> Result<Vec<u8>, GitError> {
+    let call = describe(git, repo, service, protocol);
+    advertised(call, repo, service, protocol).await
+}
+
+/// As [`advertise`] for a clone, with the refs that are hidden from people: for a copy of the whole repository.
+pub async fn advertise_all(
+    git: &Git,
+    repo: &RepoPath,
+    protocol: Option<&Protocol>,
+) -> Result<Vec<u8>, GitError> {
+    let call = describe(git, repo, Service::UploadPack, protocol).config(NOTHING_HIDDEN);
+    advertised(call, repo, Service::UploadPack, protocol).await
+}
+
+async fn advertised(
+    call: Call,
+    repo: &RepoPath,
+    service: Service,
+    protocol: Option<&Protocol>,
+) -> Result<Vec<u8>, GitError> {
     let mut answer = Vec::new();
     let v2 = service == Service::UploadPack && protocol.is_some_and(Protocol::is_v2);
     if !v2 {
         pkt_line::push_data(&mut answer, format!("# service={}\n", service.name()).as_bytes());
         pkt_line::push_flush(&mut answer);
     }
-    let call = describe(git, repo, service, protocol)
+    let call = call
         .args(["--stateless-rpc", "--http-backend-info-refs"])
         .arg(repo.as_path())
         .output_limit(ADVERTISEMENT_LIMIT);
@@ -115,6 +135,17 @@ pub async fn upload(
     limits: Limits,
 ) -> Result<GitProcess, GitError> {
     let call = describe(git, repo, Service::UploadPack, protocol);
+    start(call, repo, limits).await
+}
+
+/// As [`upload`], with the refs that are hidden from people.
+pub async fn upload_all(
+    git: &Git,
+    repo: &RepoPath,
+    protocol: Option<&Protocol>,
+    limits: Limits,
+) -> Result<GitProcess, GitError> {
+    let call = describe(git, repo, Service::UploadPack, protocol).config(NOTHING_HIDDEN);
     start(call, repo, limits).await
 }
 
@@ -167,6 +198,9 @@ fn describe(git: &Git, repo: &RepoPath, service: Service, protocol: Option<&Prot
         None => call,
     }
 }
+
+/// The repository's own configuration hides these; what is said later wins.
+const NOTHING_HIDDEN: &str = "transfer.hideRefs=!refs/keep-around";
 
 const UPLOAD: &[&str] = &[
     "uploadpack.allowFilter=true",

@@ -11,7 +11,7 @@ use std::{
 use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt as _};
 use kernel::{Error, Result};
-use objects::Objects;
+use objects::{Objects, StoredContent};
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 use tokio::task::spawn_blocking;
@@ -48,7 +48,7 @@ impl LfsFiles {
         Self { drafts: data.join(KIND).join("drafts").into(), objects }
     }
 
-    pub(super) fn objects(&self) -> &Objects {
+    pub fn objects(&self) -> &Objects {
         &self.objects
     }
 
@@ -71,8 +71,11 @@ impl LfsFiles {
         match self.objects.folder().map(Path::to_owned) {
             // The draft lies there already.
             Some(root) => {
-                let kept = spawn_blocking(move || keep_file(arrived.file, &root, &root.join(name)));
-                kept.await.map_err(Error::internal)?.map_err(Error::internal)
+                let place = root.join(&name);
+                let kept = spawn_blocking(move || keep_file(arrived.file, &root, &place));
+                kept.await.map_err(Error::internal)?.map_err(Error::internal)?;
+                let sha256 = id.as_str().to_owned();
+                self.objects.note(&name, &StoredContent { size: arrived.size, sha256 }).await
             }
             None => {
                 let file = arrived.file.reopen().map_err(Error::internal)?;

@@ -12,4 +12,5 @@ pub use guard::{
     BranchProtection, Protection, TagProtection, lent, protected_among, rules_matching,
 };
 pub use model::{Access, AccessKind, BranchRule, Holder, TagRule};
+pub use pattern::Pattern;
 pub use rule_store::{BranchRuleStore, TagRuleStore};

@@ -91,6 +91,7 @@ pub struct ProtectedBranch {
     pub name: String,
     pub allow_force_push: bool,
     pub code_owner_approval_required: bool,
+    pub created_at: Ts,
     pub updated_at: Ts,
 }
 

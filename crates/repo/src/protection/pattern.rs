@@ -2,20 +2,20 @@
 
 /// A name, taken apart at its wildcards. Matching takes time in proportion to the name's length for each part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pattern {
+pub struct Pattern {
     head: String,
     /// What lies between wildcards and after the last one; none where there is no wildcard.
     parts: Vec<String>,
 }
 
 impl Pattern {
-    pub(super) fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let mut parts = name.split('*').map(str::to_owned);
         let head = parts.next().unwrap_or_default();
         Self { head, parts: parts.collect() }
     }
 
-    pub(super) fn matches(&self, name: &str) -> bool {
+    pub fn matches(&self, name: &str) -> bool {
         let Some((tail, middle)) = self.parts.split_last() else { return name == self.head };
         let Some(mut rest) = name.strip_prefix(self.head.as_str()) else { return false };
         for part in middle {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use db::{Database, Tx};
+use db::{Database, Tx, checksum::refs::RefHolder};
 use kernel::{Error, Result};
 
 use super::{Incoming, Journal, Push, Setback, examine, head, journal::JournalStore};
 use crate::{
-    Event,
+    Event, checksum,
     commit::Writer,
     git::{Storage, refs},
     ports::AfterPush,
@@ -26,7 +26,9 @@ pub fn record(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
     if let Some(also) = &push.also {
         also.happen(tx)?;
     }
-    tx.emit(Event::of_push(push))
+    tx.emit(Event::of_push(push))?;
+    // Last of all: pushes to one project wait for each other from here to the commit.
+    checksum::keep(tx, RefHolder::Repository(push.project.id), &push.moves())
 }
 
 /// Checks and records a push whose refs are locked, in one transaction.

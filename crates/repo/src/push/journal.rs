@@ -16,7 +16,7 @@ use kernel::{
 };
 
 use super::{Push, RefChange};
-use crate::git::Oid;
+use crate::git::{Oid, refs::RefMove};
 
 kernel::text_enum! {
     /// What a push did to a ref.
@@ -75,6 +75,8 @@ pub struct PushEvent {
 }
 
 pub trait JournalStore {
+    /// Notes moves as decided, in the name of a batch.
+    fn insert_moves(&mut self, project: ProjectId, batch: &str, moves: &[RefMove]) -> Result<()>;
     /// Notes every move of a push, and its event.
     fn insert_push(&mut self, push: &Push) -> Result<()>;
     /// Every move not known to have reached git, oldest first.
@@ -107,16 +109,16 @@ fn sha(id: Option<Oid>) -> Option<String> {
 }
 
 impl JournalStore for Tx<'_> {
-    fn insert_push(&mut self, push: &Push) -> Result<()> {
+    fn insert_moves(&mut self, project: ProjectId, batch: &str, moves: &[RefMove]) -> Result<()> {
         let now = self.now;
-        for some in push.changes.chunks(ROWS_AT_ONCE) {
-            let entry = |change: &RefChange| {
+        for some in moves.chunks(ROWS_AT_ONCE) {
+            let entry = |step: &RefMove| {
                 (
-                    ref_journal::project_id.eq(push.project.id),
-                    ref_journal::batch.eq(push.batch.clone()),
-                    ref_journal::ref_name.eq(change.name.as_bstr().to_string()),
-                    ref_journal::old_sha.eq(sha(change.old)),
-                    ref_journal::new_sha.eq(sha(change.new)),
+                    ref_journal::project_id.eq(project),
+                    ref_journal::batch.eq(batch.to_owned()),
+                    ref_journal::ref_name.eq(step.name.as_bstr().to_string()),
+                    ref_journal::old_sha.eq(sha(step.old.oid())),
+                    ref_journal::new_sha.eq(sha(step.new)),
                     ref_journal::created_at.eq(now),
                 )
             };
@@ -125,6 +127,14 @@ impl JournalStore for Tx<'_> {
                 .values(&entries)
                 .execute(conn)
                 .map_err(error("Push")))?;
+        }
+        Ok(())
+    }
+
+    fn insert_push(&mut self, push: &Push) -> Result<()> {
+        let now = self.now;
+        self.insert_moves(push.project.id, &push.batch, &push.moves())?;
+        for some in push.changes.chunks(ROWS_AT_ONCE) {
             let event = |change: &RefChange| {
                 (
                     push_events::project_id.eq(push.project.id),

@@ -197,7 +197,8 @@ impl Push {
     }
 }
 
-fn new_batch() -> String {
+/// A name for moves that are decided together.
+pub(super) fn new_batch() -> String {
     hex::encode(rand::random::<[u8; 16]>())
 }
 

@@ -1,10 +1,15 @@
 //! What push options say about the pipelines of a push.
 
+/// The option of a push for which no pipeline is made at all.
+pub const NO_PIPELINES: &str = "ci.no_pipeline";
+
 /// The options of a push, as far as they are about its pipelines. Options that nobody knows are passed over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PipelineOptions {
     /// The pipelines are there, and nothing in them runs.
     pub skip: bool,
+    /// There are no pipelines.
+    pub none: bool,
     /// Names and values, in the order in which they were given.
     pub variables: Vec<(String, String)>,
 }
@@ -17,6 +22,7 @@ impl PipelineOptions {
             let value = unquoted(value.trim());
             match key {
                 "skip" => parsed.skip = value != "false",
+                "no_pipeline" => parsed.none = value != "false",
                 "variable" => parsed.variables.extend(variable(value)),
                 _ => {}
             }
@@ -39,7 +45,7 @@ fn unquoted(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::PipelineOptions;
+    use super::{NO_PIPELINES, PipelineOptions};
 
     fn parse(options: &[&str]) -> PipelineOptions {
         let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
@@ -51,6 +57,7 @@ mod tests {
         assert_eq!(parse(&["merge_request.create", "x", "ci.unheard_of"]), parse(&[]));
         assert!(parse(&["ci.skip"]).skip);
         assert!(!parse(&["ci.skip=false"]).skip);
+        assert!(parse(&[NO_PIPELINES]).none && !parse(&["ci.skip"]).none);
     }
 
     #[test]

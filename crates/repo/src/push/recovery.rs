@@ -113,7 +113,8 @@ fn last_of_each_ref(rows: Vec<JournalRow>) -> BTreeMap<ProjectId, RowsByRef> {
     last
 }
 
-fn step(row: &JournalRow) -> Result<RefMove> {
+/// The move of a row, as git carries it out.
+pub(crate) fn step(row: &JournalRow) -> Result<RefMove> {
     let parse = |text: &Option<String>| -> Result<Option<Oid>> {
         Ok(text.as_deref().map(str::parse).transpose().map_err(GitError::corrupt)?)
     };

@@ -1,5 +1,7 @@
 //! Reading, making, changing and removing push rules, and what a new project begins with.
 
+use std::collections::HashMap;
+
 use db::Tx;
 use kernel::{
     Error, Grant, Result, Ts,
@@ -129,6 +131,20 @@ pub fn enforced(tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<Terms>> {
         Some(rule) => Ok(Some(complete(tx, rule)?.terms)),
         None => Ok(None),
     }
+}
+
+/// As [`enforced`], of several projects at once; those without a rule have no entry.
+pub fn enforced_in(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<HashMap<ProjectId, Terms>> {
+    let rules = tx.push_rules_of_projects(projects)?;
+    let installation = match rules.iter().any(|rule| rule.terms.is_open()) {
+        true => tx.find_push_rule(Owner::Installation)?.map(|rule| rule.terms),
+        false => None,
+    };
+    let terms = rules.into_iter().filter_map(|rule| {
+        let above = installation.as_ref().filter(|_| rule.terms.is_open());
+        Some((rule.project_id?, rule.terms.read_through(above)))
+    });
+    Ok(terms.collect())
 }
 
 /// Refuses a new branch whose name the project's rule does not allow. Here even the default branch must follow it.

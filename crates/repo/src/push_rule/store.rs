@@ -4,7 +4,7 @@ use db::{Tx, each_backend, error, schema::push_rules as rules};
 use diesel::prelude::*;
 use kernel::{
     Result,
-    ids::{NamespaceId, PushRuleId},
+    ids::{NamespaceId, ProjectId, PushRuleId},
 };
 
 use super::model::{Owner, PushRule, Terms};
@@ -15,6 +15,8 @@ pub trait PushRuleStore {
     fn find_push_rule(&mut self, owner: Owner) -> Result<Option<PushRule>>;
     /// The rules that any of these groups have.
     fn push_rules_of_groups(&mut self, groups: &[NamespaceId]) -> Result<Vec<PushRule>>;
+    /// The rules of these projects.
+    fn push_rules_of_projects(&mut self, projects: &[ProjectId]) -> Result<Vec<PushRule>>;
     fn insert_push_rule(&mut self, owner: Owner, terms: &Terms) -> Result<PushRule>;
     fn save_push_rule(&mut self, id: PushRuleId, terms: &Terms) -> Result<PushRule>;
     fn delete_push_rule(&mut self, id: PushRuleId) -> Result<()>;
@@ -47,6 +49,14 @@ impl PushRuleStore for Tx<'_> {
     fn push_rules_of_groups(&mut self, groups: &[NamespaceId]) -> Result<Vec<PushRule>> {
         each_backend!(self, |conn| rules::table
             .filter(rules::namespace_id.eq_any(groups.iter().copied().map(Some)))
+            .select(PushRule::as_select())
+            .load(conn)
+            .map_err(error(WHAT)))
+    }
+
+    fn push_rules_of_projects(&mut self, projects: &[ProjectId]) -> Result<Vec<PushRule>> {
+        each_backend!(self, |conn| rules::table
+            .filter(rules::project_id.eq_any(projects.iter().copied().map(Some)))
             .select(PushRule::as_select())
             .load(conn)
             .map_err(error(WHAT)))

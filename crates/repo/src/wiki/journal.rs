@@ -11,6 +11,7 @@ use kernel::{
 };
 
 use crate::{
+    checksum,
     git::{
         GitError, Oid, RefName, RepoPath, Repositories, Storage, Wiki,
         refs::{self, RefMove},
@@ -100,7 +101,7 @@ impl WikiJournal for Tx<'_> {
                 .set(place);
             each_backend!(self, |conn| insert.execute(conn).map_err(error("Wiki")))?;
         }
-        Ok(())
+        checksum::keep(self, checksum::place_of_wiki(wiki), moves)
     }
 
     fn finish_wiki_moves(&mut self, wiki: Wiki, moves: &[RefMove]) -> Result<()> {

@@ -11,6 +11,7 @@ mod branch_rules;
 mod care;
 mod change;
 mod change_model;
+mod checksums;
 mod cli;
 mod commit_discussions;
 mod large_files;

@@ -125,6 +125,20 @@ impl Reader {
         Ok(Some(RefInfo { name, target: Oid::of(&target), commit }))
     }
 
+    /// All refs with what each names itself, hidden ones included; refs that name refs are left out. No object is
+    /// opened.
+    pub fn all_targets(&self) -> Result<Vec<(RefName, Oid)>> {
+        let mut refs = Vec::new();
+        let platform = self.repo.references()?;
+        for found in platform.prefixed("refs/".as_bytes())? {
+            let found = found?;
+            if let TargetRef::Object(id) = found.target() {
+                refs.push((RefName::stored(found.name().as_bstr()), Oid::of(id)));
+            }
+        }
+        Ok(refs)
+    }
+
     /// All tags by name with what each names itself: no object is opened.
     pub fn tag_targets(&self) -> Result<Vec<(RefName, Oid)>> {
         let mut tags = Vec::new();

@@ -52,6 +52,7 @@ fn rule(name: &str, push: &[Holder], merge: &[Holder], allow_force_push: bool) -
         name: name.to_owned(),
         allow_force_push,
         code_owner_approval_required: false,
+        created_at: Ts(0),
         updated_at: Ts(0),
     };
     let unprotect = records(&[Holder::Role(Maintainer)]);

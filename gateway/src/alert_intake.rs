@@ -100,7 +100,6 @@ fn bare(status: StatusCode) -> HttpResponse {
 async fn take(app: &App, req: &HttpRequest, body: Body, to: Address) -> ApiResult<HttpResponse> {
     let within = app.rates.check_address(app.proxies.client(req), Area::Api);
     within.map_err(|refusal| ApiError::Rate(refusal, app.db.clock().now()))?;
-    ensure_writable(app)?;
     let Some(project) = intake::project(app, to.project).await? else {
         return Err(ApiError::NoRoute);
     };
@@ -132,17 +131,6 @@ async fn take(app: &App, req: &HttpRequest, body: Body, to: Address) -> ApiResul
         IntakeResult::Taken => bare(StatusCode::CREATED),
         IntakeResult::NotStored => bare(StatusCode::BAD_REQUEST),
     })
-}
-
-/// No alert is taken while the installation is maintained: monitors send it again.
-fn ensure_writable(app: &App) -> ApiResult<()> {
-    const USUAL: &str = "GitLab is undergoing maintenance";
-    let settings = app.settings();
-    if !settings.maintenance_mode() {
-        return Ok(());
-    }
-    let text = settings.maintenance_mode_message().unwrap_or(USUAL);
-    Err(ApiError::Maintenance(text.to_owned()))
 }
 
 /// `None` where there is too much.

@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 import { ciSettings } from "./ci_settings.mjs";
+import { geo } from "./geo.mjs";
 import { pipelines } from "./pipelines.mjs";
 import { reviews } from "./reviews.mjs";
 
@@ -277,7 +278,7 @@ const steps = {
 
 const { ends, ...first } = steps;
 const all = { ...first };
-for (const more of [reviews, pipelines, ciSettings]) Object.assign(all, more(api, run, refused));
+for (const more of [reviews, pipelines, ciSettings, geo]) Object.assign(all, more(api, run, refused));
 all.ends = ends;
 
 let failed = 0;

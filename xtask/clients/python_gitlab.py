@@ -14,6 +14,7 @@ import gitlab
 import requests
 
 import ci_settings
+import geo
 import jobs
 import pipeline_sources
 import pipelines
@@ -437,7 +438,7 @@ def wikis(run):
         refused(lambda holder=holder: holder.wikis.get("Home-page"), 404)
 
 
-for more in [reviews, pipelines, jobs, pipeline_sources, ci_settings]:
+for more in [reviews, pipelines, jobs, pipeline_sources, ci_settings, geo]:
     STEPS.extend(more.STEPS)
 
 

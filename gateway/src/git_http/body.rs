@@ -5,9 +5,12 @@ use std::io::{self, Write as _};
 use actix_web::{HttpRequest, dev::Payload, http::header};
 use bytes::{Buf as _, Bytes};
 use flate2::write::MultiGzDecoder;
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, stream, stream::LocalBoxStream};
 
-use super::{Chunks, Refusal};
+use super::Refusal;
+
+/// The bytes of a request or an answer, as they come.
+pub(super) type Chunks = LocalBoxStream<'static, io::Result<Bytes>>;
 
 /// So much is unpacked at a time: a thousand times as much may come out of it.
 const SLICE: usize = 4096;

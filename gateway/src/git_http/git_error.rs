@@ -18,6 +18,8 @@ pub enum Refusal {
     WrongCredential,
     /// A token that was good once.
     Spent(&'static str),
+    /// The clock of a node is too far from ours; the sentence says so.
+    Clocks(String),
     /// The account is not in use; the sentence says why.
     Account(String),
     /// The token's scopes do not reach; the one that would.
@@ -106,6 +108,7 @@ impl Refusal {
                 (StatusCode::UNAUTHORIZED, "The user name, password or access token is not right.")
             }
             Self::Spent(text) => (StatusCode::UNAUTHORIZED, *text),
+            Self::Clocks(text) => (StatusCode::UNAUTHORIZED, text.as_str()),
             Self::Account(text) => (StatusCode::FORBIDDEN, text.as_str()),
             Self::Scope(scope) => {
                 let text =

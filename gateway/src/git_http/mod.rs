@@ -11,6 +11,7 @@ mod lfs;
 mod lfs_locks;
 mod listen;
 mod moved;
+mod node_fetch;
 mod pack_stream;
 mod push_decision;
 mod pushes;
@@ -23,9 +24,7 @@ use actix_web::{
     dev::Payload,
     http::{Method, header},
 };
-use bytes::Bytes;
-use forge::project::create::USUAL_BRANCH;
-use futures_util::stream::LocalBoxStream;
+use forge::{geo::WriteRefusal, project::create::USUAL_BRANCH};
 use kernel::Actor;
 use percent_encoding::percent_decode_str;
 use repo::{
@@ -42,11 +41,8 @@ pub use git_error::Refusal;
 pub use listen::{listen, listen_with};
 pub use transport::Transport;
 
-use self::{authenticate::Visitor, authorize::Entrance};
-use crate::app::App;
-
-/// The bytes of a request or an answer, as they come.
-type Chunks = LocalBoxStream<'static, std::io::Result<Bytes>>;
+use self::{authenticate::Visitor, authorize::Entrance, body::Chunks};
+use crate::{app::App, rest::geo::shown_credential};
 
 /// What a path asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,12 +123,47 @@ pub async fn answer(
     answered.unwrap_or_else(|refusal| refusal.response())
 }
 
-/// Nothing is pushed while the installation is maintained.
+/// The service that a query names.
+fn service_of(query: &str) -> Option<Service> {
+    query.split('&').find_map(|pair| pair.strip_prefix("service=")).and_then(Service::find)
+}
+
+impl GitRequest {
+    /// Whether it brings something, or announces that. Of questions about large files only their bodies tell.
+    pub fn writes(&self, method: &Method, query: &str) -> bool {
+        match &self.step {
+            Step::Refs => service_of(query) == Some(Service::ReceivePack),
+            Step::Pack(service) => *service == Service::ReceivePack,
+            Step::LargeFile { .. } | Step::Locks | Step::Unlock(_) => !method.is_safe(),
+            Step::LargeFiles | Step::VerifyLocks => false,
+        }
+    }
+
+    /// The answer to such a request while nothing may be written, in the form that its client reads.
+    pub fn refuse_write(&self, reason: &WriteRefusal) -> HttpResponse {
+        let refusal = no_push(reason);
+        match self.step {
+            Step::Refs | Step::Pack(_) => refusal.response(),
+            _ => lfs::LfsRefusal::from(refusal).response(),
+        }
+    }
+}
+
+fn no_push(reason: &WriteRefusal) -> Refusal {
+    let text = match reason {
+        WriteRefusal::Maintenance(_) => {
+            "Git push is not allowed because this GitLab instance is currently in (read-only) maintenance mode."
+        }
+        WriteRefusal::Secondary => "You can't push code to a read-only GitLab instance.",
+    };
+    Refusal::Account(text.to_owned())
+}
+
+/// Refuses a push of which only the body of the request tells.
 fn ensure_writable(app: &App, service: Service) -> Result<(), Refusal> {
-    const TEXT: &str = "Git push is not allowed because this GitLab instance is currently in (read-only) maintenance mode.";
-    match service == Service::ReceivePack && app.settings().maintenance_mode() {
-        true => Err(Refusal::Account(TEXT.to_owned())),
-        false => Ok(()),
+    match app.write_refusal().filter(|_| service == Service::ReceivePack) {
+        Some(reason) => Err(no_push(&reason)),
+        None => Ok(()),
     }
 }
 
@@ -141,9 +172,10 @@ async fn refs(app: &App, req: &HttpRequest, wanted: &GitRequest) -> Result<HttpR
     if !matches!(*req.method(), Method::GET | Method::HEAD) {
         return Err(Refusal::Method("GET"));
     }
-    let service = req.query_string().split('&').find_map(|pair| pair.strip_prefix("service="));
-    let service = service.and_then(Service::find).ok_or(Refusal::Dumb)?;
-    ensure_writable(app, service)?;
+    let service = service_of(req.query_string()).ok_or(Refusal::Dumb)?;
+    if let Some(shown) = shown_credential(req).filter(|_| service == Service::UploadPack) {
+        return node_fetch::refs(app, req, shown, wanted).await;
+    }
     // Before anything is looked up: it tells nobody what is there.
     if let Some(address) = &wanted.without_suffix {
         return Ok(moved::redirect(app, req, address));
@@ -181,7 +213,9 @@ async fn pack(
     if sent != Some(&*format!("application/x-{}-request", service.name())) {
         return Err(Refusal::ContentType);
     }
-    ensure_writable(app, service)?;
+    if let Some(shown) = shown_credential(req).filter(|_| service == Service::UploadPack) {
+        return node_fetch::pack(app, req, payload, shown, wanted).await;
+    }
     let caller = authenticate::enter(app, req).await?;
     let address = wanted.address.as_deref();
     let body = body::read(req, payload, pack_stream::longest_request(app, service))?;

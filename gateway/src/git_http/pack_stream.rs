@@ -17,7 +17,9 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Chunks, Refusal, authorize::AuthorizedRepository, transport::PATIENCE};
+use super::{
+    Refusal, authorize::AuthorizedRepository, body::Chunks, kind::Kind, transport::PATIENCE,
+};
 use crate::{
     app::App,
     limits::LONGEST_EXCHANGE,
@@ -72,6 +74,21 @@ pub(super) async fn upload(
     let queued = app.transport.place(place.kind).await?;
     let running =
         in_time(service::upload(&app.git, &place.path, protocol.as_ref(), limits(app))).await?;
+    let (sender, receiver) = mpsc::channel(WAITING);
+    actix_web::rt::spawn(carry(running, body, sender, queued));
+    Ok(stream_of(receiver))
+}
+
+/// Sends a node what it lacks of the whole repository.
+pub(super) async fn upload_all(
+    app: &App,
+    (kind, path): (Kind, &RepoPath),
+    protocol: Option<Protocol>,
+    body: Chunks,
+) -> Result<Chunks, Refusal> {
+    let queued = app.transport.place(kind).await?;
+    let running = service::upload_all(&app.git, path, protocol.as_ref(), limits(app));
+    let running = in_time(running).await?;
     let (sender, receiver) = mpsc::channel(WAITING);
     actix_web::rt::spawn(carry(running, body, sender, queued));
     Ok(stream_of(receiver))

@@ -1,0 +1,37 @@
+//! Nodes of an installation: what administrators say of them, what they report, and what passes between them.
+
+mod nodes;
+mod refusal;
+mod requests;
+mod retrieval;
+mod status;
+
+use ::geo::{Identity, Role};
+
+pub use nodes::{create, remove, repair, update};
+pub use refusal::WriteRefusal;
+pub use requests::{authenticate, authenticate_even_paused};
+pub use retrieval::{Pieces, Retrieval, pipeline_refs, retrieve};
+pub(crate) use status::{CountStatus, count_status};
+pub use status::{has_same_storage, list_statuses, report, status_of};
+
+/// As which node a server runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GeoSettings {
+    /// The name of the node; without one, its external URL.
+    pub node: Option<String>,
+    pub role: Role,
+}
+
+impl Default for GeoSettings {
+    fn default() -> Self {
+        Self { node: None, role: Role::Primary }
+    }
+}
+
+impl GeoSettings {
+    pub(crate) fn identity(&self, external_url: &str) -> Identity {
+        let name = self.node.as_deref().map(str::trim).filter(|name| !name.is_empty());
+        Identity { name: name.unwrap_or(external_url).to_owned(), role: self.role }
+    }
+}

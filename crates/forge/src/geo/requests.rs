@@ -1,0 +1,53 @@
+//! Requests that other nodes sign.
+
+use std::net::IpAddr;
+
+use geo::{
+    credential::API_SCOPE,
+    request::{self, SignedRequest},
+};
+use kernel::{Error, Result};
+use org::namespace::Networks;
+
+use crate::Forge;
+
+/// The node behind a request, by what it shows and where it comes from.
+///
+/// # Errors
+/// 401 from outside of the networks that the settings name, and as [`request::prove`] refuses.
+pub async fn authenticate(
+    forge: &Forge,
+    shown: &str,
+    from: Option<IpAddr>,
+) -> Result<SignedRequest> {
+    ensure_allowed(forge, from)?;
+    let (vault, shown) = (forge.vault.clone(), shown.to_owned());
+    forge.db.peek(move |tx| request::prove(tx, &vault, &shown)).await
+}
+
+/// As [`authenticate`], for a request of the API that a node may also make while it is disabled.
+///
+/// # Errors
+/// As those of [`authenticate`].
+pub async fn authenticate_even_paused(
+    forge: &Forge,
+    shown: &str,
+    from: Option<IpAddr>,
+) -> Result<SignedRequest> {
+    ensure_allowed(forge, from)?;
+    let (vault, shown) = (forge.vault.clone(), shown.to_owned());
+    let request = forge.db.peek(move |tx| request::prove_even_paused(tx, &vault, &shown)).await?;
+    request.ensure_scope(API_SCOPE)?;
+    Ok(request)
+}
+
+/// What nobody can read allows nobody.
+fn ensure_allowed(forge: &Forge, from: Option<IpAddr>) -> Result<()> {
+    let settings = forge.settings();
+    let networks = settings.geo_node_allowed_ips().and_then(Networks::parse);
+    let is_inside = |address| networks.as_ref().is_some_and(|networks| networks.hold(address));
+    match from.is_none_or(is_inside) {
+        true => Ok(()),
+        false => Err(Error::unauthenticated()),
+    }
+}

@@ -1,0 +1,12 @@
+//! What nodes report of themselves: how far they have copied and checked what there is.
+
+pub mod actions;
+mod counts;
+mod figures;
+mod model;
+pub mod replication;
+mod store;
+
+pub use figures::{Counters, FIGURES, Figure, is_counter};
+pub use model::{NodeStatus, STALE_AFTER};
+pub use store::StatusStore;

@@ -1,0 +1,4 @@
+//! Tests of the crate as others use it.
+
+mod server;
+mod standby;

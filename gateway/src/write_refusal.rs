@@ -1,0 +1,85 @@
+//! Requests that write are refused while the installation is maintained, and always on a secondary: one question, asked of
+//! every request before anything else, with all exceptions in one table.
+
+use actix_web::{HttpRequest, HttpResponse, ResponseError as _, http::Method};
+use forge::geo::WriteRefusal;
+
+use crate::{
+    alert_intake,
+    app::App,
+    error::ApiError,
+    git_http::GitRequest,
+    route::{RouteMatch, Router},
+};
+
+/// When a request is answered although it is no mere question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exemption {
+    /// It changes nothing, whatever its method.
+    Always,
+    /// It ends the maintenance, or lets somebody in who does.
+    InMaintenance,
+}
+
+/// What is answered all the same: methods and patterns of routes.
+const EXEMPT: &[(&str, &str, Exemption)] = &[
+    ("POST", "/markdown", Exemption::Always),
+    // The schema refuses what changes something by itself.
+    ("POST", "//api/graphql", Exemption::Always),
+    // A paused secondary reports as well, and its report is no work of anybody's.
+    ("POST", "/geo/status", Exemption::Always),
+    ("PUT", "/application/settings", Exemption::InMaintenance),
+    ("POST", "//oauth/authorize", Exemption::InMaintenance),
+    ("POST", "//oauth/token", Exemption::InMaintenance),
+    ("POST", "//oauth/revoke", Exemption::InMaintenance),
+    ("POST", "//oauth/introspect", Exemption::InMaintenance),
+];
+
+/// The refusal of a request that writes; `None` where it may go on. Git has its own words for it.
+pub(crate) fn refusal(app: &App, req: &HttpRequest, router: &Router) -> Option<HttpResponse> {
+    if req.method().is_safe() && GitRequest::find(req.uri().path()).is_none() {
+        return None;
+    }
+    let reason = app.write_refusal()?;
+    let (method, path) = (req.method(), req.uri().path());
+    if let Some(wanted) = GitRequest::find(path) {
+        let is_push = wanted.writes(method, req.query_string());
+        return is_push.then(|| wanted.refuse_write(&reason));
+    }
+    match is_exempt(method, path, router, &reason) {
+        true => None,
+        false => Some(ApiError::from(reason).error_response()),
+    }
+}
+
+fn is_exempt(method: &Method, path: &str, router: &Router, reason: &WriteRefusal) -> bool {
+    if alert_intake::Address::find(method, path).is_some() {
+        return false;
+    }
+    match router.find(method.as_str(), path) {
+        RouteMatch::Row(row) => {
+            let is_this = |(verb, pattern, _): &&(&str, &str, Exemption)| {
+                (*verb, *pattern) == (row.method, row.pattern)
+            };
+            match EXEMPT.iter().find(is_this) {
+                Some((_, _, Exemption::Always)) => true,
+                Some((_, _, Exemption::InMaintenance)) => {
+                    matches!(reason, WriteRefusal::Maintenance(_))
+                }
+                None => row.reads(),
+            }
+        }
+        // What does not exist is told so, and a sign-in page is no route of the table.
+        RouteMatch::Only(..) => true,
+        RouteMatch::Nothing => true,
+    }
+}
+
+impl From<WriteRefusal> for ApiError {
+    fn from(reason: WriteRefusal) -> Self {
+        match reason {
+            WriteRefusal::Maintenance(text) => Self::Maintenance(text),
+            WriteRefusal::Secondary => Self::Kernel(reason.into()),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! `gateway/src/rest/geo/between_nodes.rs`
+
+use geo::credential::Statement;
+use serde_json::{Value, json};
+use time::Duration;
+
+use super::{caller, credential, primary, secondary, showing};
+use crate::support::TestApp;
+
+const CLOCKS: &str = "Signature not within leeway of 60 seconds. Check your system clocks!";
+
+#[actix_web::test]
+async fn a_report_is_taken_of_the_node_that_signed_it() {
+    let app = TestApp::new();
+    let (node, other) = (secondary(&app, "copy").await, secondary(&app, "third").await);
+    let report = json!({ "geo_node_id": node.id });
+
+    let taken = caller(&app, &node).post("/geo/status", report.clone()).await;
+
+    assert_eq!((taken.status, taken.body), (201, Value::Null));
+    let refusal = json!({ "message": "401 Unauthorized" });
+    caller(&app, &other).post("/geo/status", report.clone()).await.refused(401, refusal.clone());
+    app.anonymous().post("/geo/status", report.clone()).await.refused(401, refusal.clone());
+    app.admin().post("/geo/status", report.clone()).await.refused(401, refusal.clone());
+    let scope = Statement::new([("scope", json!("ada/engine"))]);
+    let elsewhere = credential(&app, &node, &scope);
+    showing(&app, &elsewhere).post("/geo/status", report).await.refused(401, refusal);
+}
+
+#[actix_web::test]
+async fn clocks_that_are_apart_are_told_of() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    let report = json!({ "geo_node_id": node.id });
+    let shown = credential(&app, &node, &Statement::of_api());
+    app.clock.advance(Duration::seconds(119));
+    showing(&app, &shown).post("/geo/status", report.clone()).await.created();
+    app.clock.advance(Duration::seconds(1));
+
+    let refused = showing(&app, &shown).post("/geo/status", report).await;
+
+    refused.refused(401, json!({ "message": CLOCKS }));
+}
+
+#[actix_web::test]
+async fn forged_and_stale_credentials_are_refused() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    let shown = credential(&app, &node, &Statement::of_api());
+    let (head, body) = shown.split_once(':').expect("a credential");
+    let report = json!({ "geo_node_id": node.id });
+    for round in 0..200_usize {
+        let mut bytes = body.as_bytes().to_vec();
+        let at = (round * 31) % (bytes.len() - 1);
+        bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+        let forged = format!("{head}:{}", String::from_utf8_lossy(&bytes));
+        showing(&app, &forged).post("/geo/status", report.clone()).await.with(401);
+    }
+    for odd in ["GL-Geo", "GL-Geo x", "GL-Geo x:y", "GL-Geo :", "gl-geo x:y"] {
+        showing(&app, odd).post("/geo/status", report.clone()).await.with(401);
+    }
+    app.admin().get(&format!("/geo_nodes/{}/status", node.id)).await.with(404);
+}
+
+#[actix_web::test]
+async fn a_disabled_or_removed_node_is_not_heard() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    let (admin, path) = (app.admin(), format!("/geo_nodes/{}", node.id));
+    let report = json!({ "geo_node_id": node.id });
+    let change = json!({ "name": "copy", "url": "https://copy.test", "enabled": false });
+    admin.put(&path, change).await.ok();
+
+    caller(&app, &node).post("/geo/status", report.clone()).await.with(401);
+    admin.delete(&path).await.with(204);
+
+    caller(&app, &node).post("/geo/status", report).await.with(401);
+}
+
+#[actix_web::test]
+async fn nodes_are_heard_from_allowed_addresses() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    let (admin, settings) = (app.admin(), "/application/settings");
+    let report = json!({ "geo_node_id": node.id });
+    admin.put(settings, json!({ "geo_node_allowed_ips": "192.0.2.0/24" })).await.ok();
+
+    caller(&app, &node).from("192.0.2.7").post("/geo/status", report.clone()).await.created();
+    caller(&app, &node).from("198.51.100.7").post("/geo/status", report).await.with(401);
+
+    for odd in ["", "  ", "here", "192.0.2.0/99"] {
+        let refused = admin.put(settings, json!({ "geo_node_allowed_ips": odd })).await;
+        assert_eq!(refused.status, 400, "{odd:?}");
+    }
+}
+
+#[actix_web::test]
+async fn a_report_of_what_cannot_be_is_refused() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    for (field, value) in [
+        ("db_replication_lag_seconds", json!(-1)),
+        ("last_event_id", json!("x")),
+        ("last_event_date", json!("yesterday")),
+        ("status_message", json!("x".repeat(10_001))),
+        ("version", json!("x".repeat(256))),
+        ("status", json!("x")),
+        ("status", json!({ "uploads_count": -1 })),
+        ("status", json!({ "uploads_count": "many" })),
+    ] {
+        let mut report = json!({ "geo_node_id": node.id });
+        report[field] = value;
+        assert_eq!(caller(&app, &node).post("/geo/status", report).await.status, 400, "{field}");
+    }
+    app.admin().get(&format!("/geo_nodes/{}/status", node.id)).await.with(404);
+}
+
+#[actix_web::test]
+async fn the_primary_does_not_report() {
+    let app = TestApp::new();
+    let id = primary(&app).await["id"].clone();
+    let id = kernel::ids::GeoNodeId(id.as_i64().expect("an id"));
+    let node = app.write(move |tx| geo::node::NodeStore::geo_node(tx, id)).expect("the node");
+    let refused = caller(&app, &node).post("/geo/status", json!({ "geo_node_id": id })).await;
+    assert_eq!(refused.status, 400);
+}
+
+#[actix_web::test]
+async fn a_file_is_given_to_the_node_that_signed_for_it() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    let name = "0123456789abcdef0123456789abcdef/7/plan.txt";
+    let mut file = app.state.uploads.begin(name).expect("a file is begun");
+    file.write(b"hello").await.expect("a file is written");
+    file.finish().await.expect("the file is kept");
+    let sum = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+    let noted = app.clock.now();
+    app.write(move |tx| db::checksum::files::note(tx, "uploads", name, sum, noted));
+    let wish = |checksum: &str| {
+        Statement::new([
+            ("replicable_name", json!("upload")),
+            ("replicable_id", json!(name)),
+            ("checksum", json!(checksum)),
+        ])
+    };
+    let path = format!("/geo/retrieve/upload/{name}");
+    let given = showing(&app, &credential(&app, &node, &wish(sum))).get(&path).await;
+    assert_eq!((given.status, &*given.bytes), (200, &b"hello"[..]));
+    assert_eq!(given.header("x-checksum-sha256"), Some(sum));
+    let other = showing(&app, &credential(&app, &node, &wish("00"))).get(&path).await;
+    other.refused(404, json!({ "message": "Checksum mismatch" }));
+    caller(&app, &node).get(&path).await.with(401);
+    let elsewhere = showing(&app, &credential(&app, &node, &wish(sum)));
+    elsewhere.get("/geo/retrieve/upload/another").await.with(401);
+    let gone = "0123456789abcdef0123456789abcdef/8/plan.txt";
+    app.write(move |tx| db::checksum::files::note(tx, "uploads", gone, sum, noted));
+    let wish =
+        Statement::new([("replicable_name", json!("upload")), ("replicable_id", json!(gone))]);
+    let path = format!("/geo/retrieve/upload/{gone}");
+    let lost = showing(&app, &credential(&app, &node, &wish)).get(&path).await;
+    lost.refused(404, json!({ "message": "File not found", "geo_code": "FILE_NOT_FOUND" }));
+}

@@ -15,6 +15,8 @@ pub mod standings;
 pub mod standings_of_one;
 pub(crate) mod tree;
 
+use std::collections::HashMap;
+
 use db::{
     Database, Tx, each_backend, error,
     schema::{namespace_access, project_access, project_group_links, projects},
@@ -28,7 +30,9 @@ use kernel::{
 
 pub use self::{
     event::Event,
-    locate::{IdOrPath, locate_group, locate_project, locate_projects, seen_namespace},
+    locate::{
+        IdOrPath, locate_group, locate_groups, locate_project, locate_projects, seen_namespace,
+    },
     lock::alone,
     reach::Reach,
     role::Role,
@@ -88,6 +92,33 @@ pub fn level_in_namespace(
         Some((level, until)) if tx.now < until => Ok(level),
         Some(_) => Ok(projection::role_in_namespace(tx, user, namespace)?.level),
     }
+}
+
+/// As [`level_in_namespace`], for several at once; where the actor has no role, there is no entry.
+pub fn levels_in_namespaces(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    namespaces: &[NamespaceId],
+) -> Result<HashMap<NamespaceId, AccessLevel>> {
+    let Some(user) = actor.id else { return Ok(HashMap::new()) };
+    let rows = namespace_access::table
+        .filter(namespace_access::user_id.eq(user))
+        .filter(namespace_access::namespace_id.eq_any(namespaces))
+        .select((
+            namespace_access::namespace_id,
+            namespace_access::access_level,
+            namespace_access::until,
+        ));
+    let rows: Vec<(NamespaceId, AccessLevel, Ts)> =
+        each_backend!(tx, |conn| rows.load(conn).map_err(error("Member")))?;
+    let mut levels = HashMap::new();
+    for (namespace, level, until) in rows {
+        let level = level_now(tx, Some(level), Some(until), |tx| {
+            Ok(projection::role_in_namespace(tx, user, namespace)?.level)
+        })?;
+        levels.insert(namespace, level);
+    }
+    Ok(levels)
 }
 
 /// Whether a project is shared with a group.

@@ -1,6 +1,7 @@
 //! People, groups and projects: who they are, where they live, and how each caller stands there.
 
 pub mod access;
+pub mod application;
 pub mod custom_attribute;
 pub mod email;
 mod expiry;

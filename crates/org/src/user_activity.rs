@@ -1,5 +1,7 @@
 //! Memberships and last activity of users, for administrators.
 
+use std::collections::HashMap;
+
 use db::{
     CountOf, Tx, each_backend, error,
     schema::{members, namespaces, projects, users},
@@ -11,7 +13,7 @@ use kernel::{
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use crate::user::User;
+use crate::{member::Member, user::User};
 
 kernel::text_enum! {
     /// What somebody is a member of.
@@ -107,6 +109,48 @@ pub fn associations(tx: &mut Tx<'_>, user: UserId) -> Result<Associations> {
         .count();
     let projects: i64 = each_backend!(tx, |conn| inside.get_result(conn).map_err(error("Member")))?;
     Ok(Associations { groups, projects })
+}
+
+/// In how many groups each of these people is a member; who is in none has no entry.
+pub fn group_counts(tx: &mut Tx<'_>, users: &[UserId]) -> Result<HashMap<UserId, i64>> {
+    let now = tx.now;
+    let rows = members::table
+        .inner_join(namespaces::table.on(namespaces::id.nullable().eq(members::namespace_id)))
+        .filter(members::user_id.eq_any(users))
+        .filter(members::expires_at.is_null().or(members::expires_at.gt(now)))
+        .filter(namespaces::deleted_at.is_null())
+        .group_by(members::user_id)
+        .select((members::user_id, diesel::dsl::count_star()));
+    let rows: Vec<(UserId, i64)> =
+        each_backend!(tx, |conn| rows.load(conn).map_err(error("Member")))?;
+    Ok(rows.into_iter().collect())
+}
+
+/// The memberships of some people in groups or in projects, those first that were given first.
+pub fn memberships_of(
+    tx: &mut Tx<'_>,
+    users: &[UserId],
+    kind: SourceKind,
+) -> Result<HashMap<UserId, Vec<Member>>> {
+    let now = tx.now;
+    let rows: Vec<Member> = each_backend!(tx, |conn| {
+        let found = members::table
+            .filter(members::user_id.eq_any(users))
+            .filter(members::expires_at.is_null().or(members::expires_at.gt(now)))
+            .order(members::id)
+            .select(Member::as_select())
+            .into_boxed();
+        let found = match kind {
+            SourceKind::Project => found.filter(members::project_id.is_not_null()),
+            SourceKind::Namespace => found.filter(members::namespace_id.is_not_null()),
+        };
+        found.load(conn).map_err(error("Member"))
+    })?;
+    let mut all: HashMap<UserId, Vec<Member>> = HashMap::new();
+    for member in rows {
+        all.entry(member.user_id).or_default().push(member);
+    }
+    Ok(all)
 }
 
 /// People who were here since then, those first whom nobody has seen for longest.

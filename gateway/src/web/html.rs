@@ -4,8 +4,16 @@ use actix_web::{HttpResponse, http::StatusCode};
 
 /// A page; `title` and `body` are HTML.
 pub fn page(status: StatusCode, title: &str, body: &str) -> HttpResponse {
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; \
-                  frame-ancestors 'none'";
+    page_leading_to(status, title, body, "")
+}
+
+/// A page whose forms may lead away from here, to this origin alone: browsers ask for a permission for that, too.
+pub fn page_leading_to(status: StatusCode, title: &str, body: &str, origin: &str) -> HttpResponse {
+    let policy = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self' {origin}; base-uri 'none'; \
+         frame-ancestors 'none'"
+    )
+    .replace(" ;", ";");
     let text = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width\"><title>{title}</title><style>body{{font:16px/1.5 sans-serif;max-width:30em;\

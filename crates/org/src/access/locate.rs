@@ -7,8 +7,9 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
 };
 
-use super::level_in_namespace;
+use super::{level_in_namespace, levels_in_namespaces};
 use crate::{
+    hierarchy::known_groups,
     namespace::{Kind, Namespace, networks::shut_out_of_group, seen, store::NamespaceStore},
     project::store::{ProjectStore, ProjectWithLevel},
 };
@@ -71,6 +72,22 @@ pub fn locate_projects(
 pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Group, Standing)> {
     let found = find(tx, id)?;
     stand_in(tx, actor, found.as_ref())
+}
+
+/// As [`locate_group`] by ids, for several at once; what is absent, personal or invisible is left out.
+pub fn locate_groups(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    ids: &[NamespaceId],
+) -> Result<Vec<(Namespace, Standing)>> {
+    let known = known_groups(tx, actor, ids)?;
+    let levels = levels_in_namespaces(tx, actor, ids)?;
+    let stand = |group: Namespace| {
+        let level = levels.get(&group.id).copied().unwrap_or_default();
+        let standing = Standing { visible: true, ..in_group(actor, level, &group) };
+        (group, standing)
+    };
+    Ok(known.into_iter().map(stand).collect())
 }
 
 fn find(tx: &mut Tx<'_>, id: &IdOrPath) -> Result<Option<Namespace>> {

@@ -67,13 +67,16 @@ pub fn given(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<Membership
     Ok(shown(&member, tx.user(user)?, creator))
 }
 
-fn shown(member: &Member, user: User, created_by: Option<User>) -> Membership {
+pub(super) fn shown(member: &Member, user: User, created_by: Option<User>) -> Membership {
     Membership {
+        id: member.id,
+        source: member.source(),
         user,
         access_level: member.level(),
         state: member.state(),
         expires_at: member.expires_at,
         created_at: member.created_at,
+        updated_at: member.updated_at,
         created_by,
     }
 }
@@ -126,7 +129,7 @@ pub(crate) fn known_here(
     )))
 }
 
-fn living(tx: &Tx<'_>) -> String {
+pub(super) fn living(tx: &Tx<'_>) -> String {
     format!("(m.expires_at IS NULL OR m.expires_at > {})", tx.now.0)
 }
 
@@ -157,7 +160,7 @@ fn people(tx: &mut Tx<'_>, source: Source, reach: &Reach, state: Option<State>) 
 }
 
 /// A page of the values of `key` in `rows`, narrowed to what the filter asks for.
-fn chosen(
+pub(super) fn chosen(
     tx: &mut Tx<'_>,
     rows: &str,
     key: &str,
@@ -210,7 +213,7 @@ fn listed(ids: &[UserId]) -> String {
 }
 
 /// For each of these people the membership that counts, with what it gives here.
-fn highest(
+pub(super) fn highest(
     tx: &mut Tx<'_>,
     reach: &Reach,
     people: &[UserId],
@@ -242,7 +245,10 @@ fn highest(
     Ok(best)
 }
 
-fn givers(tx: &mut Tx<'_>, ids: impl Iterator<Item = UserId>) -> Result<HashMap<UserId, User>> {
+pub(super) fn givers(
+    tx: &mut Tx<'_>,
+    ids: impl Iterator<Item = UserId>,
+) -> Result<HashMap<UserId, User>> {
     let mut ids: Vec<UserId> = ids.collect();
     ids.sort_unstable();
     ids.dedup();
@@ -250,7 +256,7 @@ fn givers(tx: &mut Tx<'_>, ids: impl Iterator<Item = UserId>) -> Result<HashMap<
 }
 
 /// Which of these groups are private and not the actor's.
-fn secret_groups(
+pub(super) fn secret_groups(
     tx: &mut Tx<'_>,
     actor: Actor,
     groups: impl Iterator<Item = NamespaceId>,

@@ -54,11 +54,15 @@ pub struct NewMember {
 /// A member as lists show one.
 #[derive(Clone, Debug)]
 pub struct Membership {
+    pub id: MemberId,
+    /// Where it was given.
+    pub source: Source,
     pub user: User,
     pub access_level: AccessLevel,
     pub state: State,
     pub expires_at: Option<Ts>,
     pub created_at: Ts,
+    pub updated_at: Ts,
     /// Nobody, where the group that it comes from is none of the reader's business.
     pub created_by: Option<User>,
 }
@@ -83,4 +87,19 @@ pub struct MemberFilter {
     pub only: Option<Vec<UserId>>,
     pub skip: Vec<UserId>,
     pub state: Option<State>,
+}
+
+/// How members of a list relate to the project or group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Relations {
+    /// Added to it.
+    pub direct: bool,
+    /// Added to a group above it.
+    pub inherited: bool,
+    /// Added to a group inside the group; of a project, inside the project's group.
+    pub descendants: bool,
+    /// Members of a group that was invited to it.
+    pub invited: bool,
+    /// Members of a group that was invited to a group above it.
+    pub invited_above: bool,
 }

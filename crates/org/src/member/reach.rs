@@ -13,7 +13,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use super::{Member, Source, State, member_source::Lineage};
+use super::{Member, Relations, Source, State, member_source::Lineage};
 use crate::{
     access::role::FOREVER,
     expiry::living_in,
@@ -54,7 +54,16 @@ impl Reach {
             Source::Project(id) => Some(id),
             Source::Group(_) => None,
         };
-        let own = lineage.ids();
+        Self::invited_to(tx, actor, project, lineage.ids())
+    }
+
+    /// A project and some groups with the groups that were invited to them.
+    fn invited_to(
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        project: Option<ProjectId>,
+        own: Vec<NamespaceId>,
+    ) -> Result<Self> {
         let house = house(tx, actor, project, &listed(own.iter()));
         let houses: Vec<SourceGroup> = listing::rows(
             tx,
@@ -73,6 +82,40 @@ impl Reach {
             *kept = cap.max(*kept);
         }
         Ok(Self { project, own, invited, hides })
+    }
+
+    /// The places that relate to a source in one of some ways; `below` are the groups inside it that the reader may know of.
+    pub(super) fn related(
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        lineage: &Lineage,
+        relations: Relations,
+        below: Vec<NamespaceId>,
+    ) -> Result<Self> {
+        let (project, group) = match lineage.source() {
+            Source::Project(id) => (Some(id), None),
+            Source::Group(id) => (None, Some(id)),
+        };
+        // Invitations to the source, and those to what it lies in, are found apart.
+        let all = lineage.ids();
+        let invited_to: Vec<NamespaceId> = match (relations.invited, relations.invited_above) {
+            (true, true) => all,
+            (true, false) => group.into_iter().collect(),
+            (false, true) => lineage.above().iter().map(|group| group.id).collect(),
+            (false, false) => Vec::new(),
+        };
+        let invited_project = project.filter(|_| relations.invited);
+        let mut reach = match invited_to.is_empty() && invited_project.is_none() {
+            true => Self { project, own: Vec::new(), invited: BTreeMap::new(), hides: false },
+            false => Self::invited_to(tx, actor, invited_project, invited_to)?,
+        };
+        reach.project = project.filter(|_| relations.direct);
+        reach.own = group.filter(|_| relations.direct).into_iter().collect();
+        if relations.inherited {
+            reach.own.extend(lineage.above().iter().map(|group| group.id));
+        }
+        reach.own.extend(below);
+        Ok(reach)
     }
 
     /// Whether nobody who has a role is to be left out.

@@ -79,6 +79,7 @@ impl Question {
         let narrowed = filter.search.is_some()
             || filter.place != TreeLevel::Anywhere
             || !filter.skip.is_empty()
+            || filter.ids.is_some()
             || !filter.attributes.is_empty()
             || filter.elsewhere
             || self.shortened;
@@ -117,6 +118,10 @@ fn question(tx: &mut Tx<'_>, filter: &GroupFilter, skipped: i64) -> Result<Quest
     if !filter.skip.is_empty() {
         let skipped: Vec<i64> = filter.skip.iter().map(|id| id.0).collect();
         all.plain(format!("g.id NOT IN ({})", list_of(&skipped)));
+    }
+    if let Some(ids) = &filter.ids {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        all.plain(format!("g.id IN ({})", list_of(&ids)));
     }
     filter::having(&mut all, "g.id", "namespace_id", &filter.attributes);
     if let Some(term) = &filter.search {

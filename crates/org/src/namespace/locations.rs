@@ -58,6 +58,16 @@ pub fn of_project(
     found(tx, grant.actor(), &LocationPurpose::Project, &[home], search, page)
 }
 
+/// Groups in which the actor may make projects.
+pub fn for_projects(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    search: Option<&str>,
+    page: PageRequest,
+) -> Result<Page<Namespace>> {
+    found(tx, actor, &LocationPurpose::Project, &[], search, page)
+}
+
 #[expect(
     clippy::too_many_lines,
     reason = "one query, whose filters are compiled for each database"

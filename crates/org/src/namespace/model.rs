@@ -240,6 +240,8 @@ pub struct GroupFilter {
     pub place: TreeLevel,
     pub search: Option<String>,
     pub skip: Vec<NamespaceId>,
+    /// Only these.
+    pub ids: Option<Vec<NamespaceId>>,
     /// What administrators noted of them; all of these.
     pub attributes: Vec<CustomAttribute>,
     /// Whether they are wanted from a place where nothing is kept.

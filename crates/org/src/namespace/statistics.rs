@@ -17,6 +17,11 @@ pub trait GroupStatistics {
         &mut self,
         groups: &[NamespaceId],
     ) -> Result<HashMap<NamespaceId, Statistics>>;
+    /// For each namespace the sum over all projects and groups inside it, at any depth, and the namespace itself.
+    fn statistics_of_trees(
+        &mut self,
+        namespaces: &[NamespaceId],
+    ) -> Result<HashMap<NamespaceId, Statistics>>;
     fn record_group_wiki_size(&mut self, group: NamespaceId, bytes: i64) -> Result<()>;
 }
 
@@ -34,6 +39,18 @@ struct Sum {
     wiki_size: i64,
     #[diesel(sql_type = BigInt)]
     uploads_size: i64,
+}
+
+impl From<Sum> for Statistics {
+    fn from(row: Sum) -> Self {
+        Self {
+            commit_count: row.commit_count,
+            repository_size: row.repository_size,
+            lfs_objects_size: row.lfs_objects_size,
+            wiki_size: row.wiki_size,
+            uploads_size: row.uploads_size,
+        }
+    }
 }
 
 impl GroupStatistics for Tx<'_> {
@@ -55,17 +72,34 @@ impl GroupStatistics for Tx<'_> {
             list_of(&groups)
         );
         let rows: Vec<Sum> = rows(self, &sql, &[])?;
-        let sums = rows.into_iter().map(|row| {
-            let sum = Statistics {
-                commit_count: row.commit_count,
-                repository_size: row.repository_size,
-                lfs_objects_size: row.lfs_objects_size,
-                wiki_size: row.wiki_size,
-                uploads_size: row.uploads_size,
-            };
-            (NamespaceId(row.id), sum)
-        });
-        Ok(sums.collect())
+        Ok(rows.into_iter().map(|row| (NamespaceId(row.id), row.into())).collect())
+    }
+
+    fn statistics_of_trees(
+        &mut self,
+        namespaces: &[NamespaceId],
+    ) -> Result<HashMap<NamespaceId, Statistics>> {
+        let ids: Vec<i64> = namespaces.iter().map(|id| id.0).collect();
+        // Everything below a namespace has a key between these two.
+        let inside = |row: &str| {
+            format!("{row}.path_key >= r.path_key || '/' AND {row}.path_key < r.path_key || '0'")
+        };
+        let sql = format!(
+            "SELECT r.id, CAST(COALESCE(SUM(s.commit_count), 0) AS BIGINT) AS commit_count, \
+             CAST(COALESCE(SUM(s.repository_size), 0) AS BIGINT) AS repository_size, \
+             CAST(COALESCE(SUM(s.lfs_objects_size), 0) AS BIGINT) AS lfs_objects_size, \
+             CAST(COALESCE(SUM(s.wiki_size), 0) + (SELECT COALESCE(SUM(n.wiki_size), 0) FROM namespaces n \
+             WHERE n.deleted_at IS NULL AND (n.id = r.id OR ({}))) AS BIGINT) AS wiki_size, \
+             CAST(COALESCE(SUM(s.uploads_size), 0) AS BIGINT) AS uploads_size \
+             FROM namespaces r LEFT JOIN projects p ON p.deleted_at IS NULL AND {} \
+             LEFT JOIN project_statistics s ON s.project_id = p.id \
+             WHERE r.id IN ({}) GROUP BY r.id, r.path_key",
+            inside("n"),
+            inside("p"),
+            list_of(&ids)
+        );
+        let rows: Vec<Sum> = rows(self, &sql, &[])?;
+        Ok(rows.into_iter().map(|row| (NamespaceId(row.id), row.into())).collect())
     }
 
     fn record_group_wiki_size(&mut self, group: NamespaceId, bytes: i64) -> Result<()> {

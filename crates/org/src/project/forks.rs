@@ -5,6 +5,7 @@ use diesel::prelude::*;
 use kernel::{
     AccessLevel, Error, FieldErrors, Grant, Result, Ts, Visibility,
     ids::{NamespaceId, ProjectId},
+    page::PageRequest,
 };
 
 use super::{
@@ -19,7 +20,7 @@ use super::{
 use crate::{
     access,
     member::store::MemberStore,
-    namespace::{Namespace, store::NamespaceStore},
+    namespace::{Namespace, locations, store::NamespaceStore},
     policy::{ForkProject, OwnProject},
     user::store::UserStore,
 };
@@ -92,6 +93,36 @@ fn target(
     } else {
         Err(Error::not_found("Target Namespace"))
     }
+}
+
+/// So many groups are offered to whoever forks a project.
+const OFFERED_GROUPS: i64 = 1_000;
+
+/// Namespaces into which the caller may fork a project: their own, then groups.
+pub fn targets(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ForkProject>,
+    search: Option<&str>,
+) -> Result<Vec<Namespace>> {
+    let (actor, source) = (grant.actor(), tx.project(grant.project())?);
+    let search = search.filter(|text| !text.trim().is_empty());
+    let matches = |home: &Namespace| {
+        let part = search.unwrap_or_default().to_lowercase();
+        home.path.to_lowercase().contains(&part) || home.name.to_lowercase().contains(&part)
+    };
+    let own = tx.personal_namespace(grant.user()?)?;
+    let own = own.filter(|home| home::may_create_with(actor, AccessLevel::NoAccess, home));
+    let page = PageRequest { page: 1, per_page: OFFERED_GROUPS };
+    let groups = locations::for_projects(tx, actor, search, page)?.items;
+    let all = own.filter(matches).into_iter().chain(groups);
+    let line = tx.lineage(source.namespace_id)?;
+    let Some(top) = line.last().filter(|top| top.settings().prevent_forking_outside_group) else {
+        return Ok(all.collect());
+    };
+    let inside = format!("{}/", top.full_path.to_lowercase());
+    let stays =
+        |home: &Namespace| home.id == top.id || home.full_path.to_lowercase().starts_with(&inside);
+    Ok(all.filter(stays).collect())
 }
 
 /// Whether two projects belong to one fork network.

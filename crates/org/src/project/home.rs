@@ -32,19 +32,27 @@ pub(super) fn is_own(actor: Actor, home: &Namespace) -> bool {
 
 /// Whether the actor may put projects into a namespace. External people make none, whatever their role.
 pub fn may_create_in(tx: &mut Tx<'_>, actor: Actor, home: &Namespace) -> Result<bool> {
+    if actor.admin || actor.external || home.kind == Kind::User {
+        return Ok(may_create_with(actor, AccessLevel::NoAccess, home));
+    }
+    let level = access::level_in_namespace(tx, actor, home.id)?;
+    Ok(may_create_with(actor, level, home))
+}
+
+/// As [`may_create_in`], where the actor's role in the namespace is known.
+pub fn may_create_with(actor: Actor, level: AccessLevel, home: &Namespace) -> bool {
     if actor.admin {
-        return Ok(true);
+        return true;
     }
     if actor.external {
-        return Ok(false);
+        return false;
     }
-    let needed = match (home.kind, home.project_creation_level.as_str()) {
-        (Kind::User, _) => return Ok(is_own(actor, home)),
-        (Kind::Group, "noone") => return Ok(false),
-        (Kind::Group, "developer") => AccessLevel::Developer,
-        (Kind::Group, _) => AccessLevel::Maintainer,
-    };
-    Ok(access::level_in_namespace(tx, actor, home.id)? >= needed)
+    match (home.kind, home.project_creation_level.as_str()) {
+        (Kind::User, _) => is_own(actor, home),
+        (Kind::Group, "noone") => false,
+        (Kind::Group, "developer") => level >= AccessLevel::Developer,
+        (Kind::Group, _) => level >= AccessLevel::Maintainer,
+    }
 }
 
 /// Refuses a further project in the personal namespace of somebody who has enough.

@@ -73,6 +73,8 @@ pub struct ProjectFilter {
     pub last_activity_before: Option<Ts>,
     pub updated_after: Option<Ts>,
     pub updated_before: Option<Ts>,
+    /// Only these.
+    pub ids: Option<Vec<ProjectId>>,
     pub topics: Vec<String>,
     pub topic_id: Option<i64>,
     pub repository_storage: Option<String>,

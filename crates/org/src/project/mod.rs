@@ -5,6 +5,7 @@ pub mod change;
 pub mod event;
 pub mod forks;
 pub mod home;
+pub mod import;
 pub mod in_group;
 pub mod links;
 pub mod list;

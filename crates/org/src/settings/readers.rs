@@ -50,6 +50,7 @@ readers! {
         admin_mode,
         allow_group_owners_to_manage_ldap,
         asset_proxy_enabled,
+        disable_admin_oauth_scopes,
         disable_personal_access_tokens,
         email_restrictions_enabled,
         group_owners_can_manage_default_branch_protection,
@@ -104,6 +105,7 @@ readers! {
         email_additional_text,
         email_restrictions,
         enabled_git_access_protocol,
+        geo_node_allowed_ips,
         home_page_url,
         maintenance_mode_message,
         rate_limiting_response_text,
@@ -115,6 +117,7 @@ readers! {
     }
     words -> Vec<&str> {
         asset_proxy_allowlist,
+        import_sources,
         notes_create_limit_allowlist,
         users_get_by_id_limit_allowlist,
         valid_runner_registrars,

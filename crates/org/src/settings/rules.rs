@@ -4,6 +4,7 @@ use kernel::{Faults, Result};
 use serde_json::{Map, Value};
 
 use super::{document::GivenSettings, table};
+use crate::namespace::Networks;
 
 /// Refuses values that do not fit together, as far as a request touches them: what was stored before a rule existed keeps nobody
 /// from changing something else.
@@ -17,6 +18,7 @@ pub(super) fn check(values: &Map<String, Value>, given: &GivenSettings) -> Resul
     rules.housekeeping(&mut faults);
     rules.paths(&mut faults);
     rules.client_key(&mut faults);
+    rules.geo_networks(&mut faults);
     faults.into_result()
 }
 
@@ -59,6 +61,22 @@ impl Rules<'_> {
         }
         for name in NEEDED.into_iter().filter(|name| self.is_blank(name)) {
             faults.add(name, "can't be blank");
+        }
+    }
+
+    /// Nodes are heard from these networks alone: a list that nobody can read would shut all of them out.
+    fn geo_networks(&self, faults: &mut Faults) {
+        const LIST: &str = "geo_node_allowed_ips";
+        if !self.touches(&[LIST]) {
+            return;
+        }
+        if self.is_blank(LIST) {
+            faults.add(LIST, "can't be blank");
+        } else if Networks::parse(self.value(LIST).as_str().unwrap_or_default()).is_none() {
+            faults.add(
+                LIST,
+                "must be addresses and networks, joined by commas, as in 10.1.0.0/16, ::/0",
+            );
         }
     }
 

@@ -1,5 +1,7 @@
 //! Saying something, and taking it back when its time has come.
 
+use std::collections::HashMap;
+
 use db::{Tx, each_backend, error, schema::user_statuses};
 use diesel::prelude::*;
 use kernel::{Result, Ts, ids::UserId};
@@ -35,6 +37,18 @@ pub fn status(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Status>> {
         .map_err(error("Status")))?;
     let now = tx.now;
     Ok(found.filter(|status| status.clear_status_at.is_none_or(|end| end > now)))
+}
+
+/// As [`status`], of several people at once; those who say nothing have no entry.
+pub fn statuses(tx: &mut Tx<'_>, users: &[UserId]) -> Result<HashMap<UserId, Status>> {
+    let rows = user_statuses::table.filter(user_statuses::user_id.eq_any(users));
+    let rows: Vec<(UserId, Status)> = each_backend!(tx, |conn| rows
+        .select((user_statuses::user_id, Status::as_select()))
+        .load(conn)
+        .map_err(error("Status")))?;
+    let now = tx.now;
+    let lasts = |status: &Status| status.clear_status_at.is_none_or(|end| end > now);
+    Ok(rows.into_iter().filter(|(_, status)| lasts(status)).collect())
 }
 
 /// Says something; with nothing to say, falls silent.

@@ -3,7 +3,7 @@
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
     Ts,
-    ids::{TokenId, UserId},
+    ids::{ApplicationId, TokenId, UserId},
 };
 use rand::RngExt;
 use sha2::{Digest, Sha256};
@@ -32,6 +32,8 @@ pub struct AccessToken {
     pub last_used_at: Option<Ts>,
     /// The first token of a chain of rotations.
     pub family_id: Option<TokenId>,
+    /// The application that it was given to.
+    pub application_id: Option<ApplicationId>,
 }
 
 impl AccessToken {

@@ -6,7 +6,7 @@ use db::{Tx, each_backend, error, schema::access_tokens};
 use diesel::prelude::*;
 use kernel::{
     Result,
-    ids::{TokenId, UserId},
+    ids::{ApplicationId, TokenId, UserId},
 };
 use time::Duration;
 
@@ -51,22 +51,55 @@ pub fn sign_in(
     tx: &mut Tx<'_>,
     user: &User,
     scopes: &Scopes,
-    address: Option<IpAddr>,
+    (application, address): (Option<ApplicationId>, Option<IpAddr>),
 ) -> Result<Pair> {
     actions::record_sign_in(tx, user, address)?;
-    issue(tx, user.id, scopes, None)
+    issue_first(tx, user.id, scopes, application)
 }
 
-/// The next pair; `None` where `secret` renews nothing. The old pair works until the new one is used.
-pub fn refresh(tx: &mut Tx<'_>, secret: &Secret) -> Result<Option<Pair>> {
-    let Some((old, user)) = tx.find_refreshable(secret)? else { return Ok(None) };
-    if old.revoked || user.state != State::Active {
-        return Ok(None);
+/// What comes of a token that is to be renewed.
+#[derive(Clone, Debug)]
+pub enum Renewal {
+    Pair(Box<Pair>),
+    /// It renews nothing, or nothing for this application.
+    Invalid,
+    /// More is asked for than there was.
+    ScopeGrowth,
+    /// It was renewed before, by somebody who used what they got: either of the two may be a thief, so that nothing is left
+    /// of the chain.
+    Replay(Box<User>),
+}
+
+/// The next pair, for the application that the old one was given to, with no more scopes. The old pair works until the new
+/// one is used; renewed again before that, it ends the one that nobody used.
+pub fn refresh(
+    tx: &mut Tx<'_>,
+    secret: &Secret,
+    application: Option<ApplicationId>,
+    scopes: Option<&Scopes>,
+) -> Result<Renewal> {
+    let found = tx.find_refreshable(secret)?;
+    let Some((old, user)) = found.filter(|(old, _)| old.application_id == application) else {
+        return Ok(Renewal::Invalid);
+    };
+    if old.revoked {
+        tx.revoke_family(&old)?;
+        return Ok(Renewal::Replay(Box::new(user)));
+    }
+    if user.state != State::Active {
+        return Ok(Renewal::Invalid);
+    }
+    let own = old.scopes();
+    let scopes = scopes.unwrap_or(&own);
+    if scopes.0.iter().any(|scope| !own.has(*scope)) {
+        return Ok(Renewal::ScopeGrowth);
     }
     if old.last_used_at.is_none() {
         first_use(tx, &old)?;
     }
-    issue(tx, user.id, &old.scopes(), Some(old.family())).map(Some)
+    tx.revoke_newer(&old)?;
+    let pair = issue(tx, (user.id, application), scopes, Some(old.family()))?;
+    Ok(Renewal::Pair(Box::new(pair)))
 }
 
 /// Ends the pairs that came before, now that this one is in use.
@@ -75,17 +108,30 @@ pub fn first_use(tx: &mut Tx<'_>, token: &AccessToken) -> Result<()> {
     tx.touch_token(token.id)
 }
 
-/// Ends a pair, by either of its halves. Unknown secrets end nothing.
-pub fn revoke(tx: &mut Tx<'_>, secret: &Secret) -> Result<()> {
-    let by_access = tx.find_token(secret)?.filter(|(token, _)| token.kind == Kind::OAuth);
-    let found = match by_access {
-        Some(found) => Some(found),
-        None => tx.find_refreshable(secret)?,
-    };
-    found.map_or(Ok(()), |(token, _)| tx.revoke_token(token.id))
+/// The pair that one of its halves belongs to, with its user.
+pub fn find_half(tx: &mut Tx<'_>, secret: &Secret) -> Result<Option<(AccessToken, User)>> {
+    match tx.find_token(secret)?.filter(|(token, _)| token.kind == Kind::OAuth) {
+        Some(found) => Ok(Some(found)),
+        None => tx.find_refreshable(secret),
+    }
 }
 
-fn issue(tx: &mut Tx<'_>, user: UserId, scopes: &Scopes, family: Option<TokenId>) -> Result<Pair> {
+/// The first pair of a chain.
+pub fn issue_first(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    scopes: &Scopes,
+    application: Option<ApplicationId>,
+) -> Result<Pair> {
+    issue(tx, (user, application), scopes, None)
+}
+
+fn issue(
+    tx: &mut Tx<'_>,
+    (user, application): (UserId, Option<ApplicationId>),
+    scopes: &Scopes,
+    family: Option<TokenId>,
+) -> Result<Pair> {
     let (access, refresh) = (Secret::generate_hex(), Secret::generate_hex());
     let row = (
         access_tokens::user_id.eq(user),
@@ -98,6 +144,7 @@ fn issue(tx: &mut Tx<'_>, user: UserId, scopes: &Scopes, family: Option<TokenId>
         access_tokens::expires_at.eq(Some(tx.now.plus(LIFETIME))),
         access_tokens::revoked.eq(false),
         access_tokens::family_id.eq(family),
+        access_tokens::application_id.eq(application),
     );
     let insert = diesel::insert_into(access_tokens::table).values(row);
     let token = each_backend!(tx, |conn| insert

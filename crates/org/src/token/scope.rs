@@ -22,6 +22,18 @@ impl Scopes {
     pub fn parse(words: &str) -> Self {
         Self(words.split_whitespace().filter_map(Scope::find).collect())
     }
+
+    /// As [`parse`](Self::parse), each once; `None` where a word is no scope.
+    pub fn read(words: &str) -> Option<Self> {
+        let mut scopes = Vec::new();
+        for word in words.split_whitespace() {
+            let scope = Scope::find(word)?;
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
+        Some(Self(scopes))
+    }
 }
 
 impl std::fmt::Display for Scopes {

@@ -55,6 +55,8 @@ pub trait TokenStore {
     fn revoke_family(&mut self, token: &AccessToken) -> Result<()>;
     /// Revokes the tokens of a chain that came before this one.
     fn revoke_older(&mut self, token: &AccessToken) -> Result<()>;
+    /// Revokes the tokens of a chain that came after this one.
+    fn revoke_newer(&mut self, token: &AccessToken) -> Result<()>;
 }
 
 impl TokenStore for Tx<'_> {
@@ -195,6 +197,17 @@ impl TokenStore for Tx<'_> {
         let rows = access_tokens::table
             .filter(access_tokens::id.eq(first).or(access_tokens::family_id.eq(first)))
             .filter(access_tokens::id.lt(token.id));
+        each_backend!(self, |conn| diesel::update(rows)
+            .set(access_tokens::revoked.eq(true))
+            .execute(conn)
+            .map_err(error("Token")))?;
+        Ok(())
+    }
+
+    fn revoke_newer(&mut self, token: &AccessToken) -> Result<()> {
+        let rows = access_tokens::table
+            .filter(access_tokens::family_id.eq(token.family()))
+            .filter(access_tokens::id.gt(token.id));
         each_backend!(self, |conn| diesel::update(rows)
             .set(access_tokens::revoked.eq(true))
             .execute(conn)

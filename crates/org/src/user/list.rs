@@ -13,7 +13,7 @@ use db::{
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Result, Ts,
-    ids::NamespaceId,
+    ids::{NamespaceId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
     words::{SearchTerms, understand},
 };
@@ -21,7 +21,7 @@ use kernel::{
 use super::User;
 use crate::{
     custom_attribute::{CustomAttribute, filter::condition},
-    listing::{Bind, ids, json_of},
+    listing::{Bind, ids, json_of, list_of},
     namespace::seen,
     search::containing,
 };
@@ -35,6 +35,10 @@ kernel::text_enum! { pub enum TwoFactor { Enabled = "enabled", Disabled = "disab
 #[derive(Clone, Debug, Default)]
 pub struct UserFilter {
     pub username: Option<String>,
+    /// Any of these; letter case does not matter.
+    pub usernames: Option<Vec<String>>,
+    /// Only these.
+    pub ids: Option<Vec<UserId>>,
     pub search: Option<String>,
     /// Whether a search may find addresses that are not public.
     pub any_email: bool,
@@ -236,6 +240,18 @@ fn conditions(
         format!("NOT EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = u.id AND {reached})");
     if let Some(username) = &filter.username {
         all.word("u.username_key = {}", &username.to_lowercase());
+    }
+    if let Some(usernames) = &filter.usernames {
+        let places: Vec<String> =
+            usernames.iter().map(|name| all.bind(Bind::Word(name.to_lowercase()))).collect();
+        match places.is_empty() {
+            true => all.plain("1 = 0"),
+            false => all.plain(&format!("u.username_key IN ({})", places.join(", "))),
+        }
+    }
+    if let Some(ids) = &filter.ids {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        all.plain(&format!("u.id IN ({})", list_of(&ids)));
     }
     if let Some(search) = filter.search.as_deref().filter(|search| !search.trim().is_empty()) {
         searched(&mut all, filter, search, parts, on_sqlite);

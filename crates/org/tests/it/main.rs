@@ -5,6 +5,7 @@
 )]
 
 mod access;
+mod applications;
 mod emails;
 mod follows;
 mod groups;

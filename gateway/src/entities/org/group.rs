@@ -150,6 +150,11 @@ pub struct DownloadLimit {
 }
 
 impl GroupDetailEntity {
+    /// The records of its projects.
+    pub fn projects_mut(&mut self) -> impl Iterator<Item = &mut ProjectForm> {
+        [&mut self.projects, &mut self.shared_projects].into_iter().flatten().flatten()
+    }
+
     pub fn new(urls: &Urls, detail: &Detail, open: &OpenIssues) -> Self {
         let group = &detail.group;
         let settings = group.settings();

@@ -2,6 +2,7 @@
 
 pub mod access_request;
 pub mod activity;
+pub mod application;
 pub mod ban;
 pub mod brief_user;
 pub mod custom_attribute;

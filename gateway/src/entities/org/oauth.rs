@@ -1,9 +1,12 @@
 //! What the OAuth endpoints answer.
 
 use kernel::Ts;
-use org::token::{
-    AccessToken, Scope,
-    oauth::{LIFETIME, Pair},
+use org::{
+    token::{
+        AccessToken, Scope,
+        oauth::{LIFETIME, Pair},
+    },
+    user::User,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -31,6 +34,52 @@ impl From<Pair> for PairEntity {
     }
 }
 
+/// The application that a token was given to.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ApplicationUid {
+    /// What the application calls itself by.
+    uid: String,
+}
+
+/// What an application may know of a token: of one that does not work, or is not its own, only that.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum Introspection {
+    Active {
+        active: bool,
+        scope: String,
+        /// What the application of the token calls itself by.
+        client_id: Option<String>,
+        username: String,
+        token_type: &'static str,
+        /// When the token ends, in seconds since 1970.
+        exp: Option<i64>,
+        /// When the token was made, in seconds since 1970.
+        iat: i64,
+        /// Number of the user.
+        sub: String,
+    },
+    Inactive {
+        active: bool,
+    },
+}
+
+impl From<Option<(AccessToken, User, Option<String>)>> for Introspection {
+    fn from(found: Option<(AccessToken, User, Option<String>)>) -> Self {
+        let Some((token, user, client_id)) = found else { return Self::Inactive { active: false } };
+        Self::Active {
+            active: true,
+            scope: token.scopes().to_string(),
+            client_id,
+            username: user.username,
+            token_type: "Bearer",
+            exp: token.expires_at.map(Ts::unix),
+            iat: token.created_at.unix(),
+            sub: user.id.to_string(),
+        }
+    }
+}
+
 /// Information about an OAuth token. Two fields have a second name for older clients.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TokenInfo {
@@ -38,7 +87,7 @@ pub struct TokenInfo {
     #[schema(value_type = Vec<String>)]
     scope: Vec<Scope>,
     expires_in: Option<i64>,
-    application: Option<String>,
+    application: Option<ApplicationUid>,
     created_at: i64,
     #[schema(value_type = Vec<String>)]
     scopes: Vec<Scope>,
@@ -46,13 +95,14 @@ pub struct TokenInfo {
 }
 
 impl TokenInfo {
-    pub fn new(token: &AccessToken, now: Ts) -> Self {
+    /// `uid` is what the application of the token calls itself by.
+    pub fn new(token: &AccessToken, uid: Option<String>, now: Ts) -> Self {
         let left = token.expires_at.map(|end| end.unix() - now.unix());
         Self {
             resource_owner_id: token.user_id.0,
             scope: token.scopes().0,
             expires_in: left,
-            application: None,
+            application: uid.map(|uid| ApplicationUid { uid }),
             created_at: token.created_at.unix(),
             scopes: token.scopes().0,
             expires_in_seconds: left,

@@ -1,10 +1,12 @@
 //! A project's record, in its forms: basic for everybody, full for those who are signed in or ask for one.
 
+use admin::import::Import;
 use forge::urls::Urls;
 use kernel::{
     AccessLevel::{Maintainer, Reporter},
     Feature, Ts, Visibility,
     access::FeatureAccess,
+    ids::ProjectId,
 };
 use org::project::{
     ProjectView, STORAGE,
@@ -217,6 +219,31 @@ impl ProjectForm {
         match &shown.full {
             None => Self::Basic(Box::new(BasicProject::new(urls, shown))),
             Some(full) => Self::Full(Box::new(ProjectEntity::new(urls, shown, full, open))),
+        }
+    }
+
+    /// Adds where the project came from, for those who are told.
+    pub fn set_import(&mut self, import: &Import) {
+        let Self::Full(full) = self else { return };
+        let Some(source) = &mut full.import_source else { return };
+        source.import_type = Some(import.kind.to_string());
+        source.import_url =
+            import.origin().ok().map(|origin| origin.git).filter(|url| !url.is_empty());
+        full.import_error = Some(import.error.clone());
+    }
+
+    /// Whether it has, or had, an import: forks have a status, too, and no source.
+    pub fn is_imported(&self) -> bool {
+        match self {
+            Self::Basic(_) => false,
+            Self::Full(full) => full.import_status != "none" && full.import_source.is_some(),
+        }
+    }
+
+    pub fn id(&self) -> ProjectId {
+        match self {
+            Self::Basic(basic) => ProjectId(basic.identity.id),
+            Self::Full(full) => ProjectId(full.basic.identity.id),
         }
     }
 

@@ -84,6 +84,7 @@ impl ListGroups {
             place,
             search: self.search.filter(|term| !term.trim().is_empty()),
             skip: self.skip_groups.map(|ids| ids.0).unwrap_or_default(),
+            ids: None,
             attributes: WantedAttributes::of(self.custom_attributes, actor),
             elsewhere: actor.admin && elsewhere,
             order: self.order_by,

@@ -12,7 +12,10 @@ use org::{
 };
 use review::issue::open_count::{BESIDE_PROJECTS, OpenIssues};
 
-use super::group_params::{ChangeGroup, CreateGroup, GroupParams, RemoveGroupParams, ShowGroup};
+use super::{
+    group_params::{ChangeGroup, CreateGroup, GroupParams, RemoveGroupParams, ShowGroup},
+    projects::add_imports,
+};
 use crate::{
     app::App,
     entities::org::group::GroupDetailEntity,
@@ -58,7 +61,8 @@ async fn read<A: Ability<Scope = Group>>(
         Ok((detail::Detail { notes, ..found }, OpenIssues::beside(open)))
     });
     let (found, open) = found.await?;
-    let entity = GroupDetailEntity::new(&app.urls, &found, &open);
+    let mut entity = GroupDetailEntity::new(&app.urls, &found, &open);
+    add_imports(app, entity.projects_mut().collect()).await?;
     Ok(if grant.also::<AdminGroup>().is_ok() { entity.for_owner() } else { entity })
 }
 
@@ -93,7 +97,7 @@ async fn create(
         let group = namespace::actions::create(tx, &grant, &new, change)?;
         let Some(picture) = picture else { return Ok(group) };
         let group = namespace::actions::set_avatar(tx, group.id, picture.name.clone())?;
-        picture.settle(Owner::Group(group.id))?;
+        picture.settle(tx, Owner::Group(group.id))?;
         Ok(group)
     });
     Ok(Created(changed(&app, &call.grant, made.await?).await?))
@@ -124,7 +128,7 @@ async fn update(
         };
         let group = namespace::actions::update(tx, &grant, change)?;
         if let Some(picture) = picture {
-            picture.settle(Owner::Group(id))?;
+            picture.settle(tx, Owner::Group(id))?;
         }
         Ok(group)
     });

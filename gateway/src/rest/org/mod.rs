@@ -3,6 +3,7 @@
 use crate::route::RouteRow;
 
 pub mod access_requests;
+pub mod applications;
 pub mod avatar;
 pub mod avatars;
 pub mod billable_members;
@@ -28,6 +29,8 @@ pub mod members;
 pub mod namespace_bans;
 pub mod namespaces;
 pub mod oauth;
+pub mod oauth_authorization;
+mod oauth_client;
 pub mod password_and_confirmation_pages;
 pub mod personal_access_tokens;
 pub mod project_lists;
@@ -52,6 +55,7 @@ pub mod users;
 
 pub(super) const TABLES: &[&[RouteRow]] = &[
     access_requests::ROUTES,
+    applications::ROUTES,
     password_and_confirmation_pages::ROUTES,
     avatar::ROUTES,
     avatars::ROUTES,
@@ -75,6 +79,7 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     namespace_bans::ROUTES,
     namespaces::ROUTES,
     oauth::ROUTES,
+    oauth_authorization::ROUTES,
     personal_access_tokens::ROUTES,
     project_lists::ROUTES,
     project_sharing::ROUTES,

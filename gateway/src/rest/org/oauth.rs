@@ -1,18 +1,26 @@
-//! OAuth: tokens for a password, tokens for tokens, and what a token is good for.
+//! OAuth: tokens for a password, a code or a token, and what a token is good for.
 
 use std::net::IpAddr;
 
 use actix_web::http::StatusCode;
 use forge::{sign_in::Candidate, slots::SlotOwner};
-use kernel::{TextEnum, access::Anyone};
+use kernel::access::Anyone;
 use org::{
-    token::{Kind, Scope, Scopes, Secret, oauth},
-    user,
+    application::{
+        Application, authorization,
+        exchange::{self, CodeProof, Inquirer},
+    },
+    token::{
+        Kind, Scopes, Secret,
+        oauth::{self, Renewal},
+    },
+    user::{self, User},
 };
 
+use super::oauth_client::{ClientProof, client, invalid_client};
 use crate::{
     app::App,
-    entities::org::oauth::{EmptyObject, PairEntity, TokenInfo},
+    entities::org::oauth::{EmptyObject, Introspection, PairEntity, TokenInfo},
     error::{ApiError, ApiResult},
     extract::Call,
     params,
@@ -21,108 +29,223 @@ use crate::{
 };
 
 routes! { "OAuth" at "//oauth", any scope;
-    POST "/token"      => token  : Anyone,
-    POST "/revoke"     => revoke : Anyone,
-    GET  "/token/info" => info   : Anyone,
+    POST "/token"      => token      : Anyone,
+    POST "/revoke"     => revoke     : Anyone,
+    POST "/introspect" => introspect : Anyone,
+    GET  "/token/info" => info       : Anyone,
 }
 
 params! {
     struct AskForToken {
+        /// `authorization_code`, `refresh_token` or `password`.
         grant_type: Option<String>,
+        /// User name or email address, for a password.
         username: Option<String>,
         password: Option<String>,
         refresh_token: Option<String>,
+        /// What the application was sent; it is good for ten minutes, once.
+        code: Option<String>,
+        /// For a code: the URL that it was sent to.
+        redirect_uri: Option<String>,
+        /// For a code with a challenge (RFC 7636): what meets it, 43 to 128 characters.
+        code_verifier: Option<String>,
+        /// Scopes, with spaces between: none beyond those of the application, or of the token that is renewed. Default:
+        /// `api`, or the scopes of the token that is renewed.
         scope: Option<String>,
+        /// The application, as it calls itself; Basic authentication does as well.
         client_id: Option<String>,
+        client_secret: Option<String>,
     }
 }
-params! { struct RevokeToken { token: Option<String> } }
+params! {
+    struct RevokeToken {
+        token: Option<String>,
+        /// The application that the token was given to.
+        client_id: Option<String>,
+        client_secret: Option<String>,
+    }
+}
+params! {
+    struct IntrospectToken {
+        token: Option<String>,
+        /// The application that the token was given to.
+        client_id: Option<String>,
+        client_secret: Option<String>,
+    }
+}
 
 const INVALID_GRANT: &str = "The provided authorization grant is invalid, expired, revoked, does not match the \
                              redirection URI used in the authorization request, or was issued to another client.";
-const INVALID_CLIENT: &str = "Client authentication failed due to unknown client, no client authentication included, \
-                              or unsupported authentication method.";
 const UNSUPPORTED: &str =
     "The authorization grant type is not supported by the authorization server.";
-const INCOMPLETE: &str = "The request is missing a required parameter, includes an unsupported parameter value, or is \
-                          otherwise malformed.";
-const INVALID_SCOPE: &str = "The requested scope is invalid, unknown, or malformed.";
+pub(super) const INCOMPLETE: &str = "The request is missing a required parameter, includes an unsupported parameter \
+                                     value, or is otherwise malformed.";
+pub(super) const INVALID_SCOPE: &str = "The requested scope is invalid, unknown, or malformed.";
 const INVALID_TOKEN: &str = "The access token is invalid";
 
 fn refused(code: &'static str, text: &'static str) -> ApiError {
     ApiError::OAuth { status: StatusCode::BAD_REQUEST, code, text }
 }
 
-type Pair = WithHeaders<Json<PairEntity>>;
-
-async fn token(app: App, call: Call<Anyone, AskForToken>) -> ApiResult<Pair> {
-    let basic = call.header("Authorization").is_some_and(|value| value.starts_with("Basic "));
-    let (address, given) = (call.address(), call.params);
-    if given.client_id.is_some() || basic {
-        let (status, code) = (StatusCode::UNAUTHORIZED, "invalid_client");
-        return Err(ApiError::OAuth { status, code, text: INVALID_CLIENT });
-    }
-    let pair = match given.grant_type.as_deref() {
-        Some("password") => by_password(&app, given, address).await?,
-        Some("refresh_token") => by_refresh(&app, given).await?,
-        Some(_) => return Err(refused("unsupported_grant_type", UNSUPPORTED)),
-        None => return Err(refused("invalid_request", INCOMPLETE)),
-    };
-    let headers = vec![("cache-control", "no-store".to_owned()), ("pragma", "no-cache".to_owned())];
-    Ok(WithHeaders { body: Json(pair.into()), headers })
+fn invalid_grant() -> ApiError {
+    refused("invalid_grant", INVALID_GRANT)
 }
 
-/// The scopes that are asked for; without any it is the whole API.
-fn scopes(asked: Option<&str>) -> Result<Scopes, ApiError> {
-    let asked = asked.filter(|words| !words.trim().is_empty()).unwrap_or("api");
-    let known: Option<Vec<Scope>> = asked.split_whitespace().map(Scope::find).collect();
-    known.map(Scopes).ok_or_else(|| refused("invalid_scope", INVALID_SCOPE))
+fn incomplete() -> ApiError {
+    refused("invalid_request", INCOMPLETE)
+}
+
+fn invalid_scope() -> ApiError {
+    refused("invalid_scope", INVALID_SCOPE)
+}
+
+/// What nobody on the way may keep.
+fn unkept<T>(body: T) -> WithHeaders<Json<T>> {
+    let headers = vec![("cache-control", "no-store".to_owned()), ("pragma", "no-cache".to_owned())];
+    WithHeaders { body: Json(body), headers }
+}
+
+async fn token(
+    app: App,
+    call: Call<Anyone, AskForToken>,
+) -> ApiResult<WithHeaders<Json<PairEntity>>> {
+    let given = &call.params;
+    let shown = ClientProof::shown(&call, given.client_id.as_ref(), given.client_secret.as_ref());
+    let client = client(&app, shown).await?;
+    let (address, given) = (call.address(), call.params);
+    let pair = match given.grant_type.as_deref() {
+        Some("password") => by_password(&app, given, client, address).await?,
+        Some("authorization_code") => by_code(&app, given, client).await?,
+        Some("refresh_token") => by_refresh(&app, given, client).await?,
+        Some(_) => return Err(refused("unsupported_grant_type", UNSUPPORTED)),
+        None => return Err(incomplete()),
+    };
+    Ok(unkept(pair.into()))
+}
+
+/// The scopes that are asked for, within those of the application; without any it is the whole API.
+fn scopes(words: Option<&str>, client: Option<&Application>) -> Result<Scopes, ApiError> {
+    let found = match client {
+        Some(client) => authorization::asked(words, client),
+        None => Scopes::read(words.filter(|words| !words.trim().is_empty()).unwrap_or("api")),
+    };
+    found.ok_or_else(invalid_scope)
+}
+
+/// Whoever has the name and the password, where passwords are accepted; `None` where they do not fit.
+pub(super) async fn proven(
+    app: &App,
+    login: &str,
+    clear: String,
+    address: Option<IpAddr>,
+) -> ApiResult<Option<User>> {
+    if !app.settings().password_authentication_enabled_for_web() {
+        return Ok(None);
+    }
+    let candidate = Candidate::named(app, login).await?;
+    Ok(candidate.prove(app, clear, SlotOwner::Address(address)).await?)
 }
 
 async fn by_password(
     app: &App,
     given: AskForToken,
+    client: Option<Application>,
     address: Option<IpAddr>,
 ) -> ApiResult<oauth::Pair> {
     let (Some(login), Some(clear)) = (given.username, given.password) else {
-        return Err(refused("invalid_request", INCOMPLETE));
+        return Err(incomplete());
     };
-    let scopes = scopes(given.scope.as_deref())?;
-    if !app.settings().password_authentication_enabled_for_web() {
-        return Err(refused("invalid_grant", INVALID_GRANT));
-    }
-    let candidate = Candidate::named(app, &login).await?;
-    let proven = candidate.prove(app, clear, SlotOwner::Address(address)).await?;
-    let user = proven.ok_or_else(|| refused("invalid_grant", INVALID_GRANT))?;
+    let scopes = scopes(given.scope.as_deref(), client.as_ref())?;
+    let user = proven(app, &login, clear, address).await?.ok_or_else(invalid_grant)?;
+    let application = client.map(|client| client.id);
     let pair = app.db.write(move |tx| {
         if oauth::may_sign_in(tx, &user)? {
-            return oauth::sign_in(tx, &user, &scopes, address).map(Some);
+            return oauth::sign_in(tx, &user, &scopes, (application, address)).map(Some);
         }
         if user.state.is_blocked() {
             user::actions::record_refused_sign_in(tx, &user)?;
         }
         Ok(None)
     });
-    pair.await?.ok_or_else(|| refused("invalid_grant", INVALID_GRANT))
+    pair.await?.ok_or_else(invalid_grant)
 }
 
-async fn by_refresh(app: &App, given: AskForToken) -> ApiResult<oauth::Pair> {
-    let secret = given.refresh_token.ok_or_else(|| refused("invalid_request", INCOMPLETE))?;
-    let secret = Secret::given(&secret);
-    let pair = app.db.write(move |tx| oauth::refresh(tx, &secret)).await?;
-    pair.ok_or_else(|| refused("invalid_grant", INVALID_GRANT))
+async fn by_code(
+    app: &App,
+    given: AskForToken,
+    client: Option<Application>,
+) -> ApiResult<oauth::Pair> {
+    let client = client.ok_or_else(invalid_client)?;
+    let (Some(code), Some(redirect_uri)) = (given.code, given.redirect_uri) else {
+        return Err(incomplete());
+    };
+    let code = Secret::given(&code);
+    let verifier = given.code_verifier.filter(|verifier| !verifier.is_empty());
+    let proof = CodeProof { code, redirect_uri, verifier };
+    let pair = app.db.write(move |tx| exchange::change_code(tx, &client, &proof)).await?;
+    pair.ok_or_else(invalid_grant)
 }
 
+async fn by_refresh(
+    app: &App,
+    given: AskForToken,
+    client: Option<Application>,
+) -> ApiResult<oauth::Pair> {
+    let secret = Secret::given(&given.refresh_token.ok_or_else(incomplete)?);
+    let words = given.scope.filter(|words| !words.trim().is_empty());
+    let scopes = match words {
+        Some(words) => Some(Scopes::read(&words).ok_or_else(invalid_scope)?),
+        None => None,
+    };
+    let renewal = app
+        .db
+        .write(move |tx| exchange::renew(tx, client.as_ref(), &secret, scopes.as_ref()))
+        .await?;
+    match renewal {
+        Renewal::Pair(pair) => Ok(*pair),
+        Renewal::ScopeGrowth => Err(invalid_scope()),
+        Renewal::Invalid | Renewal::Replay(_) => Err(invalid_grant()),
+    }
+}
+
+/// Says the same whatever it did, so that nobody learns which tokens there are.
 async fn revoke(app: App, call: Call<Anyone, RevokeToken>) -> ApiResult<Json<EmptyObject>> {
+    let given = &call.params;
+    let shown = ClientProof::shown(&call, given.client_id.as_ref(), given.client_secret.as_ref());
+    let client = match client(&app, shown).await {
+        Ok(client) => client,
+        Err(ApiError::OAuth { .. }) => return Ok(Json(EmptyObject {})),
+        Err(failure) => return Err(failure),
+    };
     if let Some(token) = call.params.token {
         let secret = Secret::given(&token);
-        app.db.write(move |tx| oauth::revoke(tx, &secret)).await?;
+        app.db.write(move |tx| exchange::revoke(tx, client.as_ref(), &secret)).await?;
     }
     Ok(Json(EmptyObject {}))
+}
+
+async fn introspect(
+    app: App,
+    call: Call<Anyone, IntrospectToken>,
+) -> ApiResult<WithHeaders<Json<Introspection>>> {
+    let given = &call.params;
+    let shown = ClientProof::shown(&call, given.client_id.as_ref(), given.client_secret.as_ref());
+    let inquirer = match client(&app, shown).await? {
+        Some(client) => Inquirer::Client(client.id),
+        None => {
+            let own = call.caller.token.filter(|token| token.kind == Kind::OAuth);
+            Inquirer::Bearer(own.ok_or_else(invalid_client)?.as_ref().clone())
+        }
+    };
+    let secret = Secret::given(&call.params.token.ok_or_else(incomplete)?);
+    let found = app.db.peek(move |tx| exchange::look_up(tx, &inquirer, &secret)).await?;
+    Ok(unkept(Introspection::from(found)))
 }
 
 async fn info(app: App, call: Call<Anyone>) -> ApiResult<Json<TokenInfo>> {
     let token = call.caller.token.filter(|token| token.kind == Kind::OAuth);
     let token = token.ok_or(ApiError::Token(INVALID_TOKEN))?;
-    Ok(Json(TokenInfo::new(&token, app.db.clock().now())))
+    let shown = token.clone();
+    let uid = app.db.peek(move |tx| exchange::uid_of(tx, &shown)).await?;
+    Ok(Json(TokenInfo::new(&token, uid, app.db.clock().now())))
 }

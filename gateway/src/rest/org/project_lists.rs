@@ -27,6 +27,7 @@ use security::scan::has_reports;
 use super::{
     custom_attribute_params::{WantedAttributes, entities},
     project_params::both,
+    projects::add_imports,
 };
 use crate::{
     app::App,
@@ -224,6 +225,7 @@ impl ProjectQuery {
             last_activity_before: params.last_activity_before,
             updated_after: params.updated_after,
             updated_before: params.updated_before,
+            ids: None,
             topics: params.topic.unwrap_or_default().0,
             topic_id: params.topic_id,
             repository_storage: params.repository_storage.filter(|_| self.actor.admin),
@@ -300,7 +302,9 @@ pub(super) async fn answer(
     };
     if asked.keyset {
         let (found, next) = after_the_last(app, asked, among).await?;
-        return Ok(Either::Right(KeysetList { items: present(found), next }));
+        let mut items = present(found);
+        add_imports(app, items.iter_mut().collect()).await?;
+        return Ok(Either::Right(KeysetList { items, next }));
     }
     if asked.page.page.saturating_mul(asked.page.per_page) > FARTHEST {
         return Err(Error::not_allowed().parameters(TOO_FAR).into());
@@ -312,7 +316,9 @@ pub(super) async fn answer(
         Ok((asked.shown(tx, found.items)?, total))
     });
     let (found, total) = page.await?;
-    Ok(Either::Left(PagedList(Page { items: present(found), total })))
+    let mut items = present(found);
+    add_imports(app, items.iter_mut().collect()).await?;
+    Ok(Either::Left(PagedList(Page { items, total })))
 }
 
 /// A page found by the id before it, and what asks for the next one.

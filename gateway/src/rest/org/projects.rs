@@ -1,5 +1,6 @@
 //! Projects: making, reading, changing, archiving, moving and removing one.
 
+use admin::import::ImportStore as _;
 use forge::project::{
     create::{self, NewProject},
     remove::remove,
@@ -8,7 +9,7 @@ use forge::project::{
 use kernel::{
     Ability, Error,
     access::{Administrate, SignedIn},
-    ids::UserId,
+    ids::{ProjectId, UserId},
 };
 use org::{
     access::IdOrPath,
@@ -78,7 +79,25 @@ pub(super) async fn presented<A: Ability, P>(
     let id = project.id;
     let shown = app.db.peek(move |tx| record::one(tx, actor, id, FULL, BESIDE_PROJECTS));
     let (shown, open) = shown.await?;
-    Ok(ProjectForm::new(&app.urls, &shown, &OpenIssues::beside([(id, open)])))
+    let mut record = ProjectForm::new(&app.urls, &shown, &OpenIssues::beside([(id, open)]));
+    add_imports(app, vec![&mut record]).await?;
+    Ok(record)
+}
+
+/// Adds where projects came from, where any of them did.
+pub(super) async fn add_imports(app: &App, mut records: Vec<&mut ProjectForm>) -> ApiResult<()> {
+    let ids: Vec<ProjectId> =
+        records.iter().filter(|one| one.is_imported()).map(|one| one.id()).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let imports = app.db.peek(move |tx| tx.imports_of(&ids)).await?;
+    for record in &mut records {
+        if let Some(import) = imports.get(&record.id()) {
+            record.set_import(import);
+        }
+    }
+    Ok(())
 }
 
 async fn create(app: App, call: Call<SignedIn, CreateProject>) -> ApiResult<Created<ProjectForm>> {
@@ -102,9 +121,8 @@ fn wanted(params: &CreateProject) -> NewProject {
     let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     let change = params.project.to_change();
     NewProject {
-        is_import: filled(&only.import_url)
-            || filled(&only.template_name)
-            || only.template_project_id.is_some(),
+        import_url: only.import_url.clone().filter(|url| !url.is_empty()),
+        from_template: filled(&only.template_name) || only.template_project_id.is_some(),
         readme: only.initialize_with_readme.unwrap_or_default(),
         picture: params.project.own.avatar.clone().into_update().flatten(),
         creation: Creation {
@@ -129,6 +147,7 @@ async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<
     });
     let ((found, open), notes) = found.await?;
     let mut record = ProjectForm::new(&app.urls, &found, &OpenIssues::beside([(id, open)]));
+    add_imports(&app, vec![&mut record]).await?;
     record.basic_mut().custom_attributes = notes.map(entities);
     if call.params.license.unwrap_or_default() && call.grant.also::<ReadCode>().is_ok() {
         let found = license(&app, &call).await?;

@@ -102,7 +102,7 @@ async fn create(
     };
     let made = app.db.write(move |tx| {
         let made = actions::create(tx, &grant, change.clone())?;
-        finish_change(picture.clone(), Owner::Topic(made.id))?;
+        finish_change(tx, picture.clone(), Owner::Topic(made.id))?;
         Ok(made)
     });
     Ok(Created(shown(&app, made.await?).await?))
@@ -132,7 +132,7 @@ async fn update(app: App, call: Call<Administrate, UpdateTopic>) -> ApiResult<Js
     };
     let kept = app.db.write(move |tx| {
         let kept = actions::update(tx, &grant, id, change.clone())?;
-        finish_change(picture.clone(), Owner::Topic(id))?;
+        finish_change(tx, picture.clone(), Owner::Topic(id))?;
         Ok(kept)
     });
     let kept = kept.await?;

@@ -82,6 +82,8 @@ impl ListUsers {
     fn filter(self, actor: Actor) -> UserFilter {
         UserFilter {
             username: self.username.filter(|name| !name.is_empty()),
+            usernames: None,
+            ids: None,
             search: self.search.filter(|term| !term.is_empty()),
             any_email: false,
             active: self.active,

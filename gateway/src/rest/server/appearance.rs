@@ -116,7 +116,7 @@ async fn update(
             }
         })?;
         for (picture, file) in staged.clone() {
-            file.map_or(Ok(()), |file| file.settle(Owner::Appearance(picture)))?;
+            file.map_or(Ok(()), |file| file.settle(tx, Owner::Appearance(picture)))?;
         }
         Ok(kept)
     });

@@ -1,7 +1,10 @@
 //! Which projects are wanted, as conditions.
 
 use db::Tx;
-use kernel::{AccessLevel, Actor, Result, Ts, Visibility, ids::UserId};
+use kernel::{
+    AccessLevel, Actor, Result, Ts, Visibility,
+    ids::{ProjectId, UserId},
+};
 
 use super::{
     ProjectFilter, ProjectSet,
@@ -128,12 +131,16 @@ fn among(all: &mut Conditions, among: &ProjectSet) {
             user.0,
         ),
         ProjectSet::ForksOf(source) => all.number("p.forked_from_id = {}", source.0),
-        ProjectSet::These(ids) if ids.is_empty() => all.plain("1 = 0"),
-        ProjectSet::These(ids) => {
-            let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-            all.plain(&format!("p.id IN ({})", ids.join(", ")));
-        }
+        ProjectSet::These(ids) => only(all, ids),
         ProjectSet::Namespace(id) => all.number("p.namespace_id = {}", id.0),
+    }
+}
+
+fn only(all: &mut Conditions, ids: &[ProjectId]) {
+    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    match ids.is_empty() {
+        true => all.plain("1 = 0"),
+        false => all.plain(&format!("p.id IN ({})", ids.join(", "))),
     }
 }
 
@@ -201,6 +208,9 @@ fn about_the_project(all: &mut Conditions, filter: &ProjectFilter) {
             language.clone(),
         );
     }
+    if let Some(ids) = &filter.ids {
+        only(all, ids);
+    }
     for topic in &filter.topics {
         all.word(
             "p.id IN (SELECT t.project_id FROM project_topics t JOIN topics n ON n.id = t.topic_id WHERE n.name = {})",
@@ -217,9 +227,9 @@ fn about_the_project(all: &mut Conditions, filter: &ProjectFilter) {
     if let Some(condition) = &filter.with_security_reports {
         all.plain(&condition.to_string());
     }
-    // A project that comes from elsewhere is refused.
+    // Forks have a status, too.
     if filter.imported {
-        all.plain("1 = 0");
+        all.plain("p.import_status <> 'none' AND p.fork_root_id IS NULL");
     }
     if filter.repository_storage.as_deref().is_some_and(|storage| storage != STORAGE) {
         all.plain("1 = 0");

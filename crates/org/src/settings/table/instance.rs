@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Setting] = &[
     switch("bulk_import_enabled", false),
     short("commit_email_hostname").acts(),
     url("custom_http_clone_url_root").acts(),
-    switch("disable_admin_oauth_scopes", false),
+    switch("disable_admin_oauth_scopes", false).acts(),
     switch("disable_feed_token", false),
     list("disabled_oauth_sign_in_sources", 100),
     switch("email_author_in_body", false),

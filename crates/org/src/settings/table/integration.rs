@@ -64,7 +64,7 @@ pub(super) const ROWS: &[Setting] = &[
     text("spam_check_api_key").sealed(),
     url("static_objects_external_storage_url"),
     text("static_objects_external_storage_auth_token").sealed(),
-    whole("push_event_hooks_limit", 3),
+    whole("push_event_hooks_limit", 3).acts(),
     whole("push_event_activities_limit", 3).acts(),
     switch("mirror_available", true),
     within("mirror_capacity_threshold", 50, 1, i64::MAX),

@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Setting] = &[
     prose("email_additional_text").acts(),
     switch("enforce_namespace_storage_limit", false),
     optional("file_template_project_id", 1, i64::MAX),
-    short("geo_node_allowed_ips").preset(Preset::Text("0.0.0.0/0, ::/0")),
+    short("geo_node_allowed_ips").preset(Preset::Text("0.0.0.0/0, ::/0")).acts(),
     within("geo_status_timeout", 10, 1, i64::MAX),
     list("git_rate_limit_users_allowlist", 100),
     within("git_two_factor_session_expiry", 15, 1, 10_080),

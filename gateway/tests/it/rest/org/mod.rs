@@ -2,6 +2,7 @@
 
 mod access_requests;
 mod account_pages;
+mod applications;
 mod avatar;
 mod custom_attributes;
 mod events;
@@ -20,6 +21,7 @@ mod member_rules;
 mod members;
 mod namespaces;
 mod oauth;
+mod oauth_authorization;
 mod personal_access_tokens;
 mod project_head;
 mod project_lists;

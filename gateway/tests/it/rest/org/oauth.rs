@@ -105,8 +105,55 @@ async fn a_new_pair_ends_the_old_one_when_it_is_used() {
     assert_eq!(bearing(&app, &old).get("/user").await.status, 200);
     assert_eq!(bearing(&app, &new).get("/user").await.status, 200);
     assert_eq!(bearing(&app, &old).get("/user").await.status, 401);
+}
+
+#[actix_web::test]
+async fn a_pair_renewed_after_its_end_may_be_stolen_and_ends_what_came_of_it() {
+    let app = TestApp::new();
+    with_password(&app);
+    let old = signed_in(&app).await;
+    let renew = |pair: &Value| json!({ "grant_type": "refresh_token", "refresh_token": pair["refresh_token"] });
+    let new = ask(&app, renew(&old)).await.ok();
+    bearing(&app, &new).get("/user").await.ok();
+
     assert_eq!(ask(&app, renew(&old)).await.body["error"], "invalid_grant");
-    assert_eq!(ask(&app, renew(&new)).await.status, 200);
+
+    assert_eq!(bearing(&app, &new).get("/user").await.status, 401);
+    assert_eq!(ask(&app, renew(&new)).await.body["error"], "invalid_grant");
+}
+
+#[actix_web::test]
+async fn of_two_who_renew_the_same_pair_one_is_left() {
+    let app = TestApp::new();
+    with_password(&app);
+    let old = signed_in(&app).await;
+    let renew = json!({ "grant_type": "refresh_token", "refresh_token": old["refresh_token"] });
+
+    let (one, other) = futures_util::join!(ask(&app, renew.clone()), ask(&app, renew));
+
+    let (one, other) = (one.ok(), other.ok());
+    let statuses = [
+        bearing(&app, &one).get("/user").await.status,
+        bearing(&app, &other).get("/user").await.status,
+    ];
+    assert!(statuses == [200, 401] || statuses == [401, 200], "{statuses:?}");
+}
+
+#[actix_web::test]
+async fn a_renewed_pair_has_no_more_scopes_than_the_old_one() {
+    let app = TestApp::new();
+    with_password(&app);
+    let fields = json!({ "grant_type": "password", "username": "ada", "password": "difference engine",
+                         "scope": "read_user read_api" });
+    let old = ask(&app, fields).await.ok();
+    let renew = |scope: &str| {
+        let secret = &old["refresh_token"];
+        json!({ "grant_type": "refresh_token", "refresh_token": secret, "scope": scope })
+    };
+
+    assert_eq!(ask(&app, renew("read_user api")).await.body["error"], "invalid_scope");
+    assert_eq!(ask(&app, renew("magic")).await.body["error"], "invalid_scope");
+    assert_eq!(ask(&app, renew("read_user")).await.ok()["scope"], "read_user");
 }
 
 #[actix_web::test]

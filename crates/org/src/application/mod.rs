@@ -1,0 +1,16 @@
+//! Applications that act for people by OAuth, and the codes with which they begin.
+
+pub mod actions;
+pub mod authorization;
+mod challenge;
+mod event;
+pub mod exchange;
+mod model;
+mod redirect;
+pub mod registry;
+mod store;
+
+pub use challenge::{Challenge, ChallengeMethod};
+pub use event::{ApplicationAction, ApplicationChange};
+pub use model::{Application, AuthorizationCode};
+pub use store::ApplicationStore;

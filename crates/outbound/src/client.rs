@@ -4,7 +4,10 @@ use std::{io::Read as _, net::IpAddr, sync::Arc, time::Duration};
 
 use ureq::{Agent, Error, http::Uri, unversioned::transport::DefaultConnector};
 
-use crate::guard::{AddressAllowlist, Guard, PlaceAllowlist, Refusal, check_uri};
+use crate::{
+    connections::Connections,
+    guard::{AddressAllowlist, Guard, PlaceAllowlist, Refusal, check_uri},
+};
 
 /// The maximum size of a response, and the time from the DNS lookup to its last byte.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +38,8 @@ pub enum FetchError {
 #[derive(Debug)]
 pub struct Client {
     pub(crate) agent: Agent,
+    pub(crate) guard: Guard,
+    pub(crate) connections: Connections,
 }
 
 /// Maximum number of redirects.
@@ -62,8 +67,12 @@ impl Client {
             .max_idle_connections(0)
             .user_agent("Forgeway")
             .build();
-        let guard = Guard::new(allowlist);
-        Self { agent: Agent::with_parts(config, DefaultConnector::default(), guard) }
+        let own = Guard::new(Arc::clone(&allowlist));
+        Self {
+            agent: Agent::with_parts(config, DefaultConnector::default(), own),
+            guard: Guard::new(allowlist),
+            connections: Connections::default(),
+        }
     }
 
     /// Fetches a URL. Blocks until the response is read, or the time is up.

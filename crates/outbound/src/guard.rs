@@ -5,10 +5,11 @@ use std::{
     fmt,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     sync::Arc,
+    time::Duration,
 };
 
 use ureq::{
-    Error,
+    Error, Timeout,
     config::Config,
     http::Uri,
     unversioned::{
@@ -67,6 +68,19 @@ impl Guard {
         let canonical = SocketAddr::new(address.ip().to_canonical(), address.port());
         let is_reachable = is_outside(address) || (self.allowlist)(host, canonical);
         if is_reachable { Ok(()) } else { Err(Refusal::Host) }
+    }
+}
+
+impl Guard {
+    /// The addresses of a target, each of them judged.
+    pub(crate) fn addresses(&self, uri: &Uri, time: Duration) -> Result<Vec<SocketAddr>, Error> {
+        let timeout = NextTimeout {
+            after: time.into(),
+            reason: Timeout::Resolve,
+            per_read: None,
+            per_write: None,
+        };
+        Ok(self.resolve(uri, &Config::default(), timeout)?.to_vec())
     }
 }
 

@@ -3,12 +3,15 @@
 
 mod address;
 mod client;
+mod connections;
+mod exchange;
 mod guard;
 mod local;
 mod post;
 
 pub use address::is_open;
 pub use client::{Client, FetchError, FetchLimits};
+pub use exchange::{AnswerHead, Exchange};
 pub use guard::{AddressAllowlist, PlaceAllowlist};
 pub use local::LocalRequests;
 pub use post::{Answer, Post};

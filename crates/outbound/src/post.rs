@@ -7,13 +7,14 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use ureq::{
-    http::{Request, Uri, header::HeaderMap},
-    tls::TlsConfig,
+    Agent, Body, Error,
+    http::{Request, Response, Uri, header::HeaderMap},
 };
 
 use crate::{
     Client, FetchError,
     client::{failure, refused},
+    connections::Destination,
     guard::check_uri,
 };
 
@@ -57,7 +58,7 @@ impl Client {
         let (url, basic) = without_person(post.url)?;
         let uri: Uri = url.parse().map_err(|_no| FetchError::Refused("it is no address"))?;
         check_uri(&uri).map_err(refused)?;
-        let mut request = Request::builder().method(post.method).uri(uri);
+        let mut request = Request::builder().method(post.method).uri(uri.clone());
         for (name, value) in post.headers {
             request = request.header(name, value);
         }
@@ -67,14 +68,20 @@ impl Client {
         let request = request
             .body(post.body)
             .map_err(|_odd| FetchError::Refused("a header cannot be sent"))?;
-        let config = self
-            .agent
-            .configure_request(request)
-            .timeout_global(Some(post.time))
-            .max_redirects(0)
-            .http_status_as_error(false)
-            .tls_config(TlsConfig::builder().disable_verification(!post.verify).build());
-        let mut response = self.agent.run(config.build()).map_err(failure)?;
+        let left = || post.time.saturating_sub(begun.elapsed());
+        let addresses = self.guard.addresses(&uri, left()).map_err(failure)?;
+        let place = Destination::new(&uri, &addresses, post.verify);
+        let (agent, is_known) = self.connections.agent(place.clone(), &addresses);
+        let answer = match run(&agent, request.clone(), left()) {
+            // The other side ended an idle connection as it was used again.
+            Err(Error::Io(_) | Error::ConnectionFailed) if is_known => {
+                self.connections.forget(&place);
+                let (agent, _) = self.connections.agent(place, &addresses);
+                run(&agent, request, left())
+            }
+            answer => answer,
+        };
+        let mut response = answer.map_err(failure)?;
         let mut bytes = Vec::new();
         // The status is the answer, also where the body does not come to its end.
         let _cut = response.body_mut().as_reader().take(BODY).read_to_end(&mut bytes);
@@ -85,6 +92,12 @@ impl Client {
             duration: begun.elapsed().as_secs_f64(),
         })
     }
+}
+
+fn run(agent: &Agent, request: Request<&[u8]>, time: Duration) -> Result<Response<Body>, Error> {
+    // Nothing waits for no time at all.
+    let time = time.max(Duration::from_millis(1));
+    agent.run(agent.configure_request(request).timeout_global(Some(time)).build())
 }
 
 fn bounded(headers: &HeaderMap) -> Vec<(String, String)> {

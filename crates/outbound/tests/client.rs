@@ -7,7 +7,10 @@
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -169,4 +172,73 @@ fn a_status_is_an_answer_also_where_its_body_breaks_off() {
     assert_eq!((short.status, short.body.as_str()), (200, "begun"));
     let long = send("long");
     assert_eq!((long.status, long.body.len()), (503, 8 << 10));
+}
+
+/// A server that counts the connections it was asked for, answers each request on them, and ends them when it is told.
+fn counting() -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    let own = Arc::clone(&count);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            own.fetch_add(1, Ordering::SeqCst);
+            std::thread::spawn(move || answer_all(stream));
+        }
+    });
+    (address, count)
+}
+
+fn answer_all(mut stream: TcpStream) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+    while let Some(first) = lines.next() {
+        lines.find(String::is_empty);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        if first.contains("/last") {
+            return;
+        }
+    }
+}
+
+fn post(client: &Client, url: &str, verify: bool) -> Result<u16, FetchError> {
+    let (method, time) = ("POST", Duration::from_secs(10));
+    let post = Post { method, url, headers: &[], body: b"", verify, time };
+    client.send(&post).map(|answer| answer.status)
+}
+
+#[test]
+fn requests_to_one_place_share_a_connection() {
+    let (address, count) = counting();
+    let client = client();
+    for path in ["a", "b", "c"] {
+        assert_eq!(post(&client, &format!("http://{address}/{path}"), true), Ok(200));
+    }
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+    assert_eq!(post(&client, &format!("http://{address}/d"), false), Ok(200));
+    assert_eq!(count.load(Ordering::SeqCst), 2, "other terms");
+}
+
+#[test]
+fn a_connection_that_ended_is_not_taken_for_an_answer() {
+    let (address, count) = counting();
+    let client = client();
+    for path in ["last", "last", "a"] {
+        assert_eq!(post(&client, &format!("http://{address}/{path}"), true), Ok(200));
+    }
+    assert_eq!(count.load(Ordering::SeqCst), 3);
+}
+
+#[test]
+fn a_connection_is_of_no_use_once_its_place_is_not_allowed() {
+    let (address, count) = counting();
+    let open = Arc::new(AtomicBool::new(true));
+    let own = Arc::clone(&open);
+    let client = Client::new(Arc::new(move |_| own.load(Ordering::SeqCst)));
+    let url = format!("http://{address}/");
+    assert_eq!(post(&client, &url, true), Ok(200));
+
+    open.store(false, Ordering::SeqCst);
+
+    assert_eq!(post(&client, &url, true), Err(HOST));
+    assert_eq!(count.load(Ordering::SeqCst), 1);
 }

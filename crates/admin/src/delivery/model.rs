@@ -16,6 +16,15 @@ pub enum Receiver {
     Integration(IntegrationId),
 }
 
+impl std::fmt::Display for Receiver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Hook(id, _) => write!(f, "h{id}"),
+            Self::Integration(id) => write!(f, "i{id}"),
+        }
+    }
+}
+
 /// A fact that is announced.
 #[derive(Clone, Debug)]
 pub struct NewEvent {

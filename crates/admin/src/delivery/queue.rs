@@ -1,5 +1,7 @@
 //! The queue of deliveries as rows: announced with the fact, taken by one server, gone when done.
 
+use std::collections::BTreeSet;
+
 use db::{
     Tx, each_backend, error,
     schema::{hook_deliveries as deliveries, hook_events},
@@ -23,6 +25,29 @@ const LEASE: Duration = Duration::minutes(2);
 pub struct BusyReceivers {
     pub hooks: Vec<HookId>,
     pub integrations: Vec<IntegrationId>,
+}
+
+/// How long a chain of facts is remembered, and how many are told of its facts.
+const CHAIN: Duration = Duration::minutes(30);
+const MOST_IN_CHAIN: usize = 100;
+
+/// The id of a new fact, and who is told of it. Where somebody who was told of a fact leads to the next one, both have the
+/// same id, and nobody is told twice. An id that no fact has is nobody's to give.
+fn chained(tx: &mut Tx<'_>, receivers: &[Receiver]) -> Result<(String, Vec<Receiver>)> {
+    let Some(cause) = tx.cause.clone() else { return Ok((uuid::new(), receivers.to_vec())) };
+    let chain = hook_events::table
+        .filter(hook_events::uuid.eq(&*cause))
+        .filter(hook_events::created_at.gt(tx.now.plus(-CHAIN)))
+        .select(hook_events::receivers);
+    let earlier: Vec<String> = each_backend!(tx, |conn| chain.load(conn).map_err(error(NOUN)))?;
+    if earlier.is_empty() {
+        return Ok((uuid::new(), receivers.to_vec()));
+    }
+    let told: BTreeSet<&str> = earlier.iter().flat_map(|names| names.split(' ')).collect();
+    let room = MOST_IN_CHAIN.saturating_sub(told.len());
+    let is_new = |receiver: &&Receiver| !told.contains(receiver.to_string().as_str());
+    let left = receivers.iter().filter(is_new).take(room).copied().collect();
+    Ok((cause.to_string(), left))
 }
 
 pub trait DeliveryQueue {
@@ -53,15 +78,21 @@ impl DeliveryQueue for Tx<'_> {
         if receivers.is_empty() {
             return Ok(());
         }
+        let (uuid, receivers) = chained(self, receivers)?;
+        if receivers.is_empty() {
+            return Ok(());
+        }
         let now = self.now;
+        let names: Vec<String> = receivers.iter().map(Receiver::to_string).collect();
         let row = (
-            hook_events::uuid.eq(uuid::new()),
+            hook_events::uuid.eq(uuid),
             hook_events::trigger_name.eq(event.trigger),
             hook_events::header.eq(event.header),
             hook_events::project_id.eq(event.project),
             hook_events::payload.eq(&event.payload),
             hook_events::gaps.eq(&event.gaps),
             hook_events::created_at.eq(now),
+            hook_events::receivers.eq(names.join(" ")),
         );
         let insert = diesel::insert_into(hook_events::table).values(row);
         let id: HookEventId = each_backend!(self, |conn| insert
@@ -71,14 +102,11 @@ impl DeliveryQueue for Tx<'_> {
         let rows: Vec<_> = receivers
             .iter()
             .map(|receiver| {
-                let (hook, integration, from, lane) = match *receiver {
-                    Receiver::Hook(hook, from) => {
-                        (Some(hook), None, from, format!("h{hook}/{}", event.object))
-                    }
-                    Receiver::Integration(one) => {
-                        (None, Some(one), now, format!("i{one}/{}", event.object))
-                    }
+                let (hook, integration, from) = match *receiver {
+                    Receiver::Hook(hook, from) => (Some(hook), None, from),
+                    Receiver::Integration(one) => (None, Some(one), now),
                 };
+                let lane = format!("{receiver}/{}", event.object);
                 (
                     deliveries::event_id.eq(id),
                     deliveries::hook_id.eq(hook),

@@ -2,6 +2,9 @@
 
 mod build;
 mod chat;
+pub(crate) mod external;
+pub(crate) mod jira;
+pub(crate) mod letters;
 mod other;
 mod tracker;
 
@@ -34,6 +37,11 @@ impl Message {
     fn verifying(self, verify: bool) -> Self {
         Self { verify, ..self }
     }
+}
+
+/// Whether an integration writes letters.
+pub(crate) fn is_by_mail(row: &Integration) -> bool {
+    row.kind().is_some_and(|kind| kind.class == Class::Mail)
 }
 
 /// What an integration is sent; nothing where its kind has no words for this.
@@ -100,8 +108,9 @@ pub(crate) enum PipelineState {
 /// Whether an integration is told on this occasion.
 pub(crate) fn is_wanted(row: &Integration, occasion: &Occasion<'_>) -> bool {
     let values = row.properties().unwrap_or_default();
-    let is_for_people =
-        row.kind().is_some_and(|kind| kind.class == Class::Chat || kind.slug == "telegram");
+    let is_for_people = row.kind().is_some_and(|kind| {
+        kind.class == Class::Chat || ["telegram", "pipelines-email"].contains(&kind.slug)
+    });
     is_wanted_branch(&values, occasion)
         && (!is_for_people || is_wanted_pipeline(&values, occasion.pipeline))
 }
@@ -120,6 +129,9 @@ pub(crate) fn asks_for_fixes(row: &Integration) -> bool {
 /// Whether the branch is one of those that the integration is told of.
 fn is_wanted_branch(values: &Values, occasion: &Occasion<'_>) -> bool {
     let Some(branch) = occasion.branch else { return true };
+    if is_on(values, "notify_only_default_branch") && !occasion.is_default {
+        return false;
+    }
     if let Some(listed) = text(values, "restrict_to_branch") {
         return listed.split(',').any(|one| one.trim() == branch);
     }

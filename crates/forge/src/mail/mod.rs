@@ -10,8 +10,19 @@ use org::mail::Letter;
 
 use crate::Forge;
 
+pub use smtp::Sender;
+
 /// Sends a letter, with what the installation says in every letter.
 pub(crate) async fn deliver(forge: &Forge, letter: Letter) -> Result<()> {
+    deliver_from(forge, letter, None).await
+}
+
+/// As [`deliver`], in somebody's name.
+pub(crate) async fn deliver_from(
+    forge: &Forge,
+    letter: Letter,
+    sender: Option<Sender>,
+) -> Result<()> {
     let mut text = letter.text;
     let appearance = forge.db.peek(|tx| tx.appearance()).await?;
     if appearance.email_header_and_footer_enabled {
@@ -25,5 +36,5 @@ pub(crate) async fn deliver(forge: &Forge, letter: Letter) -> Result<()> {
     if let Some(more) = forge.settings().email_additional_text() {
         text = format!("{text}\n{more}\n");
     }
-    forge.mailer.send(Letter { text, ..letter }).await
+    forge.mailer.send_from(Letter { text, ..letter }, sender).await
 }

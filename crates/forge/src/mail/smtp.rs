@@ -8,6 +8,7 @@ use lettre::{
     message::{Mailbox, header::ContentType},
 };
 use org::mail::Letter;
+use serde::{Deserialize, Serialize};
 
 /// How long a server may take for each of its answers.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -19,6 +20,21 @@ pub struct MailServer {
     pub url: String,
     /// `Name <address>`, or the address alone.
     pub from: String,
+}
+
+/// Whose letter it is, where that is not the installation itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sender {
+    pub name: String,
+    /// That of the installation, where there is none.
+    pub address: Option<String>,
+}
+
+impl Sender {
+    fn mailbox(self, usual: &Mailbox) -> Mailbox {
+        let own = self.address.and_then(|address| Address::from_str(&address).ok());
+        Mailbox::new(Some(one_line(&self.name)), own.unwrap_or_else(|| usual.email.clone()))
+    }
 }
 
 /// Takes letters to the server that delivers them.
@@ -54,6 +70,11 @@ impl Mailer {
 
     /// Sends a letter; one that nobody could ever deliver is given up with a line in the log.
     pub async fn send(&self, letter: Letter) -> Result<()> {
+        self.send_from(letter, None).await
+    }
+
+    /// As [`send`](Self::send), in somebody's name.
+    pub async fn send_from(&self, letter: Letter, sender: Option<Sender>) -> Result<()> {
         let Some(smtp) = &self.0 else {
             tracing::info!(
                 to = one_line(&letter.to),
@@ -62,7 +83,8 @@ impl Mailer {
             );
             return Ok(());
         };
-        let message = match written(&smtp.from, &letter) {
+        let from = sender.map_or_else(|| smtp.from.clone(), |sender| sender.mailbox(&smtp.from));
+        let message = match written(&from, &letter) {
             Ok(message) => message,
             Err(cause) => {
                 tracing::warn!(to = one_line(&letter.to), error = %cause, "a letter cannot be addressed");

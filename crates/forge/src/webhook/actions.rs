@@ -147,6 +147,11 @@ async fn send(
     })
 }
 
+/// Refuses an example that cannot be made of what a group has.
+pub(super) fn no_group_data(what: &str) -> Error {
+    Error::unprocessable().whole(format!("Ensure the group has {what}."))
+}
+
 /// Refuses an example that cannot be made.
 pub(super) fn no_data(what: &str) -> Error {
     Error::unprocessable().whole(format!("Ensure the project has {what}."))

@@ -22,7 +22,10 @@ use kernel::{
     },
     page::PageRequest,
 };
-use org::user::{State, store::UserStore as _};
+use org::{
+    settings::store::SettingsStore as _,
+    user::{State, store::UserStore as _},
+};
 use repo::{
     commit::note::CommitNoteStore as _,
     event::{MovedRef, WikiAction},
@@ -46,13 +49,10 @@ use super::{
     audience::Audience,
     gaps::Gaps,
     occasion::{occasion, pipeline_state},
-    payload::{self, Scene, issue, job, merge_request, note},
+    payload::{self, Scene, environment::JobSurroundings, issue, job, merge_request, note},
     system_events,
 };
 use crate::{integration::Occasion, urls::Urls};
-
-/// A push that moved more branches, or more tags, tells of none of them.
-const MOST_REFS: usize = 3;
 
 /// What is needed to tell.
 #[derive(Clone, Debug)]
@@ -198,16 +198,24 @@ fn pushed(
     user: Option<UserId>,
     (moves, options): (&[MovedRef], &[String]),
 ) -> Result<()> {
-    let flags = [Flag::Push, Flag::TagPush, Flag::RepositoryUpdate];
+    let flags = [Flag::Push, Flag::Commits, Flag::TagPush, Flag::RepositoryUpdate];
     let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
     let user = user.map(|id| tx.find_user(id)).transpose()?.flatten();
     let (branches, tags): (Vec<&MovedRef>, Vec<&MovedRef>) = moves
         .iter()
         .filter(|moved| !moved.name.starts_with("refs/notes/"))
         .partition(|moved| moved.name.starts_with("refs/heads/"));
-    let kinds = [(Flag::Push, "Push Hook", branches), (Flag::TagPush, "Tag Push Hook", tags)];
+    // A push that moved more branches, or more tags, tells of none of them.
+    let most = tx.settings()?.push_event_hooks_limit().unwrap_or_default();
+    let most = usize::try_from(most).unwrap_or_default();
+    let kinds = [
+        (Flag::Push, "Push Hook", branches.clone()),
+        // Trackers are told of commits alone, and only of those on branches.
+        (Flag::Commits, "Push Hook", branches),
+        (Flag::TagPush, "Tag Push Hook", tags),
+    ];
     for (flag, header, moves) in kinds {
-        if moves.len() > MOST_REFS || !audience.hears(flag) {
+        if moves.len() > most || !audience.hears(flag) {
             continue;
         }
         let is_for_system = !audience.system(Some(flag)).is_empty();
@@ -596,13 +604,15 @@ fn tell_jobs(
     let runners: Vec<RunnerId> =
         rows.iter().filter_map(|job| job.runner_id.map(RunnerId)).collect();
     let runners = tx.runners_by_id(&runners)?;
+    let around = JobSurroundings::load(tx, &rows)?;
     for job in rows.iter().rev() {
         let user = job.user_id.and_then(|id| users.get(&id));
         if user.is_some_and(|user| user.state == State::Blocked) {
             continue;
         }
         let runner = runners.iter().find(|runner| Some(runner.id.0) == job.runner_id);
-        let beside = job::JobRecords { pipeline: &row, user, runner, now: tx.now };
+        let now = tx.now;
+        let beside = job::JobRecords { pipeline: &row, user, runner, around: &around, now };
         let news = News {
             flag: Flag::Jobs,
             header: "Job Hook",

@@ -27,11 +27,18 @@ use tokio::{
 
 use super::{
     gaps::{Gaps, fill},
-    request::Request,
-    retention::LONGEST_WAIT,
-    rules::OutgoingRules,
+    jira::{JiraFailure, JiraSession},
+    letters::Circulars,
+    request::{Request, host_of},
+    rules::{LONGEST_WAIT, OutgoingRules},
 };
-use crate::Forge;
+use crate::{
+    Forge,
+    integration::{
+        is_by_mail,
+        jira::{JiraServer, mentions},
+    },
+};
 
 /// Requests under way at once, and to one host.
 const IN_FLIGHT: usize = 64;
@@ -291,6 +298,12 @@ async fn deliver(forge: &Forge, around: &DeliveryContext, delivery: &Delivery) -
     let event = completed(forge, event.clone(), delivery.attempts).await?;
     let hook = delivery.hook_id.and_then(|id| around.hooks.get(&id));
     let integration = delivery.integration_id.and_then(|id| around.integrations.get(&id));
+    if let Some(row) = integration.filter(|row| row.active && is_by_mail(row)) {
+        return write_letters(forge, delivery, row, &event).await;
+    }
+    if let Some(row) = integration.filter(|row| row.active && row.slug == "jira") {
+        return tell_jira(forge, delivery, row, &event).await;
+    }
     let (base, key) = (forge.urls.base(), &delivery.idempotency_key);
     let request = match (hook, integration) {
         (Some(hook), _) => Some(Request::to_hook(base, &forge.vault, hook, &event, key)?),
@@ -300,20 +313,63 @@ async fn deliver(forge: &Forge, around: &DeliveryContext, delivery: &Delivery) -
         _ => None,
     };
     let Some(request) = request else { return finish(forge, delivery).await };
-    let Some(_place) = place_at(forge, delivery, &request).await? else { return Ok(()) };
+    let Some(_place) = place_at(forge, delivery, request.host()).await? else { return Ok(()) };
     let answer = forge.courier.send(request.clone()).await?;
     let own = own_headers(forge, hook)?;
     let sent = SentRequest { event: &event, request: &request, answer: &answer, own };
     conclude(forge, delivery, hook, sent).await
 }
 
+/// Letters wait in a queue of their own, so that the delivery ends with them.
+async fn write_letters(
+    forge: &Forge,
+    delivery: &Delivery,
+    row: &Integration,
+    event: &HookEvent,
+) -> Result<()> {
+    let circulars = Circulars::of(forge, row, event).await?;
+    let delivery = delivery.clone();
+    let written = forge.db.write(move |tx| {
+        circulars.send(tx)?;
+        tx.finish_delivery(&delivery)
+    });
+    written.await
+}
+
+/// Tells the issues of Jira that an event names. What was not heard is told again later.
+async fn tell_jira(
+    forge: &Forge,
+    delivery: &Delivery,
+    row: &Integration,
+    event: &HookEvent,
+) -> Result<()> {
+    let payload: Value = serde_json::from_str(&event.payload).map_err(Error::internal)?;
+    let told = mentions(&payload);
+    let server = JiraServer::new(row, &row.values(&forge.vault)?).filter(|_| !told.is_empty());
+    let Some(server) = server else { return finish(forge, delivery).await };
+    let host = host_of(&server.address("", ""));
+    let Some(_place) = place_at(forge, delivery, host).await? else { return Ok(()) };
+    let courier = Arc::clone(&forge.courier);
+    let sent = spawn_blocking(move || JiraSession::new(&courier.web, &server).tell(&told));
+    match sent.await.map_err(Error::internal)? {
+        Ok(()) => finish(forge, delivery).await,
+        Err(JiraFailure::Later(cause)) => {
+            tracing::info!(cause, integration = %row.id, "Jira was not reached");
+            put_back(forge, delivery).await
+        }
+        Err(JiraFailure::Refused(status)) => {
+            tracing::info!(status, integration = %row.id, "Jira refuses what it is told");
+            finish(forge, delivery).await
+        }
+    }
+}
+
 /// A place at the host of a request. Where there is none, the delivery waits in the queue.
 async fn place_at(
     forge: &Forge,
     delivery: &Delivery,
-    request: &Request,
+    name: String,
 ) -> Result<Option<OwnedSemaphorePermit>> {
-    let name = request.host();
     if let Ok(place) = forge.courier.host(&name).try_acquire_owned() {
         return Ok(Some(place));
     }

@@ -4,8 +4,11 @@
 pub mod actions;
 mod announce;
 mod audience;
+mod circular_job;
 mod courier;
 mod gaps;
+mod jira;
+mod letters;
 mod occasion;
 mod payload;
 mod request;
@@ -15,6 +18,7 @@ mod system_events;
 mod trial;
 
 pub(crate) use announce::{Announcer, heard};
+pub(crate) use circular_job::send_circular;
 pub use courier::{Courier, run};
 pub(crate) use retention::{ForgetDeliveries, forget_deliveries};
 pub use rules::{OutgoingRule, OutgoingRules};

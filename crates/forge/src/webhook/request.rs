@@ -114,9 +114,7 @@ impl Request {
 
     /// Host and port, by which receivers share their places.
     pub(super) fn host(&self) -> String {
-        let rest = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest);
-        let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        place.rsplit('@').next().unwrap_or_default().to_ascii_lowercase()
+        host_of(&self.url)
     }
 
     /// The headers as the log keeps them.
@@ -131,6 +129,13 @@ impl Request {
         });
         Value::Object(shown.collect()).to_string()
     }
+}
+
+/// Host and port of an address.
+pub(super) fn host_of(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    place.rsplit('@').next().unwrap_or_default().to_ascii_lowercase()
 }
 
 fn common_headers(base: &str, event: &HookEvent, key: &str) -> Vec<(String, String)> {

@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use time::Duration;
 use worker::Job;
 
+use super::rules::LONGEST_WAIT;
 use crate::Forge;
 
 const KEPT: Duration = Duration::days(7);
-/// What could not be sent for so long is not sent any more.
-pub(super) const LONGEST_WAIT: Duration = Duration::days(2);
 /// So many go in one transaction.
 const AT_ONCE: i64 = 1_000;
 

@@ -8,6 +8,10 @@ use std::{
 use admin::integration::UrlRule;
 use org::{namespace::Networks, settings::Settings};
 use outbound::{Client, LocalRequests};
+use time::Duration;
+
+/// What could not be sent for so long is not sent any more.
+pub(super) const LONGEST_WAIT: Duration = Duration::days(2);
 
 /// The rules as they are at the moment; cheap to clone, and all clones follow the settings.
 #[derive(Clone, Debug)]

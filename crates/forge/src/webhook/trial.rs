@@ -8,27 +8,41 @@ use ci::{
     },
 };
 use db::Tx;
+use deployments::{
+    deployment::{DeploymentStatus, DeploymentStore as _},
+    environment::{EnvironmentFilter, EnvironmentStore as _},
+};
 use kernel::{
-    Result,
-    ids::{NoteId, ProjectId, UserId},
+    AccessLevel, Result,
+    ids::{EnvironmentId, NamespaceId, NoteId, ProjectId, RunnerId, UserId},
     page::PageRequest,
 };
-use org::user::store::UserStore as _;
+use org::{
+    hierarchy,
+    member::{Source, event::Fact, store::MemberStore as _},
+    namespace::{event::NamespacePath, store::NamespaceStore as _},
+    project::store::ProjectStore as _,
+    user::store::UserStore as _,
+};
 use repo::{event::MovedRef, push::journal::PushAction};
 use review::{
     issue::IssueStore as _, item::ItemId, merge_request::MergeRequestStore as _,
     note::NoteStore as _,
 };
+use runners::runner::RunnerStore as _;
 use secrets::Vault;
 use serde_json::Value;
 
 use super::{
-    actions::no_data,
+    actions::{no_data, no_group_data},
     announce::note_subject,
     gaps::Gaps,
     payload::{self, Scene, issue, merge_request, note},
 };
 use crate::urls::Urls;
+
+/// Environments that are looked through for a deployment.
+const MOST_ENVIRONMENTS: i64 = 100;
 
 /// An example, and what is to be read of it.
 #[derive(Debug)]
@@ -46,12 +60,15 @@ pub(super) fn example(
     home: Home,
     (flag, user): (Flag, UserId),
 ) -> Result<Example> {
-    let Home::Project(project) = home else {
-        return Ok(Example {
-            header: "Push Hook",
-            payload: payload::project::example(),
-            gaps: None,
-        });
+    let project = match home {
+        Home::Project(project) => project,
+        Home::Group(group) if flag == Flag::Members => return member(tx, group, user),
+        Home::Group(group) if flag == Flag::Subgroups => return subgroup(tx, group, user),
+        Home::Group(group) => first_project(tx, group, user)?,
+        Home::Instance => {
+            let payload = payload::project::example();
+            return Ok(Example { header: "System Hook", payload, gaps: None });
+        }
     };
     let scene = Scene::load(tx, urls, project)?.ok_or_else(|| no_data("a repository"))?;
     match flag {
@@ -62,11 +79,47 @@ pub(super) fn example(
         Flag::Notes | Flag::ConfidentialNotes => note(tx, &scene, user),
         Flag::Pipelines => pipeline(tx, &scene, vault),
         Flag::Jobs => job(tx, &scene),
-        Flag::Deployments => Err(no_data("deployments")),
+        Flag::Deployments => deployment(tx, &scene),
         Flag::WikiPages => Err(no_data("wiki pages")),
         Flag::Releases => Err(no_data("releases")),
         _ => Err(no_data("such events")),
     }
+}
+
+/// The first project of a group that has a branch.
+fn first_project(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<ProjectId> {
+    let actor = tx.user(user)?.actor();
+    let known = hierarchy::projects_in(tx, actor, &[group])?;
+    let projects = tx.projects_by_id(&known)?.into_iter();
+    let first = projects.filter(|one| one.default_branch.is_some()).map(|one| one.id).min();
+    first.ok_or_else(|| no_group_data("a project with commits"))
+}
+
+/// Whoever tries it out, as a member.
+fn member(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<Example> {
+    let (row, person) = (tx.namespace(group)?, tx.user(user)?);
+    let found = tx.find_member(Source::Group(group), user)?;
+    let level = found.as_ref().map_or(AccessLevel::Owner, |member| member.access_level);
+    let end = found.and_then(|member| member.expires_at);
+    let fact = Fact::new(Source::Group(group), user, level, end, Some(user));
+    let payload = payload::member::of_group("user_add_to_group", &row, &person, &fact, tx.now);
+    Ok(Example { header: "Member Hook", payload, gaps: None })
+}
+
+/// The newest group below.
+fn subgroup(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<Example> {
+    let actor = tx.user(user)?.actor();
+    let below = hierarchy::below_group(tx, actor, group)?;
+    let newest = below.into_iter().max().map(|id| tx.namespace(id)).transpose()?;
+    let newest = newest.ok_or_else(|| no_group_data("a subgroup"))?;
+    let parent = tx.namespace(newest.parent_id.unwrap_or(group))?;
+    let payload = payload::subgroup::subgroup(
+        "subgroup_create",
+        &NamespacePath::from(&newest),
+        &parent,
+        tx.now,
+    );
+    Ok(Example { header: "Subgroup Hook", payload, gaps: None })
 }
 
 fn push(
@@ -134,6 +187,22 @@ fn pipeline(tx: &mut Tx<'_>, scene: &Scene, vault: &Vault) -> Result<Example> {
     Ok(Example { header: "Pipeline Hook", payload, gaps })
 }
 
+/// The newest one that was brought to any of some environments.
+fn deployment(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
+    let project = scene.project.id;
+    let page = PageRequest { page: 1, per_page: MOST_ENVIRONMENTS };
+    let environments = tx.environments(project, &EnvironmentFilter::default(), page)?.items;
+    let ids: Vec<EnvironmentId> = environments.iter().map(|one| one.id).collect();
+    let last = tx.last_deployments(&ids, DeploymentStatus::Success)?;
+    let newest = last.into_iter().max_by_key(|(_, row)| row.id);
+    let (id, row) = newest.ok_or_else(|| no_data("deployments"))?;
+    let environment = environments.iter().find(|one| one.id == id);
+    let environment = environment.ok_or_else(|| no_data("deployments"))?;
+    let payload = payload::deployment::deployment(tx, scene, &row, environment)?;
+    let gaps = Some(Gaps::deployment(project, &row.sha));
+    Ok(Example { header: "Deployment Hook", payload, gaps })
+}
+
 fn newest_pipeline(tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<Pipeline>> {
     let filter = PipelineFilter {
         statuses: Vec::new(),
@@ -161,10 +230,14 @@ fn job(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
     let pipeline = tx.find_pipeline(scene.project.id, row.pipeline_id)?;
     let pipeline = pipeline.ok_or_else(|| no_data("CI jobs"))?;
     let user = row.user_id.map(|id| tx.find_user(id)).transpose()?.flatten();
+    let runner = row.runner_id.map(|id| tx.runners_by_id(&[RunnerId(id)])).transpose()?;
+    let runner = runner.and_then(|mut found| found.pop());
+    let around = payload::environment::JobSurroundings::load(tx, std::slice::from_ref(&row))?;
     let beside = payload::job::JobRecords {
         pipeline: &pipeline,
         user: user.as_ref(),
-        runner: None,
+        runner: runner.as_ref(),
+        around: &around,
         now: tx.now,
     };
     let payload = payload::job::job(scene, &row, beside)?;

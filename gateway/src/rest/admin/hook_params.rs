@@ -170,7 +170,7 @@ pub const CHANGEABLE: [&str; 31] = [
 pub struct Trigger(pub Flag);
 
 /// Those that the API names.
-const TRIGGERS: [Flag; 15] = [
+const TRIGGERS: [Flag; 18] = [
     Flag::ConfidentialIssues,
     Flag::ConfidentialNotes,
     Flag::Deployments,
@@ -178,12 +178,15 @@ const TRIGGERS: [Flag; 15] = [
     Flag::FeatureFlags,
     Flag::Issues,
     Flag::Jobs,
+    Flag::Members,
     Flag::MergeRequests,
     Flag::Milestones,
     Flag::Notes,
     Flag::Pipelines,
+    Flag::Projects,
     Flag::Push,
     Flag::Releases,
+    Flag::Subgroups,
     Flag::TagPush,
     Flag::WikiPages,
 ];

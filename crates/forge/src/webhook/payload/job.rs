@@ -6,7 +6,10 @@ use org::user::User;
 use runners::runner::Runner;
 use serde_json::{Value, json};
 
-use super::common::{Scene, user_json, utc, utc_or_null, word};
+use super::{
+    common::{Scene, user_json, utc, utc_or_null, word},
+    environment::JobSurroundings,
+};
 
 /// What is known beside the job.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +17,7 @@ pub(crate) struct JobRecords<'a> {
     pub(crate) pipeline: &'a Pipeline,
     pub(crate) user: Option<&'a User>,
     pub(crate) runner: Option<&'a Runner>,
+    pub(crate) around: &'a JobSurroundings,
     pub(crate) now: Ts,
 }
 
@@ -72,6 +76,6 @@ pub(crate) fn job(scene: &Scene, row: &Job, beside: JobRecords<'_>) -> Result<Va
         },
         "repository": scene.repository(),
         "project": scene.project_json(),
-        "environment": row.environment.as_ref().map(|name| json!({ "name": name, "action": null })),
+        "environment": beside.around.environment(row),
     }))
 }

@@ -2,6 +2,7 @@
 
 mod common;
 pub(super) mod deployment;
+pub(super) mod environment;
 pub(super) mod issue;
 pub(super) mod job;
 pub(super) mod member;

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use super::{
     common::{People, Scene, user_json, utc, utc_or_null, word},
+    environment::JobSurroundings,
     job::runner_json,
     merge_request::MergeRequestPart,
 };
@@ -41,11 +42,11 @@ pub(crate) fn pipeline(
         jobs.iter().filter_map(|job| job.runner_id).map(RunnerId).collect();
     let runners = tx.runners_by_id(&runners)?;
     let runners: HashMap<i64, &Runner> = runners.iter().map(|one| (one.id.0, one)).collect();
-    let now = tx.now;
+    let (now, around) = (tx.now, JobSurroundings::load(tx, &jobs)?);
     let builds = jobs.iter().map(|job| {
         let user = job.user_id.and_then(|id| people.get(id));
         let runner = job.runner_id.and_then(|id| runners.get(&id).copied());
-        build(scene, job, user, (runner, now))
+        build(scene, (job, &around), user, (runner, now))
     });
     let builds = builds.collect::<Result<Vec<_>>>()?;
     let mut stages: Vec<&str> = Vec::new();
@@ -136,7 +137,7 @@ fn source(tx: &mut Tx<'_>, scene: &Scene, row: &Pipeline) -> Result<Option<Value
 
 fn build(
     scene: &Scene,
-    job: &Job,
+    (job, around): (&Job, &JobSurroundings),
     user: Option<&org::user::User>,
     (runner, now): (Option<&Runner>, kernel::Ts),
 ) -> Result<Value> {
@@ -161,10 +162,8 @@ fn build(
         "allow_failure": job.allow_failure,
         "user": user.map(|user| user_json(scene.urls(), user)),
         "runner": runner,
-        "artifacts_file": { "filename": null, "size": null },
-        "environment": job.environment.as_ref().map(|name| json!({
-            "name": name, "action": null, "deployment_tier": null,
-        })),
+        "artifacts_file": around.archive(job),
+        "environment": around.environment_with_tier(job),
     });
     if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
         all.extend(more);

@@ -288,6 +288,51 @@ async fn nothing_is_sent_to_a_hook_that_is_gone() {
 }
 
 #[actix_web::test]
+async fn a_hook_that_leads_to_an_event_is_not_told_of_it() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    open_issue(&ada, project, "One").await;
+    deliver(&app).await;
+    let uuid = receiver.told()[0].header("X-Gitlab-Event-UUID").expect("an id").to_owned();
+    let later = Receiver::new();
+    ada.post(&path, later.hook(&["issues_events"])).await.created();
+    let again = ada.sending("X-Gitlab-Event-UUID", &uuid);
+
+    open_issue(&again, project, "Two").await;
+    deliver(&app).await;
+
+    assert!(receiver.told().is_empty(), "it led there itself");
+    let told = later.told();
+    assert_eq!(told[0].header("X-Gitlab-Event-UUID"), Some(uuid.as_str()));
+    open_issue(&again, project, "Three").await;
+    deliver(&app).await;
+    assert!(receiver.told().is_empty() && later.told().is_empty(), "both are in the chain");
+    app.clock.advance(Duration::minutes(31));
+    open_issue(&again, project, "Four").await;
+    deliver(&app).await;
+    assert_eq!((receiver.told().len(), later.told().len()), (1, 1), "it is forgotten");
+}
+
+#[actix_web::test]
+async fn an_id_that_no_event_has_keeps_nobody_from_hearing() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    let own = "01234567-89ab-4def-8123-456789abcdef";
+    let claiming = ada.sending("X-Gitlab-Event-UUID", own);
+
+    for title in ["One", "Two"] {
+        open_issue(&claiming, project, title).await;
+    }
+    deliver(&app).await;
+
+    let told = receiver.told();
+    let ids: Vec<_> = told.iter().filter_map(|one| one.header("X-Gitlab-Event-UUID")).collect();
+    assert!(ids.len() == 2 && ids[0] != ids[1] && !ids.contains(&own), "{ids:?}");
+}
+
+#[actix_web::test]
 async fn chat_rooms_of_a_group_hear_of_projects_below() {
     let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
     let ada = app.person("ada");

@@ -266,6 +266,74 @@ async fn a_pipeline_and_its_jobs_tell_how_far_they_are() {
 }
 
 #[actix_web::test]
+async fn jobs_tell_what_they_do_to_their_environment() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["pipeline_events", "job_events"]).await;
+    let environment = "{name: live, action: prepare, deployment_tier: staging}";
+    let text = format!("build: {{script: x, environment: {environment}}}\nother: {{script: x}}\n");
+    commit(&scene.ada, scene.project, "main", "ci", &text).await;
+    app.work().await;
+
+    let told = scene.told().await;
+
+    let build = told.iter().find(|one| one["build_name"] == "build").expect("a job");
+    assert_eq!(build["environment"], json!({ "name": "live", "action": "prepare" }));
+    let other = told.iter().find(|one| one["build_name"] == "other").expect("a job");
+    assert_eq!(other["environment"], Value::Null);
+    let pipeline = told.iter().find(|one| one["object_kind"] == "pipeline").expect("a pipeline");
+    let jobs = pipeline["builds"].as_array().expect("jobs");
+    let build = jobs.iter().find(|job| job["name"] == "build").expect("a job");
+    let expected = json!({ "name": "live", "action": "prepare", "deployment_tier": "staging" });
+    assert_eq!(build["environment"], expected);
+    assert_eq!(build["artifacts_file"], json!({ "filename": null, "size": null }));
+}
+
+#[actix_web::test]
+async fn a_push_of_more_refs_than_the_settings_allow_tells_of_none() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["push_events"]).await;
+    let root = app.admin();
+    let limit = async |most: i64| {
+        let settings = json!({ "push_event_hooks_limit": most });
+        root.put("/application/settings", settings).await.ok();
+    };
+
+    limit(0).await;
+    commit(&scene.ada, scene.project, "main", "one", "1\n").await;
+    assert!(scene.told().await.is_empty());
+
+    limit(1).await;
+    commit(&scene.ada, scene.project, "main", "two", "2\n").await;
+    assert_eq!(scene.told().await.len(), 1);
+}
+
+#[actix_web::test]
+async fn hooks_of_groups_are_tried_out_with_what_their_projects_have() {
+    let app = TestApp::reaching("127.0.0.1");
+    let (receiver, ada) = (Receiver::new(), app.person("ada"));
+    let group = ada.group("crew", None).await;
+    let hook = ada.post(&format!("/groups/{group}/hooks"), receiver.hook(&[])).await.created();
+    let test = format!("/groups/{group}/hooks/{}/test", hook["id"]);
+    let none = json!({ "message": "Ensure the group has a project with commits." });
+    ada.post(&format!("{test}/push_events"), json!({})).await.refused(422, none);
+    let new = json!({ "name": "engine", "namespace_id": group });
+    let project = ada.post("/projects", new).await.created()["id"].as_i64().expect("an id");
+    commit(&ada, ProjectId(project), "main", "one", "1\n").await;
+    ada.group("inner", Some(group)).await;
+
+    for event in ["push_events", "member_events", "subgroup_events"] {
+        ada.post(&format!("{test}/{event}"), json!({})).await.created();
+    }
+
+    let told = receiver.told();
+    let headers: Vec<_> = told.iter().map(|one| one.header("X-Gitlab-Event")).collect();
+    assert_eq!(headers, [Some("Push Hook"), Some("Member Hook"), Some("Subgroup Hook")]);
+    assert_eq!(told[0].body["project"]["path_with_namespace"], "crew/engine");
+    assert_eq!(told[1].body["user_username"], "ada");
+    assert_eq!(told[2].body["full_path"], "crew/inner");
+}
+
+#[actix_web::test]
 async fn a_wiki_page_tells_its_text_also_when_it_goes() {
     let app = TestApp::reaching("127.0.0.1");
     let scene = Scene::with(&app, &["wiki_page_events"]).await;

@@ -34,6 +34,7 @@ pub(super) struct Receiver {
     pub(super) address: SocketAddr,
     told: Arc<Mutex<Vec<Told>>>,
     status: Arc<AtomicU16>,
+    text: Arc<Mutex<String>>,
 }
 
 impl Receiver {
@@ -43,6 +44,7 @@ impl Receiver {
             address: listener.local_addr().expect("an address"),
             told: Arc::default(),
             status: Arc::new(AtomicU16::new(200)),
+            text: Arc::new(Mutex::new("ok".to_owned())),
         };
         let own = receiver.clone();
         std::thread::spawn(move || {
@@ -57,6 +59,11 @@ impl Receiver {
     /// Answers with this status from now on.
     pub(super) fn answers(&self, status: u16) {
         self.status.store(status, Ordering::SeqCst);
+    }
+
+    /// Says this from now on.
+    pub(super) fn says(&self, body: &Value) {
+        *self.text.lock().expect("no panic") = body.to_string();
     }
 
     fn answer(&self, mut stream: TcpStream) {
@@ -85,8 +92,11 @@ impl Receiver {
         let body = serde_json::from_slice(&body).unwrap_or_default();
         self.told.lock().expect("no panic").push(Told { path, headers, body });
         let status = self.status.load(Ordering::SeqCst);
+        let body = self.text.lock().expect("no panic").clone();
+        let length = body.len();
         let text = format!(
-            "HTTP/1.1 {status} Answer\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+            "HTTP/1.1 {status} Answer\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: {length}\r\n\
+             Connection: close\r\n\r\n{body}"
         );
         let _ = stream.write_all(text.as_bytes());
     }

@@ -8,6 +8,7 @@ pub mod feature;
 pub mod flags;
 pub mod home;
 pub mod hook;
+pub mod import;
 pub mod integration;
 pub mod policy;
 pub mod sealed;

@@ -2,18 +2,18 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{hooks, integrations},
+    schema::{hooks, imports, integrations},
 };
 use diesel::prelude::*;
 use kernel::Result;
 use secrets::Vault;
 
-use crate::{hook::Hook, integration::Integration};
+use crate::{hook::Hook, import::Import, integration::Integration};
 
 const NOUN: &str = "Hook";
 
 /// The tables with a column `sealed`; `cargo xtask check` compares them with the schema.
-pub const SEALED_TABLES: [&str; 2] = ["hooks", "integrations"];
+pub const SEALED_TABLES: [&str; 3] = ["hooks", "imports", "integrations"];
 
 /// Whether a vault has the key of what is sealed: of the newest `most` rows of each table one must be readable. `None`
 /// where nothing is sealed.
@@ -29,9 +29,19 @@ pub fn is_key_of(tx: &mut Tx<'_>, vault: &Vault, most: i64) -> Result<Option<boo
         .select(Integration::as_select())
         .load(conn)
         .map_err(error(NOUN)))?;
+    let sources = imports::table
+        .filter(imports::sealed.is_not_null())
+        .order(imports::created_at.desc())
+        .limit(most);
+    let sources: Vec<Import> = each_backend!(tx, |conn| sources
+        .select(Import::as_select())
+        .load(conn)
+        .map_err(error(NOUN)))?;
     let of_hooks = (!hooks.is_empty()).then(|| hooks.iter().any(|row| row.unseal(vault).is_ok()));
     let of_rows = (!rows.is_empty()).then(|| rows.iter().any(|row| row.unseal(vault).is_ok()));
-    Ok([of_hooks, of_rows].into_iter().flatten().reduce(|one, other| one && other))
+    let of_sources = (!sources.is_empty())
+        .then(|| sources.iter().any(|row| row.unseal(vault).is_some_and(|clear| clear.is_ok())));
+    Ok([of_hooks, of_rows, of_sources].into_iter().flatten().reduce(|one, other| one && other))
 }
 
 /// Whether anything is sealed.
@@ -50,11 +60,16 @@ pub fn count(tx: &mut Tx<'_>) -> Result<i64> {
     each_backend!(tx, |conn| {
         let hooks: i64 = hooks::table.count().get_result(conn).map_err(error(NOUN))?;
         let rows: i64 = integrations::table.count().get_result(conn).map_err(error(NOUN))?;
-        Ok(hooks + rows)
+        let sources: i64 = imports::table
+            .filter(imports::sealed.is_not_null())
+            .count()
+            .get_result(conn)
+            .map_err(error(NOUN))?;
+        Ok(hooks + rows + sources)
     })
 }
 
-/// Deletes all rows that hold something sealed; returns their number.
+/// Deletes all rows that hold something sealed, and the credentials of imports; returns their number.
 ///
 /// # Errors
 /// When the database cannot be written.
@@ -62,6 +77,11 @@ pub fn delete_all(tx: &mut Tx<'_>) -> Result<usize> {
     each_backend!(tx, |conn| {
         let hooks = diesel::delete(hooks::table).execute(conn).map_err(error(NOUN))?;
         let rows = diesel::delete(integrations::table).execute(conn).map_err(error(NOUN))?;
-        Ok(hooks + rows)
+        let sources = imports::table.filter(imports::sealed.is_not_null());
+        let sources = diesel::update(sources)
+            .set(imports::sealed.eq(None::<String>))
+            .execute(conn)
+            .map_err(error(NOUN))?;
+        Ok(hooks + rows + sources)
     })
 }

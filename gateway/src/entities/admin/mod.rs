@@ -2,4 +2,5 @@
 
 pub mod hook;
 pub mod hook_log;
+pub mod import;
 pub mod integration;

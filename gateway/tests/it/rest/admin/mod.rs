@@ -2,6 +2,9 @@
 
 mod deliveries;
 mod hooks;
+mod imports;
 mod integrations;
 mod payloads;
 mod receiver;
+mod source;
+mod trackers;

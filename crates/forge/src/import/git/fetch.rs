@@ -1,0 +1,151 @@
+//! Asking a git server, and taking its pack.
+
+use std::{
+    io::{BufWriter, Seek as _, SeekFrom},
+    time::Duration,
+};
+
+use kernel::Error;
+use outbound::{Exchange, FetchLimits};
+use repo::git::{Oid, RepoPath, cli::ProcessClass};
+use tokio::task::spawn_blocking;
+
+use super::protocol::{Advertisement, PackSplitter, ProtocolError};
+use crate::{
+    Forge,
+    import::{SourceClient, SourceError},
+};
+
+const REFS: FetchLimits = FetchLimits { bytes: 64 << 20, time: Duration::from_secs(60) };
+/// A whole repository.
+const PACK: FetchLimits = FetchLimits { bytes: 20 << 30, time: Duration::from_secs(20 * 60) };
+/// All objects are looked at, as those of a push are: flaws that old histories are full of do no harm.
+const STRICT: &str = "--strict=badDate=warn,badDateOverflow=warn,badEmail=warn,badFilemode=warn,\
+    badName=warn,badTagName=ignore,badTimezone=warn,emptyName=warn,gitmodulesMissing=warn,\
+    gitmodulesParse=warn,missingEmail=warn,missingNameBeforeEmail=warn,missingSpaceBeforeDate=warn,\
+    missingSpaceBeforeEmail=warn,missingTaggerEntry=ignore,multipleAuthors=warn,zeroPaddedDate=warn,\
+    zeroPaddedFilemode=warn";
+/// How long git may take to index a pack.
+const INDEXING: Duration = Duration::from_secs(8 * 60);
+
+/// A repository elsewhere.
+#[derive(Clone, Debug)]
+pub(crate) struct Remote {
+    client: SourceClient,
+    /// Without a slash at its end.
+    url: String,
+    authorization: Option<String>,
+}
+
+impl From<ProtocolError> for SourceError {
+    fn from(error: ProtocolError) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+impl Remote {
+    pub(crate) fn new(client: SourceClient, url: &str, authorization: Option<String>) -> Self {
+        Self { client, url: url.trim_end_matches('/').to_owned(), authorization }
+    }
+
+    fn headers(&self, more: &[(&str, &str)]) -> Vec<(String, String)> {
+        let mut headers: Vec<(String, String)> =
+            more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        headers.extend(self.authorization.clone().map(|text| ("Authorization".to_owned(), text)));
+        headers
+    }
+
+    /// The refs of the repository.
+    pub(crate) async fn refs(&self) -> Result<Advertisement, SourceError> {
+        let url = format!("{}/info/refs?service=git-upload-pack", self.url);
+        let headers = self.headers(&[("Accept", "*/*")]);
+        let (head, body) = self.client.fetch("GET", url, headers, Vec::new(), REFS).await?;
+        self.client.ensure_answered(&head)?;
+        Ok(Advertisement::parse(&body)?)
+    }
+
+    /// Brings objects with their history into a repository, durably; returns the bytes of the pack.
+    pub(crate) async fn fetch(
+        &self,
+        forge: &Forge,
+        refs: &Advertisement,
+        wanted: &[Oid],
+        into: &RepoPath,
+    ) -> Result<u64, SourceError> {
+        if wanted.is_empty() {
+            return Ok(0);
+        }
+        let body = refs.request(wanted)?;
+        let (client, url) = (self.client.agent(), format!("{}/git-upload-pack", self.url));
+        let headers = self.headers(&[
+            ("Content-Type", "application/x-git-upload-pack-request"),
+            ("Accept", "application/x-git-upload-pack-result"),
+        ]);
+        let folder = forge.data().to_owned();
+        let checks = self.client.clone();
+        let fetched = spawn_blocking(move || {
+            let file = tempfile::tempfile_in(folder).map_err(Error::internal)?;
+            let mut splitter = PackSplitter::new(BufWriter::new(file));
+            let request = Exchange {
+                method: "POST",
+                url: &url,
+                headers: &headers,
+                body: &body,
+                limits: PACK,
+            };
+            let answered = client.exchange(&request, &mut splitter);
+            if let Ok(head) = &answered {
+                checks.ensure_answered(head)?;
+            }
+            // What the server complains of says more than that its answer was not taken.
+            if let Some(complaint) = splitter.error.take() {
+                return Err(complaint.into());
+            }
+            answered?;
+            let (pack, bytes) = splitter.finish()?;
+            let mut file =
+                pack.into_inner().map_err(|cause| Error::internal(cause.into_error()))?;
+            file.seek(SeekFrom::Start(0)).map_err(Error::internal)?;
+            Ok::<_, SourceError>((file, bytes))
+        });
+        let (file, bytes) = fetched.await.map_err(Error::internal)??;
+        index(forge, tokio::fs::File::from_std(file), into).await?;
+        Ok(bytes)
+    }
+}
+
+/// Has git check a pack and take it into a repository. All objects that it names must be there.
+async fn index(
+    forge: &Forge,
+    mut pack: tokio::fs::File,
+    into: &RepoPath,
+) -> Result<(), SourceError> {
+    let mut indexer = forge
+        .git
+        .at(into, "index-pack")
+        .args(["--stdin", "--fix-thin", STRICT])
+        .lane(ProcessClass::Transport)
+        .time_limit(INDEXING)
+        .start()
+        .await
+        .map_err(Error::from)?;
+    let pipes = (indexer.stdin.take(), indexer.stdout.take());
+    let (Some(mut stdin), Some(mut stdout)) = pipes else {
+        return Err(Error::internal("a git child has no pipes").into());
+    };
+    let feed = async {
+        // A child that has seen enough closes its end; its status tells the rest.
+        let copied = tokio::io::copy(&mut pack, &mut stdin).await;
+        drop(stdin);
+        copied
+    };
+    let drain = async { tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await };
+    let _both = tokio::join!(feed, drain);
+    indexer.finish().await.map_err(|cause| match cause {
+        repo::git::GitError::Corrupt(text) => {
+            tracing::warn!(%text, "a pack from elsewhere cannot be used");
+            SourceError::Unavailable("the pack of the source cannot be used".to_owned())
+        }
+        failure => Error::from(failure).into(),
+    })
+}

@@ -1,0 +1,8 @@
+//! Fetching repositories from elsewhere over HTTP.
+
+mod fetch;
+mod land;
+mod protocol;
+
+pub(super) use fetch::Remote;
+pub(super) use land::{land_branches, land_repository, land_wiki};

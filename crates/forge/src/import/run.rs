@@ -1,0 +1,266 @@
+//! The background work of an import: one step each time, written in one transaction with the place at which to go on. A
+//! server that is killed in the middle of a step has written nothing of it; the next one asks the source again.
+
+use admin::import::{
+    Import, ImportKind, ImportProgress, ImportStatus, ImportStep, ImportStore as _, Origin, Stage,
+};
+use db::Tx;
+use kernel::{Result, TextEnum as _, ids::ProjectId};
+use org::project::store::ProjectStore as _;
+use time::Duration;
+use worker::Queue as _;
+
+use super::{
+    SourceClient, SourceError, attachments,
+    batch::Step,
+    client::basic,
+    git::{Remote, land_repository, land_wiki},
+    host::HostStep,
+    job::{RunImport, advance, enqueue_step, withdraw_step},
+    lfs,
+    people::People,
+    server::ServerStep,
+};
+use crate::Forge;
+
+/// Failures of the source in a row after which an import is given up.
+const MOST_ATTEMPTS: i32 = 8;
+/// After this time whoever did a step is gone.
+const LONGEST_STEP: Duration = Duration::hours(1);
+/// The first pause after a failure; each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::seconds(15);
+
+/// Begins the next step; nothing for imports that have ended. The queue does not wait for it.
+pub(crate) async fn run(forge: Forge, job: RunImport) -> Result<()> {
+    let project = job.project;
+    let Some(import) = forge.db.write(move |tx| begin(tx, project)).await? else { return Ok(()) };
+    let own = forge.clone();
+    forge.imports.spawn(async move {
+        if let Err(cause) = work(&own, import).await {
+            tracing::error!(%project, error = %cause, "a step of an import is left for later");
+            let soon = move |tx: &mut Tx<'_>| enqueue_step(tx, project, tx.now.plus(FIRST_PAUSE));
+            // Where that cannot be written down either, whoever looks after it does it.
+            let _ = own.db.write(soon).await;
+        }
+    });
+    Ok(())
+}
+
+/// Goes on with all imports that had not ended when the server did.
+///
+/// # Errors
+/// When the database cannot be written.
+pub async fn resume(forge: &Forge) -> Result<()> {
+    let resumed = move |tx: &mut Tx<'_>| {
+        let now = tx.now;
+        for project in tx.unfinished_imports()? {
+            enqueue_step(tx, project, now)?;
+        }
+        Ok(())
+    };
+    forge.db.write(resumed).await
+}
+
+async fn work(forge: &Forge, import: Import) -> Result<()> {
+    let project = import.project_id;
+    if !forge.storage.exists(project) {
+        // Whoever makes the repository has not come so far.
+        let later =
+            move |tx: &mut Tx<'_>| enqueue_step(tx, project, tx.now.plus(Duration::seconds(5)));
+        return forge.db.write(later).await;
+    }
+    let seen = import.clone();
+    let done = match step(forge, &import).await {
+        Ok(step) => save(forge, import, step).await.map_err(SourceError::Own),
+        Err(SourceError::RateLimited { seconds }) => return wait(forge, import, seconds).await,
+        Err(failure) => Err(failure),
+    };
+    match done {
+        Ok(()) => Ok(()),
+        // The database or the disk is away, and nobody counts.
+        Err(SourceError::Own(cause)) if cause.is_of_machine() => Err(cause),
+        Err(failure) => failed(forge, seen, failure).await,
+    }
+}
+
+/// Tries again later what may succeed then, and gives up the rest.
+async fn failed(forge: &Forge, import: Import, failure: SourceError) -> Result<()> {
+    if let SourceError::Own(cause) = &failure {
+        tracing::error!(project = %import.project_id, error = %cause, "a step of an import failed");
+    }
+    let may_pass = failure.is_passing() || matches!(failure, SourceError::Own(_));
+    match may_pass && import.attempts + 1 < MOST_ATTEMPTS {
+        true => retry(forge, import).await,
+        false => give_up(forge, import, &failure).await,
+    }
+}
+
+/// The import, if it is still to be worked on.
+fn begin(tx: &mut Tx<'_>, id: ProjectId) -> Result<Option<Import>> {
+    let Some(project) = tx.find_project(id)? else { return Ok(None) };
+    let status = ImportStatus::find(&project.import_status).unwrap_or(ImportStatus::None);
+    if !status.is_active() {
+        return Ok(None);
+    }
+    let import = tx.find_import(id)?;
+    match (&import, status) {
+        // Whoever asked for it has no account any more, and the row went with it.
+        (None, _) => drop(advance(tx, id, status, ImportStep::Fail)?),
+        (Some(_), ImportStatus::Scheduled) => drop(advance(tx, id, status, ImportStep::Start)?),
+        (Some(_), _) => {}
+    }
+    if import.is_some() {
+        // Should this server end in the middle of the step, another one does it.
+        tx.enqueue_at(&RunImport { project: id }, tx.now.plus(LONGEST_STEP))?;
+    }
+    Ok(import)
+}
+
+/// Whether an import still goes on, in the transaction that is to write for it.
+fn is_under_way(tx: &mut Tx<'_>, project: ProjectId) -> Result<bool> {
+    let row = tx.find_project(project)?;
+    Ok(row.is_some_and(|row| row.import_status == ImportStatus::Started.as_str()))
+}
+
+async fn step(forge: &Forge, import: &Import) -> Result<Step, SourceError> {
+    let origin = import.origin()?;
+    let credentials = import.credentials(&forge.vault)?;
+    let (api, git) = match (&credentials, import.kind) {
+        (None, _) => (None, None),
+        (Some(one), ImportKind::RemoteHost) => {
+            (Some(format!("token {}", one.password)), Some(basic("x-access-token", &one.password)))
+        }
+        (Some(one), ImportKind::RemoteServer | ImportKind::Url) => {
+            let basic = basic(&one.username, &one.password);
+            (Some(basic.clone()), Some(basic))
+        }
+    };
+    let client = SourceClient::new(forge, api.clone());
+    let (project, user) = (import.project_id, import.user_id);
+    match import.stage {
+        Stage::Repository => {
+            // Git is asked without the credentials of the API, which are of another form.
+            let bare = SourceClient::new(forge, None);
+            let remote = Remote::new(bare, &origin.git, git);
+            land_repository(forge, &remote, project, user).await?;
+            Ok(Step::default())
+        }
+        Stage::Wiki if origin.has_wiki => {
+            let url = format!("{}.wiki.git", origin.git.trim_end_matches(".git"));
+            let remote = Remote::new(SourceClient::new(forge, None), &url, git);
+            land_wiki(forge, &remote, project).await?;
+            Ok(Step::default())
+        }
+        Stage::LfsObjects => {
+            let bare = SourceClient::new(forge, git);
+            lfs::step(forge, import, &origin, &bare).await
+        }
+        Stage::Attachments => attachments::step(forge, import, &origin, api).await,
+        Stage::Wiki | Stage::Done => Ok(Step::default()),
+        _ => of_source(forge, import, &origin, &client).await,
+    }
+}
+
+async fn of_source(
+    forge: &Forge,
+    import: &Import,
+    origin: &Origin,
+    client: &SourceClient,
+) -> Result<Step, SourceError> {
+    let host = origin.web.split("://").nth(1).and_then(|rest| rest.split(['/', ':']).next());
+    let people = People {
+        forge,
+        client,
+        project: import.project_id,
+        kind: import.kind,
+        importer: import.user_id,
+        base: &origin.base,
+        private_host: format!("users.noreply.{}", host.unwrap_or_default()),
+    };
+    match import.kind {
+        ImportKind::RemoteHost => {
+            HostStep { forge, import, origin, client, people: &people }.run().await
+        }
+        ImportKind::RemoteServer => {
+            ServerStep { forge, import, origin, client, people: &people }.run().await
+        }
+        ImportKind::Url => Ok(Step::default()),
+    }
+}
+
+/// Writes a step, and asks for the next one.
+async fn save(forge: &Forge, import: Import, step: Step) -> Result<()> {
+    let origin = import.origin()?;
+    forge.db.write(move |tx| save_in(tx, &import, &origin, &step)).await
+}
+
+fn save_in(tx: &mut Tx<'_>, import: &Import, origin: &Origin, step: &Step) -> Result<()> {
+    let project = import.project_id;
+    if !is_under_way(tx, project)? {
+        return Ok(());
+    }
+    let (stage, cursor) = match &step.next {
+        Some(next) => (import.stage, Some(next.clone())),
+        None => (import.stage.next(import.kind, origin.optional), None),
+    };
+    let mut stats = import.stats()?;
+    // Another server that took the same work over has been faster, or is going to see that this one was.
+    if !tx.save_progress(
+        import,
+        &ImportProgress { stage, cursor: cursor.clone(), stats: stats.clone() },
+    )? {
+        return Ok(());
+    }
+    step.write(tx, import, &mut stats)?;
+    let mut seen = import.clone();
+    seen.steps += 1;
+    tx.save_progress(&seen, &ImportProgress { stage, cursor, stats })?;
+    if stage == Stage::Done {
+        advance(tx, project, ImportStatus::Started, ImportStep::Finish)?;
+        withdraw_step(tx, project)?;
+        return tx.end_import(project, None);
+    }
+    let at = tx.now.plus(Duration::seconds(step.pause.unwrap_or_default()));
+    enqueue_step(tx, project, at)
+}
+
+/// Leaves a source alone for as long as it wants; that is no failure.
+async fn wait(forge: &Forge, import: Import, seconds: i64) -> Result<()> {
+    let project = import.project_id;
+    let later = move |tx: &mut Tx<'_>| {
+        let at = tx.now.plus(Duration::seconds(seconds));
+        match is_under_way(tx, project)? {
+            true => enqueue_step(tx, project, at),
+            false => Ok(()),
+        }
+    };
+    forge.db.write(later).await
+}
+
+async fn retry(forge: &Forge, import: Import) -> Result<()> {
+    let later = move |tx: &mut Tx<'_>| {
+        let project = import.project_id;
+        if !is_under_way(tx, project)? || !tx.save_attempt(&import)? {
+            return Ok(());
+        }
+        let pause = FIRST_PAUSE * (1_i32 << import.attempts.clamp(0, 10));
+        enqueue_step(tx, project, tx.now.plus(pause))
+    };
+    forge.db.write(later).await
+}
+
+async fn give_up(forge: &Forge, import: Import, failure: &SourceError) -> Result<()> {
+    let text = format!("The import stopped at the stage \"{}\": {failure}.", import.stage);
+    tracing::warn!(project = %import.project_id, %failure, "an import failed");
+    let failed = move |tx: &mut Tx<'_>| {
+        let project = import.project_id;
+        match advance(tx, project, ImportStatus::Started, ImportStep::Fail)? {
+            true => {
+                withdraw_step(tx, project)?;
+                tx.end_import(project, Some(&text))
+            }
+            false => Ok(()),
+        }
+    };
+    forge.db.write(failed).await
+}

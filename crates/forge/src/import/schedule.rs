@@ -1,0 +1,112 @@
+//! What makes a new project one that is imported: the row, the status and the first piece of work.
+
+use admin::{
+    import::{
+        Credentials, ImportKind, ImportStatus, ImportStep, ImportStore as _, NewImport, Origin,
+    },
+    integration::UrlRule as _,
+};
+use db::Tx;
+use kernel::{Error, Result, TextEnum as _, ids::ProjectId};
+use org::{settings::store::SettingsStore as _, user::User};
+use secrets::Vault;
+use worker::Queue as _;
+
+use super::job::{RunImport, advance};
+use crate::Forge;
+
+/// Whether administrators leave a kind of source switched on.
+pub(crate) async fn is_enabled(forge: &Forge, kind: ImportKind) -> Result<bool> {
+    let settings = forge.db.peek(|tx| tx.settings()).await?;
+    Ok(settings.import_sources().contains(&kind.as_str()))
+}
+
+/// What `import_url` of a new project says; its name and password are kept apart and sealed.
+///
+/// # Errors
+/// `Forbidden` where administrators have switched this source off; `BadRequest` for an address that is not gone to.
+pub(crate) async fn import_of_url(forge: &Forge, user: &User, url: &str) -> Result<NewImport> {
+    if !is_enabled(forge, ImportKind::Url).await? {
+        return Err(Error::forbidden().because("import source is disabled"));
+    }
+    let odd = || Error::invalid("import_url", "is blocked: Only allowed schemes are http, https");
+    let bare = web_address(url).ok_or_else(odd)?;
+    if !forge.courier.rules.web().allows(&bare) {
+        let text = "is blocked: Requests to the local network are not allowed";
+        return Err(Error::invalid("import_url", text));
+    }
+    Ok(NewImport {
+        kind: ImportKind::Url,
+        user: user.id,
+        source: bare.clone(),
+        credentials: person(url),
+        origin: Origin { git: bare.clone(), web: bare, ..Origin::default() },
+    })
+}
+
+/// Writes down that a new project is filled from elsewhere; its repository must be on its way.
+pub(crate) fn schedule(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    new: &NewImport,
+    vault: &Vault,
+) -> Result<()> {
+    tx.insert_import(project, new, vault)?;
+    advance(tx, project, ImportStatus::None, ImportStep::Schedule)?;
+    tx.enqueue(&RunImport { project })
+}
+
+/// An address of the web without a slash at its end, and without a name, password, query or fragment.
+pub(crate) fn web_address(url: &str) -> Option<String> {
+    let (scheme, rest) = url.trim().split_once("://")?;
+    let scheme = scheme.to_ascii_lowercase();
+    let is_plain = !rest.is_empty()
+        && !rest.contains(|letter: char| {
+            letter.is_whitespace() || letter.is_control() || letter == '\\'
+        });
+    if !matches!(scheme.as_str(), "http" | "https") || !is_plain {
+        return None;
+    }
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    Some(without_person(&format!("{scheme}://{}", rest.trim_end_matches('/'))))
+}
+
+pub(crate) fn without_person(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = match rest.find('/') {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
+}
+
+/// The name and password before the host of an address.
+fn person(url: &str) -> Option<Credentials> {
+    let (_, rest) = url.trim().split_once("://")?;
+    let authority = rest.split('/').next()?;
+    let (person, _) = authority.rsplit_once('@')?;
+    let (username, password) = person.split_once(':').unwrap_or((person, ""));
+    let clear =
+        |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+    Some(Credentials { username: clear(username), password: clear(password) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{person, web_address};
+
+    #[test]
+    fn an_address_is_kept_without_its_password() {
+        let url = "HTTPS://ada:s%3At@git.example.com/a/b.git/?x=1";
+        assert_eq!(web_address(url).unwrap(), "https://git.example.com/a/b.git");
+        let person = person(url).unwrap();
+        assert_eq!((person.username.as_str(), person.password.as_str()), ("ada", "s:t"));
+        assert!(super::person("https://git.example.com/a@b").is_none());
+        for odd in
+            ["ssh://a/b", "file:///etc", "--upload-pack=x", "https://", "http://a\\b", "http://a b"]
+        {
+            assert!(web_address(odd).is_none(), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What imports are told. Each parameter of a source may also be given under the source's own name for it.
+
+use admin::import::OptionalStages;
+use forge::import::{HostImport, ServerImport};
+use kernel::{Error, Result};
+
+use crate::{extract::NonEmpty, params};
+
+params! {
+    /// Stages that are done on request, or in another way.
+    pub struct StageParams {
+        /// Whether to ask for the events of each issue on its own: slower, and complete for old issues.
+        single_endpoint_issue_events_import: Option<bool>,
+        /// Whether to ask for the notes of each issue on its own: slower, and complete beyond 30,000 notes.
+        single_endpoint_notes_import: Option<bool>,
+        /// Whether to bring along files that texts name.
+        attachments_import: Option<bool>,
+    }
+}
+
+params! {
+    pub struct FromHost {
+        /// Token of the source with access to the repository. Stored encrypted until the import ends.
+        personal_access_token: String,
+        /// ID of the repository at the source.
+        repo_id: i64,
+        /// Path of the namespace that gets the project: `group/subgroup`.
+        target_namespace: NonEmpty,
+        /// Name of the project. Default: the name of the repository.
+        new_name: Option<String>,
+        /// URL of an enterprise installation. Default: the public service.
+        remote_hostname: Option<String>,
+        /// Same as `remote_hostname`.
+        github_hostname: Option<String>,
+        /// Further stages. Default: none.
+        optional_stages: Option<StageParams>,
+    }
+}
+
+params! {
+    pub struct FromServer {
+        /// URL of the server.
+        server_url: Option<String>,
+        /// Same as `server_url`.
+        bitbucket_server_url: Option<String>,
+        /// Name of the user at the source.
+        server_username: Option<String>,
+        /// Same as `server_username`.
+        bitbucket_server_username: Option<String>,
+        /// Token or password at the source. Stored encrypted until the import ends.
+        personal_access_token: String,
+        /// Key of the project at the source.
+        server_project: Option<String>,
+        /// Same as `server_project`.
+        bitbucket_server_project: Option<String>,
+        /// Name of the repository at the source.
+        server_repo: Option<String>,
+        /// Same as `server_repo`.
+        bitbucket_server_repo: Option<String>,
+        /// Name of the project. Default: the name of the repository.
+        new_name: Option<String>,
+        /// Path of the namespace that gets the project. Default: the caller's own.
+        target_namespace: Option<String>,
+        /// Same as `target_namespace`.
+        new_namespace: Option<String>,
+    }
+}
+
+fn filled(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
+impl From<FromHost> for HostImport {
+    fn from(params: FromHost) -> Self {
+        let stages = params.optional_stages;
+        let wants = |flag: fn(&StageParams) -> Option<bool>| {
+            stages.as_ref().and_then(flag).unwrap_or_default()
+        };
+        let optional = OptionalStages {
+            single_endpoint_issue_events: wants(|all| all.single_endpoint_issue_events_import),
+            single_endpoint_notes: wants(|all| all.single_endpoint_notes_import),
+            attachments: wants(|all| all.attachments_import),
+        };
+        Self {
+            token: params.personal_access_token,
+            repository: params.repo_id,
+            namespace: params.target_namespace.0,
+            new_name: filled(params.new_name),
+            hostname: filled(params.remote_hostname).or(filled(params.github_hostname)),
+            optional,
+        }
+    }
+}
+
+impl FromServer {
+    /// The import that is asked for.
+    ///
+    /// # Errors
+    /// `BadRequest` where something is missing under both of its names.
+    pub fn complete(self) -> Result<ServerImport> {
+        let mut missing = Vec::new();
+        let mut required = |name: &str, one: Option<String>, other: Option<String>| {
+            let given = filled(one).or(filled(other));
+            if given.is_none() {
+                missing.push(format!("{name} is missing"));
+            }
+            given.unwrap_or_default()
+        };
+        let asked = ServerImport {
+            url: required("server_url", self.server_url, self.bitbucket_server_url),
+            username: required(
+                "server_username",
+                self.server_username,
+                self.bitbucket_server_username,
+            ),
+            project: required("server_project", self.server_project, self.bitbucket_server_project),
+            repository: required("server_repo", self.server_repo, self.bitbucket_server_repo),
+            password: self.personal_access_token,
+            new_name: filled(self.new_name),
+            namespace: filled(self.target_namespace).or(filled(self.new_namespace)),
+        };
+        match missing.is_empty() {
+            true => Ok(asked),
+            false => Err(Error::bad_request().parameters(missing.join(", "))),
+        }
+    }
+}

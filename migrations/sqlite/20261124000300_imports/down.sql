@@ -1,0 +1,4 @@
+DROP TABLE imported_users;
+DROP TABLE imported_objects;
+DROP TABLE import_failures;
+DROP TABLE imports;

@@ -1,0 +1,200 @@
+//! Which function resolves which field of the schema.
+
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    marker::PhantomData,
+    sync::Arc,
+};
+
+use futures_util::{FutureExt as _, future::BoxFuture};
+
+use crate::{
+    arguments::Arguments, coerce::IdClasses, failure::Failure, payload::Payload, value::Value,
+};
+
+pub(crate) type Record = Arc<dyn Any + Send + Sync>;
+type Plain = Box<dyn Fn(&(dyn Any + Send + Sync)) -> Option<Value> + Send + Sync>;
+type Lookup<C> = Box<
+    dyn Fn(Record, Arguments, Arc<C>) -> BoxFuture<'static, Result<Value, Failure>> + Send + Sync,
+>;
+type Mutation<C> =
+    Box<dyn Fn(Arguments, Arc<C>) -> BoxFuture<'static, Result<Payload, Failure>> + Send + Sync>;
+
+/// How a field gets its value.
+pub(crate) enum Resolver<C> {
+    Plain(Plain),
+    Lookup(Lookup<C>),
+    Mutation(Mutation<C>),
+    /// Nothing of the kind exists here.
+    Unsupported,
+}
+
+/// What is registered for a field.
+pub(crate) struct FieldEntry<C> {
+    pub(crate) resolver: Option<Resolver<C>>,
+    pub(crate) once: bool,
+    pub(crate) cost: Option<u32>,
+    pub(crate) reads_git: bool,
+    pub(crate) ability: Option<&'static str>,
+}
+
+impl<C> Default for FieldEntry<C> {
+    fn default() -> Self {
+        Self { resolver: None, once: false, cost: None, reads_git: false, ability: None }
+    }
+}
+
+/// The fields of a type, by name.
+pub(crate) type FieldEntries<C> = HashMap<&'static str, FieldEntry<C>>;
+
+/// Which function resolves which field of a schema, whose requests have a context of type `C`.
+pub struct Registry<C> {
+    pub(crate) sdl: Vec<String>,
+    pub(crate) types: HashMap<&'static str, FieldEntries<C>>,
+    pub(crate) composed: Vec<&'static str>,
+    pub(crate) ids: IdClasses,
+    pub(crate) version: &'static str,
+    records: HashMap<&'static str, TypeId>,
+    pub(crate) mistakes: Vec<String>,
+}
+
+impl<C: Send + Sync + 'static> Registry<C> {
+    /// Of a schema in the schema definition language, in any number of files.
+    pub fn new(sdl: &[&str]) -> Self {
+        Self {
+            sdl: sdl.iter().map(|&text| text.to_owned()).collect(),
+            types: HashMap::new(),
+            composed: Vec::new(),
+            ids: IdClasses::new(),
+            version: "",
+            records: HashMap::new(),
+            mistakes: Vec::new(),
+        }
+    }
+
+    /// The fields of a type whose objects are records of type `T`; more of them when it is called again.
+    pub fn object<T: Send + Sync + 'static>(&mut self, name: &'static str) -> Fields<'_, C, T> {
+        let known = *self.records.entry(name).or_insert_with(TypeId::of::<T>);
+        if known != TypeId::of::<T>() {
+            self.mistakes.push(format!("{name} is registered with records of two types"));
+        }
+        Fields {
+            type_name: name,
+            entries: self.types.entry(name).or_default(),
+            mistakes: &mut self.mistakes,
+            record: PhantomData,
+        }
+    }
+
+    /// Types whose objects bring their fields along: those of [`Value::fields`].
+    pub fn composed(&mut self, names: &[&'static str]) {
+        self.composed.extend(names);
+    }
+
+    /// The classes of records whose global ids scalars take, the one first that the others are kinds of. A scalar
+    /// without classes takes any.
+    pub fn ids(&mut self, scalars: &[(&'static str, &'static [&'static str])]) {
+        self.ids.extend(scalars.iter().copied());
+    }
+
+    /// The version whose interface this is, for fields with `@gl_introduced`.
+    pub fn version(&mut self, version: &'static str) {
+        self.version = version;
+    }
+
+    /// The fields of the root.
+    pub fn query(&mut self) -> Fields<'_, C, ()> {
+        self.object("Query")
+    }
+
+    /// A mutation. Its resolver is given what stands in `input`.
+    pub fn mutation<F, Fut>(&mut self, name: &'static str, resolver: F)
+    where
+        F: Fn(Arguments, Arc<C>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Payload, Failure>> + Send + 'static,
+    {
+        let resolver =
+            Resolver::Mutation(Box::new(move |input, context| resolver(input, context).boxed()));
+        self.object::<()>("Mutation").set(name, resolver);
+    }
+}
+
+/// The fields of one type.
+pub struct Fields<'r, C, T> {
+    type_name: &'static str,
+    entries: &'r mut FieldEntries<C>,
+    mistakes: &'r mut Vec<String>,
+    record: PhantomData<fn(T)>,
+}
+
+impl<C: Send + Sync + 'static, T: Send + Sync + 'static> Fields<'_, C, T> {
+    fn set(&mut self, field: &'static str, resolver: Resolver<C>) {
+        let entry = self.entries.entry(field).or_default();
+        if entry.resolver.replace(resolver).is_some() {
+            self.mistakes.push(format!("{}.{field} is registered twice", self.type_name));
+        }
+    }
+
+    /// A field that follows from the record alone.
+    pub fn plain(mut self, field: &'static str, value: fn(&T) -> Value) -> Self {
+        let resolver =
+            Resolver::Plain(Box::new(move |record| record.downcast_ref::<T>().map(value)));
+        self.set(field, resolver);
+        self
+    }
+
+    /// A field that is looked up.
+    pub fn lookup<F, Fut>(mut self, field: &'static str, resolver: F) -> Self
+    where
+        F: Fn(Arc<T>, Arguments, Arc<C>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Value, Failure>> + Send + 'static,
+    {
+        let (type_name, resolver) = (self.type_name, Arc::new(resolver));
+        let lookup: Lookup<C> =
+            Box::new(move |record, arguments, context| match record.downcast::<T>() {
+                Ok(record) => resolver(record, arguments, context).boxed(),
+                Err(_) => wrong_record(type_name, field).boxed(),
+            });
+        self.set(field, Resolver::Lookup(lookup));
+        self
+    }
+
+    /// Fields for what does not exist here: null, or what else is nothing in their types. [`Schema::unsupported`](crate::Schema::unsupported) lists
+    /// them.
+    pub fn none(mut self, fields: &[&'static str]) -> Self {
+        for field in fields {
+            self.set(field, Resolver::Unsupported);
+        }
+        self
+    }
+
+    /// A field that one query may ask for once only.
+    pub fn once(self, field: &'static str) -> Self {
+        self.entries.entry(field).or_default().once = true;
+        self
+    }
+
+    /// The field's whole cost, beside what is selected below it, where it differs from the rule.
+    pub fn cost(self, field: &'static str, cost: u32) -> Self {
+        self.entries.entry(field).or_default().cost = Some(cost);
+        self
+    }
+
+    /// A field that reads a repository, which costs one more.
+    pub fn reads_git(self, field: &'static str) -> Self {
+        self.entries.entry(field).or_default().reads_git = true;
+        self
+    }
+
+    /// The ability that the field asks for, for the table of permissions.
+    pub fn ability(self, field: &'static str, ability: &'static str) -> Self {
+        self.entries.entry(field).or_default().ability = Some(ability);
+        self
+    }
+}
+
+/// An object of one type that holds a record of another.
+async fn wrong_record(type_name: &'static str, field: &'static str) -> Result<Value, Failure> {
+    Err(Failure::internal(format!("{type_name}.{field} was asked of a record of another type")))
+}

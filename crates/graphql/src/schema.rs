@@ -1,0 +1,381 @@
+//! A schema with its resolvers, and the way of a request through it.
+
+use std::sync::Arc;
+
+use juniper::{
+    EmptySubscription, IntrospectionFormat, RootNode, ValidatedOperation, Variables as NoVariables,
+};
+use serde_json::{Map, Value as Json, json};
+
+use crate::{
+    arguments::Cost,
+    document::{Directive, Document, Literal, Operation, OperationKind, Selection},
+    engine::{Engine, Resolvers},
+    error::QueryError,
+    execute::{Execution, Info, Node},
+    failure::Failure,
+    model::{MUTATION, Model, QUERY},
+    parse::parse,
+    plan::{Plan, plan},
+    print::print,
+    registry::Registry,
+    request::{Limits, Mutations, Outcome, Request, Response},
+    score::exceeded,
+    validate::validate,
+    write::write,
+};
+
+/// How many characters the queries of a request may have, all together.
+const LONGEST: usize = 10_000;
+
+/// Limits of juniper's own, wider than those of plans.
+const DEEPEST: usize = 500;
+const MOST: usize = 1_000_000;
+
+type Root<C> = RootNode<Node<C>, Node<C>, EmptySubscription<Execution<C>>>;
+
+/// A schema with its resolvers.
+pub struct Schema<C: Send + Sync + 'static> {
+    whole: Form<C>,
+    /// Without what is deprecated.
+    current: Form<C>,
+}
+
+impl<C: Send + Sync + 'static> Registry<C> {
+    /// The schema with its resolvers.
+    ///
+    /// # Errors
+    /// With all that does not fit: fields without resolvers, resolvers without fields, types that nobody registered,
+    /// and mistakes in the schema itself.
+    pub fn build(self) -> Result<Schema<C>, Vec<String>> {
+        Schema::of(self)
+    }
+}
+
+/// One of the two forms of a schema.
+struct Form<C: Send + Sync + 'static> {
+    engine: Arc<Engine<C>>,
+    root: Root<C>,
+}
+
+impl<C: Send + Sync + 'static> Form<C> {
+    fn new(engine: Engine<C>) -> Self {
+        let engine = Arc::new(engine);
+        let info = |name: &'static str| Info { engine: engine.clone(), name: name.into() };
+        let root = RootNode::new_with_info(
+            Node::root(QUERY),
+            Node::root(MUTATION),
+            EmptySubscription::new(),
+            info(QUERY),
+            info(MUTATION),
+            (),
+        );
+        // Plans are within narrower limits; what juniper gets of them must not be refused for its size.
+        let root = root.limit_depth(DEEPEST).limit_tokens(MOST).limit_fields(MOST);
+        Self { engine, root }
+    }
+}
+
+/// A query that may be executed.
+struct OperationPlan {
+    kind: OperationKind,
+    plan: Plan,
+    score: u32,
+}
+
+/// Why a query is not executed.
+enum Refusal {
+    /// The whole request is turned down.
+    Whole(Response),
+    Errors(Vec<QueryError>),
+    /// With the value that `data` has all the same.
+    WithData(Json, Vec<QueryError>),
+}
+
+impl<C: Send + Sync + 'static> Schema<C> {
+    pub(crate) fn of(mut registry: Registry<C>) -> Result<Self, Vec<String>> {
+        let mut mistakes = std::mem::take(&mut registry.mistakes);
+        let whole = Model::read(&registry.sdl, false)?;
+        let current = Model::read(&registry.sdl, true)?;
+        let registered = Arc::new(Resolvers::of(registry));
+        let whole = Engine { model: whole, registered: registered.clone() };
+        let current = Engine { model: current, registered };
+        mistakes.extend(whole.mistakes());
+        if whole.model.mutation.is_none() {
+            mistakes.push(format!("there is no type {MUTATION}"));
+        }
+        match mistakes.is_empty() {
+            true => Ok(Self { whole: Form::new(whole), current: Form::new(current) }),
+            false => Err(mistakes),
+        }
+    }
+
+    fn form(&self, limits: &Limits) -> &Form<C> {
+        if limits.without_deprecated { &self.current } else { &self.whole }
+    }
+
+    /// Answers a query.
+    pub async fn execute(&self, request: Request, context: Arc<C>, limits: Limits) -> Response {
+        if let Err(refusal) = ensure_short(std::slice::from_ref(&request)) {
+            return refusal;
+        }
+        let form = self.form(&limits);
+        match form.prepare(&request, &limits) {
+            Ok(prepared) => form.run(prepared, context, &limits).await,
+            Err(refusal) => refusal.into(),
+        }
+    }
+
+    /// Answers queries in their order, in a list. What decides over one of them as a request decides over all.
+    pub async fn execute_batch(
+        &self,
+        requests: Vec<Request>,
+        context: Arc<C>,
+        limits: Limits,
+    ) -> Response {
+        if let Err(refusal) = ensure_short(&requests) {
+            return refusal;
+        }
+        let form = self.form(&limits);
+        let prepared: Vec<_> =
+            requests.iter().map(|request| form.prepare(request, &limits)).collect();
+        let scores = prepared.iter().flatten().map(|prepared| prepared.score);
+        let too_much = exceeded(scores.fold(0, u32::saturating_add), limits.complexity);
+        let mut answers = Vec::with_capacity(prepared.len());
+        for prepared in prepared {
+            let answer = match (prepared, &too_much) {
+                (Ok(_), Some(refusal)) => {
+                    Response::from(Refusal::Errors(vec![QueryError::new(refusal.as_str())]))
+                }
+                (Ok(prepared), None) => form.run(prepared, context.clone(), &limits).await,
+                (Err(refusal), _) => refusal.into(),
+            };
+            if answer.outcome != Outcome::Answered {
+                return answer;
+            }
+            answers.push(answer.body);
+        }
+        Response { outcome: Outcome::Answered, body: answers.into() }
+    }
+
+    /// The whole schema in the schema definition language.
+    pub fn sdl(&self) -> String {
+        print(&self.whole.engine.model)
+    }
+
+    /// The answer to the query that tools ask for the schema.
+    pub fn introspection(&self) -> Json {
+        let execution = Execution::new(None, Vec::new(), Cost::default());
+        match juniper::introspect(&self.whole.root, &execution, IntrospectionFormat::All) {
+            Ok((data, _)) => json!({ "data": execution.json(data) }),
+            Err(cause) => json!({ "errors": [{ "message": cause.to_string() }] }),
+        }
+    }
+
+    /// The fields of what does not exist here, as `Type.field`.
+    pub fn unsupported(&self) -> Vec<String> {
+        self.whole.engine.unsupported()
+    }
+
+    /// The fields that ask for abilities, as `Type.field`, each with the ability's name.
+    pub fn abilities(&self) -> Vec<(String, &'static str)> {
+        self.whole.engine.abilities()
+    }
+}
+
+fn ensure_short(requests: &[Request]) -> Result<(), Response> {
+    let length: usize = requests.iter().map(|request| request.query.chars().count()).sum();
+    match length > LONGEST {
+        true => Err(Response::refusal(Outcome::Unprocessable, "Query too large")),
+        false => Ok(()),
+    }
+}
+
+impl<C: Send + Sync + 'static> Form<C> {
+    fn prepare(&self, request: &Request, limits: &Limits) -> Result<OperationPlan, Refusal> {
+        let mut document = parse(&request.query).map_err(|error| Refusal::Errors(vec![error]))?;
+        let version = &self.engine.registered.version;
+        for operation in &mut document.operations {
+            leave_out(&mut operation.selections, version);
+        }
+        for fragment in &mut document.fragments {
+            leave_out(&mut fragment.selections, version);
+        }
+        let rules = self.engine.rules();
+        let errors = validate(rules, &document);
+        if !errors.is_empty() {
+            return Err(Refusal::Errors(errors));
+        }
+        let operation = chosen(&document, request.operation_name.as_deref())?;
+        if operation.kind == OperationKind::Mutation {
+            ensure_may_change(operation, &limits.mutations)?;
+        }
+        let variables = rules
+            .variables(operation, &request.variables, &request.uploads)
+            .map_err(Refusal::Errors)?;
+        let root = match operation.kind {
+            OperationKind::Mutation => MUTATION,
+            _ => QUERY,
+        };
+        let Some(root) = self.engine.model.find(root) else {
+            return Err(Refusal::Errors(vec![QueryError::new("Schema is not configured")]));
+        };
+        let plan = plan(rules, &document, &operation.selections, root, &variables)
+            .map_err(|error| Refusal::Errors(vec![error]))?;
+        let score = self.engine.score(&plan);
+        match self.engine.refusal(&plan, score, limits) {
+            Some(refusal) => Err(Refusal::Errors(vec![QueryError::new(refusal)])),
+            None => Ok(OperationPlan { kind: operation.kind, plan, score }),
+        }
+    }
+
+    async fn run(&self, prepared: OperationPlan, context: Arc<C>, limits: &Limits) -> Response {
+        let OperationPlan { kind, plan, score } = prepared;
+        if plan.fields.is_empty() {
+            return Response { outcome: Outcome::Answered, body: json!({ "data": {} }) };
+        }
+        let written = write(&self.engine.model, kind, &plan);
+        let cost = Cost { score, limit: limits.complexity };
+        let execution = Execution::new(Some(context), written.lines, cost);
+        let operation = match ValidatedOperation::new(&written.text, None, &self.root) {
+            Ok(operation) => operation,
+            Err(cause) => {
+                // Fields of different types with one name, which only juniper compares.
+                tracing::debug!(error = %cause, "juniper refused a query");
+                return Refusal::Errors(vec![QueryError::new(cause.to_string())]).into();
+            }
+        };
+        let variables = NoVariables::new();
+        let work = operation.execute(&variables, &execution);
+        let done = match tokio::time::timeout(limits.time, Box::pin(work)).await {
+            Err(_) => return failed(Outcome::TimedOut),
+            Ok(done) => done,
+        };
+        if let Some(outcome) = execution.outcome() {
+            return failed(outcome);
+        }
+        let (data, errors) = match done {
+            Ok(done) => done,
+            Err(cause) => {
+                tracing::error!(error = %cause, "a query could not be executed");
+                return failed(Outcome::Failed);
+            }
+        };
+        let mut body = Map::new();
+        body.insert("data".to_owned(), execution.json(data));
+        if !errors.is_empty() {
+            let errors = errors.into_iter().map(|error| field_error(&execution, &error));
+            body.insert("errors".to_owned(), errors.collect());
+        }
+        Response { outcome: Outcome::Answered, body: Json::Object(body) }
+    }
+}
+
+fn field_error<C>(
+    execution: &Execution<C>,
+    error: &juniper::ExecutionError<juniper::DefaultScalarValue>,
+) -> Json {
+    let place = execution.place(error.location().line());
+    let extensions = execution.json(error.error().extensions().clone());
+    // Names of fields begin with no digit, so that what is a number is an element's.
+    let path = error.path().iter().map(|step| match step.parse::<u64>() {
+        Ok(number) => number.into(),
+        Err(_) => step.as_str().into(),
+    });
+    let error = QueryError {
+        message: error.error().message().to_owned(),
+        locations: place.into_iter().collect(),
+        path: Some(path.collect()),
+        extensions: Some(extensions).filter(|extensions| !extensions.is_null()),
+    };
+    error.to_json()
+}
+
+fn failed(outcome: Outcome) -> Response {
+    let failure = match outcome {
+        Outcome::TooManyRequests => Failure::TooManyRequests,
+        Outcome::TimedOut => Failure::Timeout,
+        _ => Failure::internal("the request failed"),
+    };
+    Response::refusal(outcome, &failure.to_string())
+}
+
+/// The operation that is to be executed.
+fn chosen<'a>(document: &'a Document, name: Option<&str>) -> Result<&'a Operation, Refusal> {
+    let refused = |text: String| Refusal::Errors(vec![QueryError::new(text)]);
+    match (name.filter(|name| !name.is_empty()), document.operations.as_slice()) {
+        (None, [only]) => Ok(only),
+        (None, []) => Err(refused("No query string was present".to_owned())),
+        (None, _) => Err(refused("An operation name is required".to_owned())),
+        (Some(name), operations) => operations
+            .iter()
+            .find(|operation| operation.name.as_deref() == Some(name))
+            .ok_or_else(|| refused(format!("No operation named \"{name}\""))),
+    }
+}
+
+fn ensure_may_change(operation: &Operation, mutations: &Mutations) -> Result<(), Refusal> {
+    match mutations {
+        Mutations::Allowed => Ok(()),
+        Mutations::ForbiddenByMethod => Err(Refusal::Whole(Response::refusal(
+            Outcome::Unprocessable,
+            "Mutations are forbidden in GET requests",
+        ))),
+        Mutations::ForbiddenByScope | Mutations::Refused(_) => {
+            let text = match mutations {
+                Mutations::Refused(text) => text.clone(),
+                _ => Failure::NotFoundOrForbidden.to_string(),
+            };
+            let (mut data, mut errors) = (Map::new(), Vec::new());
+            for selection in &operation.selections {
+                if let Selection::Field(field) = selection {
+                    data.insert(field.key().to_owned(), Json::Null);
+                    errors.push(QueryError {
+                        path: Some(vec![field.key().into()]),
+                        ..QueryError::at(text.as_str(), field.at)
+                    });
+                }
+            }
+            if errors.is_empty() {
+                errors.push(QueryError::new(text));
+            }
+            Err(Refusal::WithData(Json::Object(data), errors))
+        }
+    }
+}
+
+impl From<Refusal> for Response {
+    fn from(refusal: Refusal) -> Self {
+        let told =
+            |errors: Vec<QueryError>| -> Json { errors.iter().map(QueryError::to_json).collect() };
+        let body = match refusal {
+            Refusal::Whole(response) => return response,
+            Refusal::Errors(errors) => json!({ "errors": told(errors) }),
+            Refusal::WithData(data, errors) => json!({ "data": data, "errors": told(errors) }),
+        };
+        Self { outcome: Outcome::Answered, body }
+    }
+}
+
+/// Leaves out what later versions brought.
+fn leave_out(selections: &mut Vec<Selection>, version: &[u32]) {
+    selections.retain(|selection| !selection.directives().iter().any(|it| is_later(it, version)));
+    for selection in selections {
+        match selection {
+            Selection::Field(field) => leave_out(&mut field.selections, version),
+            Selection::Inline(inline) => leave_out(&mut inline.selections, version),
+            Selection::Spread(_) => {}
+        }
+    }
+}
+
+fn is_later(directive: &Directive, version: &[u32]) -> bool {
+    let wanted = directive.arguments.iter().find(|argument| argument.name == "version");
+    match wanted.map(|argument| &argument.value) {
+        Some(Literal::Text(wanted)) if directive.name == "gl_introduced" => {
+            let numbers = wanted.split('.').map_while(|number| number.parse::<u32>().ok());
+            numbers.collect::<Vec<_>>().as_slice() > version
+        }
+        _ => false,
+    }
+}

@@ -1,8 +1,10 @@
 //! What pipelines need to know from others.
 
+use std::collections::HashMap;
+
 use db::Tx;
 use kernel::{
-    Result, Standing, Ts,
+    Error, Result, Standing, Ts,
     ids::{MergeRequestId, ProjectId},
 };
 
@@ -57,13 +59,33 @@ pub trait Refs {
     fn archived_before(&self, tx: &mut Tx<'_>) -> Result<Option<Ts>>;
     /// Whether a job waits until others approve what it does.
     fn awaits_approval(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool>;
+    /// How each of these branches and tags is protected, in their order; the rules are read once.
+    fn guarded_places(
+        &self,
+        tx: &mut Tx<'_>,
+        who: &Standing,
+        project: ProjectId,
+        places: &[PipelineRef],
+    ) -> Result<Vec<RefAccess>>;
+    /// The branches that merge requests propose, whose protection is that of the pipelines of the merge request.
+    fn source_branches(
+        &self,
+        tx: &mut Tx<'_>,
+        ids: &[MergeRequestId],
+    ) -> Result<HashMap<MergeRequestId, String>>;
+
     fn guarded(
         &self,
         tx: &mut Tx<'_>,
         who: &Standing,
         project: ProjectId,
         place: &PipelineRef,
-    ) -> Result<RefAccess>;
-    /// The branch that a merge request proposes, whose protection is that of the pipelines of the merge request.
-    fn source_branch(&self, tx: &mut Tx<'_>, id: MergeRequestId) -> Result<Option<String>>;
+    ) -> Result<RefAccess> {
+        let mut found = self.guarded_places(tx, who, project, std::slice::from_ref(place))?;
+        found.pop().ok_or(Error::missing())
+    }
+
+    fn source_branch(&self, tx: &mut Tx<'_>, id: MergeRequestId) -> Result<Option<String>> {
+        Ok(self.source_branches(tx, &[id])?.remove(&id))
+    }
 }

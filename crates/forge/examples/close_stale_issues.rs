@@ -50,6 +50,7 @@ async fn main() -> Result<()> {
         roots: TrustedRoots::default(),
         inner_networks: org::namespace::Networks::default(),
         contents: forgeway_forge::ContentStorage::default(),
+        geo: forgeway_forge::geo::GeoSettings::default(),
     };
     let clock = Arc::new(Clock::fixed(Ts::from_unix(1_767_225_600)));
     let git = Git::find(cli::Settings::new(OsString::from("/usr/local/bin:/usr/bin:/bin")));

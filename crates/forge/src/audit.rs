@@ -10,6 +10,7 @@ use kernel::{
     ids::{ProjectId, UserId},
 };
 use org::{
+    application::{ApplicationAction, ApplicationChange},
     member, namespace,
     namespace::store::NamespaceStore as _,
     project,
@@ -49,6 +50,9 @@ pub(crate) fn heard(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_settings(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_application(tx, fact);
     }
     match fact.downcast_ref() {
         Some(project::event::Event::ProjectCreated { project, creator, .. }) => {
@@ -321,6 +325,34 @@ fn of_settings(tx: &mut Tx<'_>, fact: &SettingsUpdate) -> Result<()> {
         entry.write(tx, Entity::Instance, ("Instance", "gitlab_instance"), fact.by)?;
     }
     Ok(())
+}
+
+/// Applications belong to the installation; what they may do for somebody, to that person.
+fn of_application(tx: &mut Tx<'_>, fact: &ApplicationAction) -> Result<()> {
+    let target = Target {
+        kind: "Doorkeeper::Application",
+        id: fact.application_id.0,
+        name: fact.name.clone(),
+    };
+    let (name, text) = match &fact.change {
+        ApplicationChange::Creation => ("oauth_application_created", "OAuth application added"),
+        ApplicationChange::Removal => ("oauth_application_deleted", "OAuth application removed"),
+        ApplicationChange::Authorization(_) => {
+            ("user_authorized_oauth_application", "User authorized an OAuth application")
+        }
+        ApplicationChange::Replay(_) => {
+            ("oauth_grant_reused", "OAuth code or token shown again, all that came of it revoked")
+        }
+    };
+    let entry = Entry::new(name, json!({ "custom_message": text })).about(target);
+    match &fact.change {
+        ApplicationChange::Creation | ApplicationChange::Removal => {
+            entry.write(tx, Entity::Instance, ("Instance", "gitlab_instance"), fact.by)
+        }
+        ApplicationChange::Authorization(person) | ApplicationChange::Replay(person) => {
+            entry.of_person(tx, person, fact.by)
+        }
+    }
 }
 
 fn shortened(value: &Value) -> Value {

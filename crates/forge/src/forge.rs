@@ -15,11 +15,11 @@ use objects::Objects;
 use org::settings::Settings;
 use repo::{
     commit::{Answers, Writer},
-    git::{Git, GitError, Reader, RepoPath, Repositories, Storage, Wiki},
+    git::{Git, GitError, Reader, RepoPath, Repositories, Storage, Wiki, refs::RefMove},
     lfs::LfsFiles,
     merge::Checks,
     ports::{AfterPush, ForkPushBranches, People},
-    push::{Journal, Push},
+    push::{Journal, OwnMove, Push},
     wiki,
 };
 use secrets::Vault;
@@ -27,6 +27,7 @@ use signatures::TrustedRoots;
 use worker::{RunningWork, Worker};
 
 use crate::{
+    import::RunningSteps,
     mail::smtp::Mailer,
     memory,
     runner::{HandoverLocks, JobNotifier, LogFollowers, built_in_rule::BuiltIn, contact::Contacts},
@@ -73,11 +74,15 @@ pub struct Services {
     pub outbound: outbound::Client,
     /// Sends what happens to webhooks and integrations.
     pub courier: Arc<Courier>,
+    /// Steps of imports that are under way.
+    pub imports: RunningSteps,
     /// Hashes and checks passwords.
     pub passwords: Passwords,
     /// Wrong passwords by account.
     pub sign_ins: SignIns,
     pub key: ServerKey,
+    /// As which node this server runs.
+    pub node_identity: geo::Identity,
     /// Seals secrets that rows hold.
     pub vault: Arc<Vault>,
     /// Runners that wait for jobs.
@@ -228,6 +233,15 @@ impl Forge {
             lending: &self.lending,
             aftermath: &self.aftermath,
         }
+    }
+
+    /// Moves refs that the server keeps for itself; see [`repo::push::move_own`].
+    pub(crate) async fn move_own(
+        &self,
+        project: ProjectId,
+        moves: Vec<RefMove>,
+    ) -> Result<OwnMove> {
+        repo::push::move_own((&self.db, &self.storage, &self.journal), project, moves).await
     }
 
     /// Changes wikis on behalf of the API.

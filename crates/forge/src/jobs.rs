@@ -17,8 +17,11 @@ use worker::Worker;
 
 use crate::{
     Forge,
+    checksums::{self, CheckChecksums},
     deployment::{self, SweepEnvironments},
     files::sizes::CountUploads,
+    geo::{CountStatus, count_status},
+    import,
     mail::{
         self,
         account_letters::{confirm_address, send_password_link},
@@ -42,7 +45,7 @@ use crate::{
     },
     security::{exports, imports},
     user::removal,
-    webhook::{ForgetDeliveries, forget_deliveries},
+    webhook::{ForgetDeliveries, forget_deliveries, send_circular},
     wiki::MaintainWiki,
 };
 
@@ -56,6 +59,7 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .on(maintain_wiki)
         .on(empty_trash)
         .on(sweep_lfs)
+        .on(send_circular)
         .on(survey)
         .on(count_uploads)
         .on(ensure_repository)
@@ -77,6 +81,10 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .daily(time!(1:00), RemoveOverdue {})
         .on(forget_facts)
         .daily(time!(2:00), ForgetFacts {})
+        .on(checksums::check)
+        .every(Duration::minutes(1), CheckChecksums {})
+        .on(count_status)
+        .every(Duration::minutes(1), CountStatus {})
         .on(forget_deliveries)
         .every(Duration::hours(1), ForgetDeliveries {})
         .every(Duration::hours(6), PurgeDeletions {})
@@ -104,6 +112,7 @@ fn with_pipelines(worker: Worker<Forge>) -> Worker<Forge> {
         .on(exports::write)
         .on(exports::remove)
         .on(imports::import)
+        .on(import::run)
         .every(Duration::minutes(5), RemoveExports {})
         .on(pipeline::drop_stale_jobs)
         .every(Duration::hours(1), DropStaleJobs {})

@@ -26,6 +26,7 @@ use secrets::Vault;
 use worker::Queue;
 
 use crate::{
+    checksums::FIRST_CHECK,
     deployment,
     merge_request::{
         approvals,
@@ -210,6 +211,8 @@ fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
     match fact {
         project::event::Event::ProjectCreated { project, namespace, .. } => {
             let groups = group_chain(tx, *namespace)?;
+            let check_at = tx.now.plus(FIRST_CHECK);
+            db::checksum::refs::begin(tx, *project, check_at)?;
             push_rule::actions::begin(tx, *project, &groups)
         }
         project::event::Event::ApprovalsRequired { project, required } => {

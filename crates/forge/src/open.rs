@@ -29,10 +29,15 @@ use tokio::sync::Notify;
 use worker::RunningWork;
 
 use crate::{
-    Forge, Services, activity_feed, audit, jobs, listeners,
+    Forge, Services, activity_feed, audit,
+    checksums::{ARTIFACTS, AVATARS, FileLedger, UPLOADS},
+    geo::GeoSettings,
+    import::RunningSteps,
+    jobs, listeners,
     mail::smtp::{MailServer, Mailer},
     memory,
     merge_request::merge::Follower,
+    outbox,
     ports::{directory::Directory, fork_push_access::Collaboration, repo::Accounts},
     runner::{HandoverLocks, JobNotifier, LogFollowers, built_in_rule::BuiltIn, contact::Contacts},
     server_key::ServerKey,
@@ -59,6 +64,8 @@ pub struct Settings {
     pub inner_networks: Networks,
     /// Where artifacts, uploads, pictures and large files are kept.
     pub contents: ContentStorage,
+    /// As which node of the installation it runs.
+    pub geo: GeoSettings,
 }
 
 impl Forge {
@@ -69,7 +76,8 @@ impl Forge {
         let access_changes = Arc::new(AtomicU64::new(0));
         let key = ServerKey::open(&settings.data)?;
         let vault = Arc::new(vault::open(&db, &settings.data, &key)?);
-        let contents = Contents::open(settings)?;
+        outbox::follow_server(&db)?;
+        let contents = Contents::open(settings, &db)?;
         let bell = Arc::new(JobNotifier::default());
         let followers = LogFollowers::default();
         let wake = Arc::new(Notify::new());
@@ -97,9 +105,11 @@ impl Forge {
             roots: settings.roots.clone(),
             outbound: client(settings),
             courier: Arc::new(courier(settings, wake)),
+            imports: RunningSteps::default(),
             passwords: Passwords::default(),
             sign_ins: SignIns::default(),
             key,
+            node_identity: settings.geo.identity(&settings.external_url),
             vault,
             bell,
             built_in: BuiltIn::default(),
@@ -147,13 +157,18 @@ struct Contents {
 }
 
 impl Contents {
-    fn open(settings: &Settings) -> Result<Self> {
+    /// Exports are there for an hour only, and nobody notes them.
+    fn open(settings: &Settings, db: &Database) -> Result<Self> {
         let objects = |kind| settings.contents.objects(&settings.data, kind);
+        let noted = |kind| -> Result<Objects> {
+            let ledger = Arc::new(FileLedger::new(db, kind));
+            Ok(objects(kind)?.noted_by(ledger))
+        };
         Ok(Self {
-            lfs: LfsFiles::new(&settings.data, objects(lfs::KIND)?),
-            artifacts: objects("artifacts")?,
-            uploads: objects("uploads")?,
-            avatars: objects("avatars")?,
+            lfs: LfsFiles::new(&settings.data, noted(lfs::KIND)?),
+            artifacts: noted(ARTIFACTS)?,
+            uploads: noted(UPLOADS)?,
+            avatars: noted(AVATARS)?,
             exports: objects("exports")?,
         })
     }

@@ -26,7 +26,13 @@ use review::{
 };
 use tokio::task::spawn_blocking;
 
-use crate::{Forge, ports::directory::Directory, urls::Urls, user::visibility::sees_people};
+use crate::{
+    Forge,
+    integration::external::{self, ExternalTracker},
+    ports::directory::Directory,
+    urls::Urls,
+    user::visibility::sees_people,
+};
 
 /// Where a text is read, by which short names go: `#1` is an issue of that project.
 #[derive(Clone, Debug)]
@@ -54,31 +60,70 @@ pub async fn linked(
 ) -> Result<String> {
     let directory = Directory::new(&forge.urls);
     let address = forge.urls.base().to_owned();
-    let (html, names, address) = blocking(move || {
+    let project = place.as_ref().and_then(|place| match place.home {
+        Home::Project(id) => Some(id),
+        Home::Group(_) => None,
+    });
+    let (html, names, address, project) = blocking(move || {
+        let mut project = project;
         let mut names = References::default();
-        for text in markup::texts(&html) {
+        let texts = markup::texts(&html);
+        // Looking for a tracker elsewhere is left out where a text cannot name its issues.
+        project = project.filter(|_| texts.iter().any(|text| external::may_name(text)));
+        for text in texts {
             find(&text, &address).into_iter().for_each(|(_, name)| names.take(name));
         }
-        (html, names, address)
+        (html, names, address, project)
     })
     .await?;
-    if names == References::default() {
+    if names == References::default() && project.is_none() {
         return Ok(html);
     }
     let urls = forge.urls.clone();
     let known = forge.db.read(move |tx| {
         let reading =
             TextReader { directory: &directory, urls: &urls, actor, place: place.as_ref() };
-        reading.known(tx, &names)
+        let tracker = project.map(|id| external::tracker_of(tx, id)).transpose()?.flatten();
+        Ok((reading.known(tx, &names)?, tracker))
     });
-    let known = known.await?;
+    let (known, tracker) = known.await?;
     blocking(move || {
         markup::with_names(&html, |text| {
             let named = find(text, &address).into_iter();
-            named.filter_map(|(at, name)| known.get(&name)?.link(text, at)).collect()
+            let own: Vec<NameLink> =
+                named.filter_map(|(at, name)| known.get(&name)?.link(text, at)).collect();
+            with_external(own, tracker.as_ref(), text)
         })
     })
     .await
+}
+
+/// The links of a text with those to issues of a tracker elsewhere, where nothing here has the name.
+fn with_external(
+    own: Vec<NameLink>,
+    tracker: Option<&ExternalTracker>,
+    text: &str,
+) -> Vec<NameLink> {
+    let Some(tracker) = tracker else { return own };
+    let mut all = Vec::with_capacity(own.len());
+    let mut own = own.into_iter().peekable();
+    for (at, address) in tracker.find(text) {
+        while let Some(link) = own.next_if(|link| link.at.end <= at.start) {
+            all.push(link);
+        }
+        let is_free = own.peek().is_none_or(|link| at.end <= link.at.start);
+        if let Some(written) = text.get(at.clone()).filter(|_| is_free) {
+            all.push(NameLink {
+                address,
+                title: format!("Issue in {}", tracker.title),
+                class: "gfm gfm-issue",
+                text: written.to_owned(),
+                at,
+            });
+        }
+    }
+    all.extend(own);
+    all
 }
 
 /// A long text takes a moment.
@@ -212,7 +257,7 @@ impl TextReader<'_> {
         let within = LabelFilter {
             projects: place.home.project().into_iter().collect(),
             groups: self.groups_of(tx, place)?,
-            search: None,
+            ..LabelFilter::default()
         };
         let mut labels = tx.labels_named(&within, titles)?;
         // Where several have the name, the project's own counts.

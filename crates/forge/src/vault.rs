@@ -55,6 +55,7 @@ fn has_any(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(sealed::has_any(tx)?
         || security::sealed::has_any(tx)?
         || admin::sealed::has_any(tx)?
+        || geo::sealed::has_any(tx)?
         || settings::has_sealed(tx)?)
 }
 
@@ -65,6 +66,7 @@ fn is_key_of(tx: &mut Tx<'_>, vault: &Vault) -> Result<Option<bool>> {
         security::sealed::is_key_of(tx, vault, TRIED)?,
         settings::is_key_of(tx, vault)?,
         admin::sealed::is_key_of(tx, vault, TRIED)?,
+        geo::sealed::is_key_of(tx, vault, TRIED)?,
     ];
     Ok(all.into_iter().flatten().reduce(|one, other| one && other))
 }
@@ -135,7 +137,10 @@ pub fn survey(location: &Location, data: &Path) -> Result<Survey> {
     let (db, folder) = (connect(location)?, ServerKey::open(data)?);
     let vault = Vault::find(data).map_err(Error::internal)?;
     db.read_blocking(|tx| {
-        let secrets = sealed::count(tx)? + security::sealed::count(tx)? + admin::sealed::count(tx)?;
+        let secrets = sealed::count(tx)?
+            + security::sealed::count(tx)?
+            + admin::sealed::count(tx)?
+            + geo::sealed::count(tx)?;
         let is_readable = match &vault {
             Some(vault) => secrets > 0 && fit(tx, vault)? != KeyMatch::Foreign,
             None => false,
@@ -154,7 +159,8 @@ pub async fn forget(location: &Location) -> Result<usize> {
         stamp::remove(tx, KEY)?;
         Ok(sealed::delete_all(tx)?
             + security::sealed::delete_all(tx)?
-            + admin::sealed::delete_all(tx)?)
+            + admin::sealed::delete_all(tx)?
+            + geo::sealed::delete_all(tx)?)
     };
     connect(location)?.write(forget).await
 }

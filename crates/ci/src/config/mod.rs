@@ -24,6 +24,7 @@ mod lint;
 mod merge;
 mod node;
 mod normalize;
+mod offered;
 pub mod options;
 mod plan;
 mod reference;
@@ -37,6 +38,7 @@ mod yaml;
 pub use entry::{Kind, Need, is_environment_name};
 pub use include::{Include, IncludeKind};
 pub use lint::{Lint, LintJob, dry_run, lint};
+pub use offered::{OfferedVariable, offered_variables};
 pub use plan::{AutoCancel, Plan, PlannedEnvironment, PlannedJob, When, YamlVariable};
 pub use refusal::{Refusal, plain};
 

@@ -11,7 +11,7 @@ use secrets::Vault;
 
 use super::{
     End, Job, JobFilter, JobKind, JobListStore as _, JobStore as _, JobVariableStore as _,
-    MotionStore as _,
+    MotionStore as _, Step,
     dependents::reset_dependents,
     progress::{self, enqueue},
 };
@@ -214,6 +214,36 @@ pub fn play(
     tx.set_job_user(id, grant.user()?)?;
     enqueue(tx, Job { user_id: Some(grant.user()?), ..job })?;
     tx.job(id)
+}
+
+/// Takes a delayed job from its schedule: it waits for a person from now on.
+///
+/// # Errors
+/// `BadRequest` for a job that is not scheduled.
+pub fn unschedule(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UpdateJobs>,
+    refs: &impl Refs,
+    id: JobId,
+) -> Result<Job> {
+    let job = changeable(tx, grant, refs, id, &[JobKind::Build])?;
+    let status = job.status.after(Step::Unschedule)?;
+    let job = Job { status, scheduled_at: None, ..job };
+    progress::save_job(tx, &job)?;
+    crate::pipeline::advance(tx, job.pipeline_id)?;
+    tx.job(id)
+}
+
+/// Ensures that the pipelines and jobs of a project are shown to a caller, whose ability to read them was checked.
+///
+/// # Errors
+/// `Forbidden` where they are not.
+pub fn ensure_readable(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadJobs>,
+    projects: &impl Projects,
+) -> Result<()> {
+    ensure_shown(tx, projects, grant.who(), grant.project())
 }
 
 /// A job in the place of one that has ended. What begins by hand begins at once.

@@ -1,11 +1,13 @@
 //! Lists of jobs: of a project, and of a pipeline.
 
+use std::collections::HashMap;
+
 use db::{
     Tx, each_backend, error,
     listing::{self, Bind, Selection, page_of_ids},
     schema::jobs,
 };
-use diesel::prelude::*;
+use diesel::{prelude::*, sql_types::BigInt};
 use kernel::{
     Result, TextEnum as _,
     ids::{JobId, PipelineId, ProjectId, RunnerId},
@@ -30,7 +32,8 @@ pub struct JobFilter {
 /// Which jobs of a runner are wanted.
 #[derive(Clone, Debug)]
 pub struct RunnerJobFilter {
-    pub status: Option<Status>,
+    /// Any of these; empty for all.
+    pub statuses: Vec<Status>,
     /// `None` for those of all projects.
     pub projects: Option<Vec<ProjectId>>,
     /// Whether the newest come first.
@@ -58,6 +61,23 @@ pub trait JobListStore {
         filter: &RunnerJobFilter,
         page: PageRequest,
     ) -> Result<Page<Job>>;
+    /// As [`project_jobs`](Self::project_jobs), only those that left files behind.
+    fn project_jobs_with_artifacts(
+        &mut self,
+        project: ProjectId,
+        filter: &JobFilter,
+        page: PageRequest,
+    ) -> Result<Page<Job>>;
+    /// A page of the jobs of all projects that is not counted.
+    fn all_jobs(&mut self, filter: &JobFilter, page: PageRequest) -> Result<Page<Job>>;
+    /// How many jobs each of these runners took, counted up to `limit`.
+    fn runner_job_counts(
+        &mut self,
+        runners: &[RunnerId],
+        limit: i64,
+    ) -> Result<HashMap<RunnerId, i64>>;
+    /// Those of these runners that do a job.
+    fn busy_runners(&mut self, runners: &[RunnerId]) -> Result<Vec<RunnerId>>;
     /// These jobs, the newest first.
     fn jobs_by_id(&mut self, ids: &[i64]) -> Result<Vec<Job>>;
 }
@@ -69,36 +89,59 @@ impl JobListStore for Tx<'_> {
         filter: &JobFilter,
         page: PageRequest,
     ) -> Result<Page<Job>> {
-        let most = page.offset().saturating_add(page.probe());
-        let binds = [Bind::Number(project.0)];
+        jobs_of_project(self, project, filter, "", page)
+    }
+
+    fn project_jobs_with_artifacts(
+        &mut self,
+        project: ProjectId,
+        filter: &JobFilter,
+        page: PageRequest,
+    ) -> Result<Page<Job>> {
+        let with_files = " AND EXISTS (SELECT 1 FROM job_artifacts a WHERE a.job_id = jobs.id)";
+        jobs_of_project(self, project, filter, with_files, page)
+    }
+
+    fn all_jobs(&mut self, filter: &JobFilter, page: PageRequest) -> Result<Page<Job>> {
         let kind = filter.kind.as_str();
-        let older = filter.before.map(|id| format!(" AND id < {}", listing::value(id)));
-        let older = older.unwrap_or_default();
-        let of = |status: &str| {
-            format!(
-                "SELECT id FROM jobs WHERE project_id = $1 AND kind = '{kind}'{status}{older} ORDER BY id DESC LIMIT {most}"
-            )
-        };
-        // Of each status no more than the page could show, by the index that is in its order.
-        let from = match filter.statuses.as_slice() {
-            [] => format!("({}) AS found", of("")),
-            statuses => {
-                let each = statuses.iter().map(|status| {
-                    format!(
-                        "SELECT id FROM ({}) AS of_{status}",
-                        of(&format!(" AND status = '{status}'"))
-                    )
-                });
-                format!("({}) AS found", each.collect::<Vec<_>>().join(" UNION ALL "))
-            }
-        };
+        let mut conditions = format!("kind = '{kind}'");
+        if !filter.statuses.is_empty() {
+            conditions.push_str(&format!(" AND status IN ({})", words(&filter.statuses)));
+        }
+        if !filter.retried {
+            conditions.push_str(" AND retried = FALSE");
+        }
+        if let Some(before) = filter.before {
+            conditions.push_str(&format!(" AND id < {}", listing::value(before)));
+        }
         let sql = format!(
-            "SELECT found.id AS id FROM {from} ORDER BY found.id DESC LIMIT {} OFFSET {}",
+            "SELECT id FROM jobs WHERE {conditions} ORDER BY id DESC LIMIT {} OFFSET {}",
             page.probe(),
             page.offset()
         );
-        let found = page.uncounted(listing::ids(self, &sql, &binds)?);
+        let found = page.uncounted(listing::ids(self, &sql, &[])?);
         found.try_map_all(|ids| self.jobs_by_id(&ids))
+    }
+
+    fn runner_job_counts(
+        &mut self,
+        runners: &[RunnerId],
+        limit: i64,
+    ) -> Result<HashMap<RunnerId, i64>> {
+        if runners.is_empty() {
+            return Ok(HashMap::new());
+        }
+        // Of each runner no more rows than are told.
+        let counts = runners.iter().map(|runner| {
+            let id = listing::value(runner);
+            format!(
+                "SELECT {id} AS id, (SELECT COUNT(*) FROM \
+                 (SELECT id FROM jobs WHERE runner_id = {id} LIMIT {limit}) AS counted) AS total"
+            )
+        });
+        let sql = counts.collect::<Vec<_>>().join(" UNION ALL ");
+        let rows: Vec<RunnerCount> = listing::rows(self, &sql, &[])?;
+        Ok(rows.into_iter().map(|row| (RunnerId(row.id), row.total)).collect())
     }
 
     fn pipeline_jobs(
@@ -134,8 +177,10 @@ impl JobListStore for Tx<'_> {
         page: PageRequest,
     ) -> Result<Page<Job>> {
         let mut from = "jobs WHERE runner_id = $1".to_owned();
-        if let Some(status) = filter.status {
-            from.push_str(&format!(" AND status = '{status}'"));
+        match filter.statuses.as_slice() {
+            [] => {}
+            [status] => from.push_str(&format!(" AND status = '{status}'")),
+            several => from.push_str(&format!(" AND status IN ({})", words(several))),
         }
         if let Some(projects) = &filter.projects {
             let ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
@@ -159,6 +204,15 @@ impl JobListStore for Tx<'_> {
         })
     }
 
+    fn busy_runners(&mut self, runners: &[RunnerId]) -> Result<Vec<RunnerId>> {
+        let ids: Vec<i64> = runners.iter().map(|id| id.0).collect();
+        let sql = format!(
+            "SELECT DISTINCT runner_id AS id FROM jobs WHERE runner_id IN ({}) AND status = 'running'",
+            listing::list_of(&ids)
+        );
+        Ok(listing::ids(self, &sql, &[])?.into_iter().map(RunnerId).collect())
+    }
+
     fn jobs_by_id(&mut self, ids: &[i64]) -> Result<Vec<Job>> {
         if ids.is_empty() {
             return Ok(Vec::new());
@@ -171,4 +225,56 @@ impl JobListStore for Tx<'_> {
             .load(conn)
             .map_err(error("Job")))
     }
+}
+
+/// A page of a project's jobs of which `also` holds, which is a condition with its `AND`.
+fn jobs_of_project(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    filter: &JobFilter,
+    also: &str,
+    page: PageRequest,
+) -> Result<Page<Job>> {
+    let most = page.offset().saturating_add(page.probe());
+    let binds = [Bind::Number(project.0)];
+    let kind = filter.kind.as_str();
+    let older = filter.before.map(|id| format!(" AND id < {}", listing::value(id)));
+    let older = older.unwrap_or_default();
+    let of = |status: &str| {
+        format!(
+            "SELECT id FROM jobs WHERE project_id = $1 AND kind = '{kind}'{status}{older}{also} ORDER BY id DESC LIMIT {most}"
+        )
+    };
+    // Of each status no more than the page could show, by the index that is in its order.
+    let from = match filter.statuses.as_slice() {
+        [] => format!("({}) AS found", of("")),
+        statuses => {
+            let each = statuses.iter().map(|status| {
+                format!(
+                    "SELECT id FROM ({}) AS of_{status}",
+                    of(&format!(" AND status = '{status}'"))
+                )
+            });
+            format!("({}) AS found", each.collect::<Vec<_>>().join(" UNION ALL "))
+        }
+    };
+    let sql = format!(
+        "SELECT found.id AS id FROM {from} ORDER BY found.id DESC LIMIT {} OFFSET {}",
+        page.probe(),
+        page.offset()
+    );
+    let found = page.uncounted(listing::ids(tx, &sql, &binds)?);
+    found.try_map_all(|ids| tx.jobs_by_id(&ids))
+}
+
+fn words(statuses: &[Status]) -> String {
+    statuses.iter().map(|status| format!("'{status}'")).collect::<Vec<_>>().join(", ")
+}
+
+#[derive(QueryableByName)]
+struct RunnerCount {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    total: i64,
 }

@@ -70,6 +70,8 @@ pub trait SpecStore {
         specs: &[SpecText],
     ) -> Result<HashMap<String, JobSpecId>>;
     fn spec(&mut self, id: JobSpecId) -> Result<JobSpec>;
+    /// Several specs by one statement.
+    fn specs(&mut self, ids: &[JobSpecId]) -> Result<HashMap<JobSpecId, JobSpec>>;
     /// The tags of each of these; none where none were given.
     fn tags_of(&mut self, ids: &[JobSpecId]) -> Result<HashMap<JobSpecId, Vec<String>>>;
 }
@@ -120,6 +122,21 @@ impl SpecStore for Tx<'_> {
             .first(conn)
             .map_err(error("Job")))?;
         serde_json::from_str(&body).map_err(Error::internal)
+    }
+
+    fn specs(&mut self, ids: &[JobSpecId]) -> Result<HashMap<JobSpecId, JobSpec>> {
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let rows: Vec<(JobSpecId, String)> = each_backend!(self, |conn| job_specs::table
+            .filter(job_specs::id.eq_any(ids))
+            .select((job_specs::id, job_specs::body))
+            .load(conn)
+            .map_err(error("Job")))?;
+        let read = |(id, body): (JobSpecId, String)| {
+            Ok((id, serde_json::from_str(&body).map_err(Error::internal)?))
+        };
+        rows.into_iter().map(read).collect()
     }
 
     fn tags_of(&mut self, ids: &[JobSpecId]) -> Result<HashMap<JobSpecId, Vec<String>>> {

@@ -1,5 +1,7 @@
 //! Lists of pipelines.
 
+use std::collections::{BTreeSet, HashMap};
+
 use db::{
     Conn, CountOf, Tx, each_backend, error,
     listing::{self, Bind, Conditions, Selection, list_of, page_of_ids},
@@ -19,6 +21,9 @@ use crate::Status;
 const FEW: i64 = 1000;
 /// Without the children of other pipelines, which are listed only where they are asked for.
 const OWN: &str = "source <> 'parent_pipeline'";
+
+/// Pipelines of commits that are read at once.
+const OF_COMMITS: i64 = 20_000;
 
 /// The id of no pipeline.
 const NO_PIPELINE: i64 = 0;
@@ -59,6 +64,26 @@ pub struct PipelineFilter {
     pub descending: bool,
 }
 
+/// Where the pipelines of a merge request are looked for.
+#[derive(Clone, Debug)]
+pub struct MergeRequestPipelines {
+    pub merge_request: MergeRequestId,
+    /// The project from which its commits come.
+    pub project: ProjectId,
+    pub source_branch: String,
+    pub shas: Vec<String>,
+}
+
+impl MergeRequestPipelines {
+    /// Whether a pipeline was made for the merge request, or for one of its commits on its branch.
+    fn has(&self, pipeline: &Pipeline) -> bool {
+        let own = pipeline.merge_request_id == Some(self.merge_request);
+        pipeline.project_id == self.project
+            && (own || pipeline.ref_name == self.source_branch)
+            && self.shas.contains(&pipeline.sha)
+    }
+}
+
 pub trait PipelineListStore {
     /// A page of all for these commits of a branch, or made for a merge request, the newest first.
     fn pipelines_of_commits(
@@ -69,6 +94,20 @@ pub trait PipelineListStore {
         merge_request: MergeRequestId,
         page: PageRequest,
     ) -> Result<Page<Pipeline>>;
+    /// The newest `most` pipelines of each of these merge requests, the newest first, by one statement.
+    fn pipelines_of_merge_requests(
+        &mut self,
+        of: &[MergeRequestPipelines],
+        most: usize,
+    ) -> Result<HashMap<MergeRequestId, Vec<Pipeline>>>;
+    /// The pipelines of each of these commits, the newest first, by one statement.
+    fn pipelines_of_shas(
+        &mut self,
+        project: ProjectId,
+        shas: &[String],
+    ) -> Result<HashMap<String, Vec<Pipeline>>>;
+    /// The pipeline with this number in its project.
+    fn pipeline_numbered(&mut self, project: ProjectId, iid: i64) -> Result<Option<Pipeline>>;
     fn pipelines(
         &mut self,
         project: ProjectId,
@@ -109,6 +148,46 @@ impl PipelineListStore for Tx<'_> {
         Ok(Page { items, total: Total::Counted(total) })
     }
 
+    fn pipelines_of_merge_requests(
+        &mut self,
+        of: &[MergeRequestPipelines],
+        most: usize,
+    ) -> Result<HashMap<MergeRequestId, Vec<Pipeline>>> {
+        let projects: BTreeSet<ProjectId> = of.iter().map(|one| one.project).collect();
+        let shas: BTreeSet<&str> =
+            of.iter().flat_map(|one| &one.shas).map(String::as_str).collect();
+        let (projects, shas) = (Vec::from_iter(projects), Vec::from_iter(shas));
+        let found = newest_of_commits(self, &projects, &shas)?;
+        let own = |one: &MergeRequestPipelines| {
+            let own = found.iter().filter(|pipeline| one.has(pipeline)).take(most).cloned();
+            (one.merge_request, own.collect())
+        };
+        Ok(of.iter().map(own).collect())
+    }
+
+    fn pipelines_of_shas(
+        &mut self,
+        project: ProjectId,
+        shas: &[String],
+    ) -> Result<HashMap<String, Vec<Pipeline>>> {
+        let shas: Vec<&str> = shas.iter().map(String::as_str).collect();
+        let mut by_sha: HashMap<String, Vec<Pipeline>> = HashMap::new();
+        for pipeline in newest_of_commits(self, &[project], &shas)? {
+            by_sha.entry(pipeline.sha.clone()).or_default().push(pipeline);
+        }
+        Ok(by_sha)
+    }
+
+    fn pipeline_numbered(&mut self, project: ProjectId, iid: i64) -> Result<Option<Pipeline>> {
+        let numbered = pipelines::project_id.eq(project).and(pipelines::iid.eq(iid));
+        each_backend!(self, |conn| pipelines::table
+            .filter(numbered)
+            .select(Pipeline::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error("Pipeline")))
+    }
+
     fn pipelines(
         &mut self,
         project: ProjectId,
@@ -127,6 +206,25 @@ impl PipelineListStore for Tx<'_> {
         };
         found.try_map_all(|ids| in_order(self, &ids))
     }
+}
+
+/// The newest pipelines of these commits in these projects, but for the children of others.
+fn newest_of_commits(
+    tx: &mut Tx<'_>,
+    projects: &[ProjectId],
+    shas: &[&str],
+) -> Result<Vec<Pipeline>> {
+    if projects.is_empty() || shas.is_empty() {
+        return Ok(Vec::new());
+    }
+    each_backend!(tx, |conn| pipelines::table
+        .filter(pipelines::project_id.eq_any(projects).and(pipelines::sha.eq_any(shas)))
+        .filter(pipelines::source.ne(Source::ParentPipeline))
+        .order(pipelines::id.desc())
+        .limit(OF_COMMITS)
+        .select(Pipeline::as_select())
+        .load(conn)
+        .map_err(error("Pipeline")))
 }
 
 /// What few match is found by what it matches and then put in order; nothing where the order has to be walked, or is the one
@@ -159,6 +257,36 @@ fn column_of(order: PipelineOrder) -> &'static str {
 }
 
 impl PipelineFilter {
+    /// Whether a pipeline that was read already is one of those that are wanted; which is the newest of its ref, the list
+    /// of all knows alone.
+    fn fits(&self, pipeline: &Pipeline) -> bool {
+        let is =
+            |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|one| one == value);
+        (self.statuses.is_empty() || self.statuses.contains(&pipeline.status))
+            && self.source.is_none_or(|source| source == pipeline.source)
+            && is(&self.ref_name, &pipeline.ref_name)
+            && is(&self.sha, &pipeline.sha)
+            && self.yaml_errors.is_none_or(|with| with == pipeline.yaml_errors.is_some())
+            && (self.users.as_ref())
+                .is_none_or(|users| pipeline.user_id.is_some_and(|user| users.contains(&user)))
+            && self.updated_before.is_none_or(|before| pipeline.updated_at <= before)
+            && self.updated_after.is_none_or(|after| pipeline.updated_at >= after)
+    }
+
+    /// Those of a list in memory that are wanted, in its order.
+    pub fn choose(&self, all: Vec<Pipeline>) -> Vec<Pipeline> {
+        let mut chosen: Vec<Pipeline> = all.into_iter().filter(|one| self.fits(one)).collect();
+        if let Some(newest) = &self.newest {
+            let mut seen = BTreeSet::new();
+            chosen.retain(|one| {
+                one.tag == newest.tags
+                    && newest.names.contains(&one.ref_name)
+                    && seen.insert(one.ref_name.clone())
+            });
+        }
+        chosen
+    }
+
     /// Whether one index holds what is wanted in the order in which it is wanted.
     fn is_indexed(&self) -> bool {
         let each = [

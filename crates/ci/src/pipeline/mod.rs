@@ -17,7 +17,9 @@ pub(crate) mod variable;
 pub use activity::ActivityStore;
 pub(crate) use advance::{advance, advance_others};
 pub use creation::{Content, PlanWithSpecs};
-pub use list::{NewestOfRefs, PipelineFilter, PipelineListStore, PipelineOrder};
+pub use list::{
+    MergeRequestPipelines, NewestOfRefs, PipelineFilter, PipelineListStore, PipelineOrder,
+};
 pub use model::{Pipeline, PipelineRef, Source};
 pub use new_pipeline::{NewPipeline, Parent};
 pub use store::PipelineStore;

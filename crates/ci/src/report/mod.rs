@@ -12,4 +12,4 @@ mod test_report;
 pub use inherited::InheritedVariableStore;
 pub(crate) use inherited::place as place_of_inherited;
 pub use store::{TestSuite, TestSuiteStore};
-pub use test_report::{ReportedSuite, SuiteWithCases, TestCounts, merged, suite_name};
+pub use test_report::{ReportedSuite, SuiteWithCases, TestCounts, group_name, merged, suite_name};

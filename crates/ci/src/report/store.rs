@@ -70,6 +70,8 @@ pub trait TestSuiteStore {
     fn save_test_suite(&mut self, suite: &TestSuite) -> Result<()>;
     /// Those of a pipeline's jobs, but for jobs whose place a newer one took; the oldest job first.
     fn test_suites(&mut self, pipeline: PipelineId) -> Result<Vec<TestSuite>>;
+    /// As [`test_suites`](Self::test_suites), of several pipelines.
+    fn test_suites_of(&mut self, pipelines: &[PipelineId]) -> Result<Vec<TestSuite>>;
 }
 
 impl TestSuiteStore for Tx<'_> {
@@ -82,9 +84,13 @@ impl TestSuiteStore for Tx<'_> {
     }
 
     fn test_suites(&mut self, pipeline: PipelineId) -> Result<Vec<TestSuite>> {
+        self.test_suites_of(&[pipeline])
+    }
+
+    fn test_suites_of(&mut self, pipelines: &[PipelineId]) -> Result<Vec<TestSuite>> {
         each_backend!(self, |conn| test_suites::table
             .inner_join(jobs::table)
-            .filter(test_suites::pipeline_id.eq(pipeline).and(jobs::retried.eq(false)))
+            .filter(test_suites::pipeline_id.eq_any(pipelines).and(jobs::retried.eq(false)))
             .order(test_suites::job_id)
             .select(TestSuite::as_select())
             .load(conn)

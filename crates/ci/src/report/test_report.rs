@@ -54,8 +54,15 @@ static COPY: LazyLock<Option<Regex>> =
 
 /// The suite of a job. Copies by number share one; each of a matrix has its own.
 pub fn suite_name<'n>(job: &'n str, options: &Options) -> &'n str {
-    let of_matrix = options.parallel.as_ref().is_some_and(|parallel| parallel.matrix.is_some());
-    let copy = COPY.as_ref().filter(|_| !of_matrix).and_then(|copy| copy.find(job));
+    match options.parallel.as_ref().is_some_and(|parallel| parallel.matrix.is_some()) {
+        true => job,
+        false => group_name(job),
+    }
+}
+
+/// The name that a job shares with others that differ from it in a number alone.
+pub fn group_name(job: &str) -> &str {
+    let copy = COPY.as_ref().and_then(|copy| copy.find(job));
     match copy.filter(|copy| copy.start() > 0) {
         Some(copy) => &job[..copy.start()],
         None => job,

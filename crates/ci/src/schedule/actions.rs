@@ -17,7 +17,7 @@ use crate::{
     ports::{PlanLimits, Projects, excess},
 };
 
-pub use super::rules::is_keeper;
+pub use super::rules::{is_keeper, may_change};
 
 /// A page of a project's schedules.
 pub fn list(

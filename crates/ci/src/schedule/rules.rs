@@ -19,6 +19,11 @@ pub(super) fn ensure_may_change(who: &Standing, schedule: &Schedule) -> Result<(
     if who.admin() || is_own(who, schedule) { Ok(()) } else { Err(Error::forbidden()) }
 }
 
+/// Whether the caller may say what the pipelines of a schedule do.
+pub fn may_change(who: &Standing, schedule: &Schedule) -> bool {
+    ensure_may_change(who, schedule).is_ok()
+}
+
 /// Whether the caller may see its variables, take it over and take it away.
 pub fn is_keeper(who: &Standing, schedule: &Schedule) -> bool {
     who.is(Maintainer) || is_own(who, schedule)

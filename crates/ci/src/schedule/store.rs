@@ -7,7 +7,7 @@ use db::{
 use diesel::{dsl::exists, prelude::*};
 use kernel::{
     Result, Ts,
-    ids::{PipelineScheduleId, ProjectId},
+    ids::{PipelineId, PipelineScheduleId, ProjectId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
@@ -48,6 +48,11 @@ pub trait ScheduleStore {
         page: PageRequest,
     ) -> Result<Page<Pipeline>>;
     fn newest_pipeline_of_schedule(&mut self, id: PipelineScheduleId) -> Result<Option<Pipeline>>;
+    /// The newest pipeline of each of these schedules.
+    fn newest_pipelines_of_schedules(
+        &mut self,
+        ids: &[PipelineScheduleId],
+    ) -> Result<Vec<Pipeline>>;
     /// Whether a run made its pipeline.
     fn is_run_done(&mut self, run: i64) -> Result<bool>;
 
@@ -187,6 +192,25 @@ impl ScheduleStore for Tx<'_> {
             .select(Pipeline::as_select())
             .first(conn)
             .optional()
+            .map_err(error("Pipeline")))
+    }
+
+    fn newest_pipelines_of_schedules(
+        &mut self,
+        ids: &[PipelineScheduleId],
+    ) -> Result<Vec<Pipeline>> {
+        let ids: Vec<Option<PipelineScheduleId>> = ids.iter().copied().map(Some).collect();
+        let newest: Vec<Option<PipelineId>> = each_backend!(self, |conn| pipelines::table
+            .filter(pipelines::schedule_id.eq_any(&ids))
+            .group_by(pipelines::schedule_id)
+            .select(diesel::dsl::max(pipelines::id))
+            .load(conn)
+            .map_err(error("Pipeline")))?;
+        let newest: Vec<PipelineId> = newest.into_iter().flatten().collect();
+        each_backend!(self, |conn| pipelines::table
+            .filter(pipelines::id.eq_any(&newest))
+            .select(Pipeline::as_select())
+            .load(conn)
             .map_err(error("Pipeline")))
     }
 

@@ -1,9 +1,11 @@
 //! Approving and rejecting deployments that wait for it.
 
+use std::collections::{BTreeSet, HashMap};
+
 use db::Tx;
 use kernel::{
     AccessLevel, Error, Grant, Result,
-    ids::{DeploymentId, EnvironmentAccessId, JobId},
+    ids::{DeploymentId, EnvironmentAccessId, EnvironmentId, JobId},
 };
 
 use super::{Approval, ApprovalState, ApprovalStatus, ApprovalStore as _};
@@ -57,6 +59,31 @@ pub fn state(
         None => Vec::new(),
     };
     state_by(tx, &protections, deployment.id)
+}
+
+/// As [`state`], of many deployments by their environments: a fixed number of statements for each environment.
+pub fn states(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    deployments: &[Deployment],
+) -> Result<HashMap<DeploymentId, ApprovalState>> {
+    let environments: BTreeSet<EnvironmentId> =
+        deployments.iter().map(|one| one.environment_id).collect();
+    let mut protections = HashMap::new();
+    for environment in tx.environments_by_id(&Vec::from_iter(environments))? {
+        protections.insert(environment.id, protections_of(tx, members, &environment)?);
+    }
+    let ids: Vec<DeploymentId> = deployments.iter().map(|one| one.id).collect();
+    let mut approvals: HashMap<DeploymentId, Vec<Approval>> = HashMap::new();
+    for approval in tx.approvals_of_all(&ids)? {
+        approvals.entry(approval.deployment_id).or_default().push(approval);
+    }
+    let state = |one: &Deployment| {
+        let protections = protections.get(&one.environment_id).map(Vec::as_slice);
+        let own = approvals.remove(&one.id).unwrap_or_default();
+        (one.id, ApprovalState::new(protections.unwrap_or_default(), own))
+    };
+    Ok(deployments.iter().map(state).collect())
 }
 
 fn state_by(

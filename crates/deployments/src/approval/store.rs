@@ -11,6 +11,8 @@ const NOUN: &str = "Approval";
 pub trait ApprovalStore {
     /// The oldest first.
     fn approvals_of(&mut self, deployment: DeploymentId) -> Result<Vec<Approval>>;
+    /// Those of several deployments, the oldest first.
+    fn approvals_of_all(&mut self, deployments: &[DeploymentId]) -> Result<Vec<Approval>>;
     /// In the place of what the same person said by the same rule.
     fn save_approval(&mut self, approval: &Approval) -> Result<()>;
 }
@@ -19,6 +21,18 @@ impl ApprovalStore for Tx<'_> {
     fn approvals_of(&mut self, deployment: DeploymentId) -> Result<Vec<Approval>> {
         each_backend!(self, |conn| approvals::table
             .filter(approvals::deployment_id.eq(deployment))
+            .order(approvals::id)
+            .select(Approval::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn approvals_of_all(&mut self, deployments: &[DeploymentId]) -> Result<Vec<Approval>> {
+        if deployments.is_empty() {
+            return Ok(Vec::new());
+        }
+        each_backend!(self, |conn| approvals::table
+            .filter(approvals::deployment_id.eq_any(deployments))
             .order(approvals::id)
             .select(Approval::as_select())
             .load(conn)

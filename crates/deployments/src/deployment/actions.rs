@@ -79,7 +79,7 @@ pub fn list(
             None => return Ok(page.slice(Vec::new())),
         },
     };
-    tx.deployments(grant.project(), &DeploymentFilter { environment, ..*filter }, page)
+    tx.deployments(grant.project(), &DeploymentFilter { environment, ..filter.clone() }, page)
 }
 
 pub fn read(

@@ -26,7 +26,8 @@ kernel::text_enum! {
 #[derive(Clone, Debug)]
 pub struct DeploymentFilter {
     pub environment: Option<EnvironmentId>,
-    pub status: Option<DeploymentStatus>,
+    /// Any of these; empty for all.
+    pub statuses: Vec<DeploymentStatus>,
     pub updated_before: Option<Ts>,
     pub updated_after: Option<Ts>,
     pub order: DeploymentOrder,
@@ -41,8 +42,14 @@ impl DeploymentFilter {
             Some(environment) => all.number("d.environment_id = {}", environment.0),
             None => all.number("d.project_id = {}", project.0),
         }
-        if let Some(status) = self.status {
-            all.word("d.status = {}", status.as_str());
+        match self.statuses.as_slice() {
+            [] => {}
+            [status] => all.word("d.status = {}", status.as_str()),
+            several => {
+                let words = several.iter().map(|status| format!("'{status}'"));
+                let words = words.collect::<Vec<_>>().join(", ");
+                all.plain(format!("d.status IN ({words})"));
+            }
         }
         if let Some(before) = self.updated_before {
             all.number("d.updated_at <= {}", before.0);

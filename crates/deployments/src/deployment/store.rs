@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    Tx, each_backend, error, listing,
     schema::{
         deployed_merge_requests as links, deployment_numbers as numbers, deployments, environments,
     },
@@ -30,6 +30,14 @@ pub trait DeploymentStore {
         ids: &[DeploymentId],
     ) -> Result<HashMap<DeploymentId, Deployment>>;
     fn deployments_of_jobs(&mut self, jobs: &[JobId]) -> Result<Vec<Deployment>>;
+    /// The deployment with this number in its project.
+    fn deployment_numbered(&mut self, project: ProjectId, iid: i64) -> Result<Option<Deployment>>;
+    /// The last deployment with this status to each of these environments, by one statement.
+    fn last_deployments(
+        &mut self,
+        environments: &[EnvironmentId],
+        status: DeploymentStatus,
+    ) -> Result<HashMap<EnvironmentId, Deployment>>;
     /// The last deployment to an environment.
     fn last_deployment(&mut self, environment: EnvironmentId) -> Result<Option<Deployment>>;
     /// What was to be brought to an environment before anything else.
@@ -110,6 +118,37 @@ impl DeploymentStore for Tx<'_> {
             .select(Deployment::as_select())
             .load(conn)
             .map_err(error(NOUN)))
+    }
+
+    fn deployment_numbered(&mut self, project: ProjectId, iid: i64) -> Result<Option<Deployment>> {
+        let numbered = deployments::project_id.eq(project).and(deployments::iid.eq(iid));
+        each_backend!(self, |conn| deployments::table
+            .filter(numbered)
+            .select(Deployment::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error(NOUN)))
+    }
+
+    fn last_deployments(
+        &mut self,
+        environments: &[EnvironmentId],
+        status: DeploymentStatus,
+    ) -> Result<HashMap<EnvironmentId, Deployment>> {
+        if environments.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let ids: Vec<i64> = environments.iter().map(|id| id.0).collect();
+        let sql = format!(
+            "SELECT ranked.id AS id FROM (SELECT d.id AS id, ROW_NUMBER() OVER (PARTITION BY d.environment_id \
+             ORDER BY d.finished_at DESC, d.id DESC) AS place FROM deployments d \
+             WHERE d.environment_id IN ({}) AND d.status = '{status}') AS ranked WHERE ranked.place = 1",
+            listing::list_of(&ids)
+        );
+        let last: Vec<DeploymentId> =
+            listing::ids(self, &sql, &[])?.into_iter().map(DeploymentId).collect();
+        let found = self.deployments_by_id(&last)?;
+        Ok(found.into_values().map(|one| (one.environment_id, one)).collect())
     }
 
     fn last_deployment(&mut self, environment: EnvironmentId) -> Result<Option<Deployment>> {

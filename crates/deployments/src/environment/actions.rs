@@ -9,8 +9,8 @@ use kernel::{
 };
 
 use super::{
-    Environment, EnvironmentAttributes, EnvironmentFilter, EnvironmentState, EnvironmentStep,
-    EnvironmentStore as _, Tier, slug,
+    Environment, EnvironmentAttributes, EnvironmentFilter, EnvironmentFolder, EnvironmentState,
+    EnvironmentStep, EnvironmentStore as _, Tier, slug,
 };
 use crate::{
     Event,
@@ -36,11 +36,27 @@ pub fn list(
     filter: &EnvironmentFilter,
     page: PageRequest,
 ) -> Result<Page<Environment>> {
-    let is_short = |search: &String| search.chars().count() < SHORTEST_SEARCH;
-    if filter.search.as_ref().is_some_and(is_short) {
-        return Err(Error::bad_request().because("Search query is less than 3 characters"));
-    }
+    ensure_searchable(filter)?;
     tx.environments(grant.project(), filter, page)
+}
+
+/// A page of a project's environments, those whose names begin alike taken together.
+pub fn folders(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadEnvironments>,
+    filter: &EnvironmentFilter,
+    page: PageRequest,
+) -> Result<Page<EnvironmentFolder>> {
+    ensure_searchable(filter)?;
+    tx.environment_folders(grant.project(), filter, page)
+}
+
+fn ensure_searchable(filter: &EnvironmentFilter) -> Result<()> {
+    let is_short = |search: &String| search.chars().count() < SHORTEST_SEARCH;
+    match filter.search.as_ref().is_some_and(is_short) {
+        true => Err(Error::bad_request().because("Search query is less than 3 characters")),
+        false => Ok(()),
+    }
 }
 
 pub fn read(

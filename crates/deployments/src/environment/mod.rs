@@ -17,5 +17,5 @@ pub(crate) use rules::is_address;
 pub use rules::{EnvironmentAttributes, is_name};
 pub use slug::slug;
 pub use state::{EnvironmentState, EnvironmentStep};
-pub use store::{EnvironmentFilter, EnvironmentStore};
+pub use store::{EnvironmentFilter, EnvironmentFolder, EnvironmentStore};
 pub use tier::Tier;

@@ -1,13 +1,15 @@
 //! Environments in the database.
 
+use std::collections::HashMap;
+
 use db::{
-    Tx, each_backend, error,
+    Conn, Tx, each_backend, error,
     listing::{self, Bind, Conditions, Selection, page_of_ids},
     schema::environments,
 };
 use diesel::prelude::*;
 use kernel::{
-    Result, TextEnum as _,
+    Result,
     ids::{EnvironmentId, ProjectId},
     like,
     page::{Page, PageRequest},
@@ -23,7 +25,29 @@ pub struct EnvironmentFilter {
     pub name: Option<String>,
     /// A part of the name, in any letter case.
     pub search: Option<String>,
-    pub state: Option<EnvironmentState>,
+    /// Any of these; empty for all.
+    pub states: Vec<EnvironmentState>,
+    /// What the names begin with, where they have several parts: `review` of `review/feature`.
+    pub folder: Option<String>,
+}
+
+/// Environments whose names begin alike: `review` of `review/feature`.
+#[derive(Clone, Debug)]
+pub struct EnvironmentFolder {
+    pub name: String,
+    pub size: i64,
+    /// The newest of them.
+    pub newest: Environment,
+}
+
+#[derive(QueryableByName)]
+struct FolderRow {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    name: String,
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    size: i64,
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    newest: i64,
 }
 
 pub trait EnvironmentStore {
@@ -34,6 +58,13 @@ pub trait EnvironmentStore {
         filter: &EnvironmentFilter,
         page: PageRequest,
     ) -> Result<Page<Environment>>;
+    /// A page of the folders of environments, and of those that are in none, by name. It is not counted.
+    fn environment_folders(
+        &mut self,
+        project: ProjectId,
+        filter: &EnvironmentFilter,
+        page: PageRequest,
+    ) -> Result<Page<EnvironmentFolder>>;
     fn environment(&mut self, project: ProjectId, id: EnvironmentId)
     -> Result<Option<Environment>>;
     fn environments_by_id(&mut self, ids: &[EnvironmentId]) -> Result<Vec<Environment>>;
@@ -58,8 +89,13 @@ impl EnvironmentFilter {
             let condition = format!("{} LIKE {{}} ESCAPE '\\'", tx.folded("e.name"));
             all.word(&condition, like::containing(search));
         }
-        if let Some(state) = self.state {
-            all.word("e.state = {}", state.as_str());
+        if !self.states.is_empty() {
+            let words = self.states.iter().map(|state| format!("'{state}'"));
+            all.plain(format!("e.state IN ({})", words.collect::<Vec<_>>().join(", ")));
+        }
+        if let Some(folder) = &self.folder {
+            let length = folder.chars().count() + 1;
+            all.word(&format!("SUBSTR(e.name, 1, {length}) = {{}}"), format!("{folder}/"));
         }
         all
     }
@@ -85,6 +121,41 @@ impl EnvironmentStore for Tx<'_> {
         found.try_map_all(|ids| {
             let ids: Vec<EnvironmentId> = ids.into_iter().map(EnvironmentId).collect();
             self.environments_by_id(&ids)
+        })
+    }
+
+    fn environment_folders(
+        &mut self,
+        project: ProjectId,
+        filter: &EnvironmentFilter,
+        page: PageRequest,
+    ) -> Result<Page<EnvironmentFolder>> {
+        let conditions = filter.conditions(self, project);
+        let place = match self.conn {
+            Conn::Sqlite(_) => "INSTR(e.name, '/')",
+            Conn::Postgres(_) => "STRPOS(e.name, '/')",
+        };
+        let folder =
+            format!("CASE WHEN {place} > 0 THEN SUBSTR(e.name, 1, {place} - 1) ELSE e.name END");
+        let sql = format!(
+            "SELECT {folder} AS name, COUNT(*) AS size, MAX(e.id) AS newest FROM environments e WHERE {} \
+             GROUP BY {folder} ORDER BY {folder} LIMIT {} OFFSET {}",
+            conditions.text(),
+            page.probe(),
+            page.offset()
+        );
+        let rows: Vec<FolderRow> = listing::rows(self, &sql, &conditions.binds)?;
+        page.uncounted(rows).try_map_all(|rows| {
+            let ids: Vec<EnvironmentId> =
+                rows.iter().map(|row| EnvironmentId(row.newest)).collect();
+            let found = self.environments_by_id(&ids)?;
+            let mut newest: HashMap<i64, Environment> =
+                found.into_iter().map(|one| (one.id.0, one)).collect();
+            let folder = |row: FolderRow| {
+                let newest = newest.remove(&row.newest)?;
+                Some(EnvironmentFolder { name: row.name, size: row.size, newest })
+            };
+            Ok(rows.into_iter().filter_map(folder).collect())
         })
     }
 

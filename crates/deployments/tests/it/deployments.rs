@@ -131,7 +131,7 @@ fn neither_what_runs_nor_what_is_there_is_removed() {
 
 const FILTER: DeploymentFilter = DeploymentFilter {
     environment: None,
-    status: None,
+    statuses: Vec::new(),
     updated_before: None,
     updated_after: None,
     order: DeploymentOrder::Id,
@@ -183,7 +183,7 @@ fn lists_are_filtered_by_environment_status_and_last_change() {
         let production = list(tx, &grant, Some("production"), &FILTER, page)?;
         assert_eq!(production.items.iter().map(|one| one.iid).collect::<Vec<_>>(), [1, 3]);
         assert!(list(tx, &grant, Some("Production"), &FILTER, page)?.items.is_empty());
-        let failed = DeploymentFilter { status: Some(DeploymentStatus::Failed), ..FILTER };
+        let failed = DeploymentFilter { statuses: vec![DeploymentStatus::Failed], ..FILTER };
         assert_eq!(iids(tx, world, &failed)?, [2, 3]);
         let hour_ago = Some(tx.now.plus(-Duration::hours(1)));
 

@@ -45,7 +45,7 @@ fn filters() -> Vec<DeploymentFilter> {
                 let updated_before = None;
                 all.push(DeploymentFilter {
                     environment,
-                    status,
+                    statuses: Vec::from_iter(status),
                     updated_before,
                     updated_after,
                     order,

@@ -44,6 +44,57 @@ pub struct Incidents {
 /// Between the parts of the text of an incident.
 const LINE: &str = "\n\n---\n\n";
 
+impl Incidents {
+    /// Opens an incident of somebody's who may create issues in the project.
+    fn open_by(
+        &self,
+        tx: &mut Tx<'_>,
+        grant: &Grant<CreateIssues>,
+        title: &str,
+        description: String,
+    ) -> Result<Incident> {
+        let new = NewIssue {
+            title: title.to_owned(),
+            description: Some(match &self.template {
+                Some(template) => format!("{}{LINE}{template}", description.trim_end()),
+                None => description,
+            }),
+            issue_type: Some(IssueType::Incident),
+            labels: LabelChange { add: vec![LABEL.to_owned()], ..LabelChange::default() },
+            ..NewIssue::default()
+        };
+        let issue = create(tx, grant, &OrgHierarchy, new)?;
+        Ok(Incident { id: issue.id, iid: issue.iid })
+    }
+}
+
+/// As [`Incidents`], where somebody opens the incident.
+#[derive(Clone, Debug)]
+pub struct IncidentsBy {
+    pub incidents: Incidents,
+    pub grant: Grant<CreateIssues>,
+}
+
+impl ports::Incidents for IncidentsBy {
+    fn open(
+        &self,
+        tx: &mut Tx<'_>,
+        _: ProjectId,
+        title: &str,
+        description: String,
+    ) -> Result<Option<Incident>> {
+        self.incidents.open_by(tx, &self.grant, title, description).map(Some)
+    }
+
+    fn close(&self, tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {
+        ports::Incidents::close(&self.incidents, tx, issue)
+    }
+
+    fn tell(&self, tx: &mut Tx<'_>, alert: &Alert) -> Result<()> {
+        ports::Incidents::tell(&self.incidents, tx, alert)
+    }
+}
+
 impl ports::Environments for Incidents {
     fn named(
         &self,
@@ -68,18 +119,7 @@ impl ports::Incidents for Incidents {
         let actor = Actor { admin: true, ..bot.actor() };
         let (scope, who) = locate_project(tx, actor, &IdOrPath::Id(project.0))?;
         let Ok(grant) = Grant::<CreateIssues>::check(&who, scope) else { return Ok(None) };
-        let new = NewIssue {
-            title: title.to_owned(),
-            description: Some(match &self.template {
-                Some(template) => format!("{}{LINE}{template}", description.trim_end()),
-                None => description,
-            }),
-            issue_type: Some(IssueType::Incident),
-            labels: LabelChange { add: vec![LABEL.to_owned()], ..LabelChange::default() },
-            ..NewIssue::default()
-        };
-        let issue = create(tx, &grant, &OrgHierarchy, new)?;
-        Ok(Some(Incident { id: issue.id, iid: issue.iid }))
+        self.open_by(tx, &grant, title, description).map(Some)
     }
 
     fn close(&self, tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {

@@ -6,8 +6,9 @@ use org::{
     project::forks::are_related,
 };
 use repo::{
+    commit::read::deadline,
     compare::side,
-    git::{Oid, RepoPath},
+    git::{Oid, RepoPath, reader::OverlayReader},
     policy::ReadCode,
 };
 
@@ -45,4 +46,24 @@ pub async fn commit_of_fork(
     allowed.await?;
     let id = forge.git_read(other, move |reader| side(reader, &revision)).await?;
     Ok((id, forge.storage.repository(other)))
+}
+
+/// How far a revision of a fork is ahead of a revision of another project of the fork network, and behind it, in commits.
+///
+/// # Errors
+/// Those of [`commit_of_fork`]; `NotFound` for a revision that is not there.
+pub async fn divergence(
+    forge: &Forge,
+    grant: &Grant<ReadCode>,
+    revision: String,
+    (other, base): (ProjectId, String),
+) -> Result<(usize, usize)> {
+    let (base, theirs) = commit_of_fork(forge, grant, other, base).await?;
+    let objects = theirs.as_path().join("objects");
+    let read = forge.git_read(grant.project(), move |reader| {
+        let tip = side(reader, &revision)?;
+        let both = OverlayReader::new(reader.path(), &[objects.as_path()])?;
+        Ok(both.reader().ahead_behind(tip, base, deadline())?)
+    });
+    read.await
 }

@@ -1,10 +1,13 @@
 //! Refs that keep the commits of deployments.
 
 use deployments::{deployment::Deployment, environment::Environment};
-use kernel::{Result, ids::ProjectId};
-use repo::git::{
-    GitError, Oid, RefName,
-    refs::{self, RefMove},
+use kernel::{Error, Result, ids::ProjectId};
+use repo::{
+    git::{
+        Oid, RefName,
+        refs::{self, RefMove},
+    },
+    push::OwnMove,
 };
 use serde::{Deserialize, Serialize};
 use worker::Job;
@@ -32,11 +35,17 @@ pub(super) async fn keep_ref(
         return Ok(());
     }
     let kept = RefMove { name, old: None.into(), new: Some(commit) };
-    match refs::move_now(&repository, &[kept]).await {
+    match forge.move_own(deployment.project_id, vec![kept]).await? {
+        OwnMove::Done => Ok(()),
         // Somebody else kept it in this moment.
-        Err(GitError::Stale { actual: Some(actual) }) if actual == commit => Ok(()),
-        moved => Ok(moved?),
+        OwnMove::Stale(Some(actual)) if actual == commit => Ok(()),
+        OwnMove::Stale(_) => Err(moved_meanwhile()),
     }
+}
+
+/// Somebody else has moved a ref; the work is done again.
+fn moved_meanwhile() -> Error {
+    Error::conflict().whole("a ref of a deployment has moved")
 }
 
 /// Lets go of the commits of deployments that were removed.
@@ -92,5 +101,8 @@ pub(crate) async fn drop_refs(forge: Forge, work: DropDeploymentRefs) -> Result<
     if gone.is_empty() {
         return Ok(());
     }
-    Ok(refs::move_now(&repository, &gone).await?)
+    match forge.move_own(work.project, gone).await? {
+        OwnMove::Done => Ok(()),
+        OwnMove::Stale(_) => Err(moved_meanwhile()),
+    }
 }

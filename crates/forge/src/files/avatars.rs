@@ -7,19 +7,24 @@ use std::{
 
 use admin::appearance::Picture;
 use bytes::Bytes;
+use db::{Tx, checksum::files};
 use futures_util::TryStreamExt as _;
 use kernel::{
     Error, Result,
     ids::{NamespaceId, ProjectId, UserId},
 };
 use objects::Objects;
+use sha2::{Digest as _, Sha256};
 use tokio::{runtime::Handle, task::spawn_blocking};
 
 use super::{
     Upload,
     attachments::{is_picture, plain_name},
 };
-use crate::Forge;
+use crate::{
+    Forge,
+    checksums::{AVATARS, GOOD_FOR},
+};
 
 /// Bytes of a picture.
 const LARGEST: u64 = 200 << 10;
@@ -99,6 +104,7 @@ pub struct StagedAvatar {
     content: Bytes,
     all: Objects,
     runtime: Handle,
+    sha256: String,
     /// What its owner's row is to hold.
     pub name: String,
 }
@@ -110,10 +116,11 @@ pub async fn stage(forge: &Forge, upload: Upload) -> Result<StagedAvatar> {
     let read = spawn_blocking(move || {
         let mut content = Vec::new();
         upload.file.reopen()?.read_to_end(&mut content)?;
-        Ok::<_, io::Error>(Bytes::from(content))
+        let sha256 = hex::encode(Sha256::digest(&content));
+        Ok::<_, io::Error>((Bytes::from(content), sha256))
     });
-    let content = read.await.map_err(Error::internal)?.map_err(Error::internal)?;
-    Ok(StagedAvatar { content, all, runtime: Handle::current(), name })
+    let (content, sha256) = read.await.map_err(Error::internal)?.map_err(Error::internal)?;
+    Ok(StagedAvatar { content, all, runtime: Handle::current(), sha256, name })
 }
 
 /// What becomes of somebody's picture: `None` keeps it, `Some(None)` takes it away.
@@ -132,15 +139,22 @@ pub async fn stage_change(
 }
 
 /// As [`StagedAvatar::settle`], for the picture of a change, where it brought one.
-pub fn finish_change(change: PictureChange<StagedAvatar>, owner: Owner) -> Result<()> {
-    change.flatten().map_or(Ok(()), |picture| picture.settle(owner))
+pub fn finish_change(
+    tx: &mut Tx<'_>,
+    change: PictureChange<StagedAvatar>,
+    owner: Owner,
+) -> Result<()> {
+    change.flatten().map_or(Ok(()), |picture| picture.settle(tx, owner))
 }
 
 impl StagedAvatar {
     /// Gives the picture to its owner. This is for the end of the transaction that names it, so that a change which is
     /// refused leaves the picture from before, and a row that is read names a picture that is there.
-    pub fn settle(self, owner: Owner) -> Result<()> {
-        self.all.put_blocking(&self.runtime, &location(owner, &self.name), self.content)
+    pub fn settle(self, tx: &mut Tx<'_>, owner: Owner) -> Result<()> {
+        let place = location(owner, &self.name);
+        let check_at = tx.now.plus(GOOD_FOR);
+        files::note(tx, AVATARS, &place, &self.sha256, check_at)?;
+        self.all.put_blocking(&self.runtime, &place, self.content)
     }
 }
 

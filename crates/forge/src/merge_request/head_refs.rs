@@ -2,13 +2,16 @@
 
 use db::Tx;
 use kernel::{
-    Result,
+    Error, Result,
     ids::{MergeRequestId, ProjectId},
 };
-use repo::git::{
-    GitError, Oid, RefName, RepoPath,
-    refs::{self, RefMove},
-    transfer,
+use repo::{
+    git::{
+        Oid, RefName, RepoPath,
+        refs::{self, RefMove},
+        transfer,
+    },
+    push::OwnMove,
 };
 use review::merge_request::{
     MergeRequest, MergeRequestCommitStore, MergeRequestStore, VersionStore,
@@ -73,8 +76,16 @@ async fn keep(forge: &Forge, row: &MergeRequest, heads: &[String]) -> Result<()>
         return Ok(());
     }
     let mut moves = kept_around(forge, row.project_id, &repository, head, now, heads).await?;
-    moves.push(RefMove { name, old: now.into(), new: Some(head) });
-    Ok(refs::move_now(&repository, &moves).await?)
+    moves.push(RefMove { name: name.clone(), old: now.into(), new: Some(head) });
+    match forge.move_own(row.project_id, moves).await? {
+        OwnMove::Done => Ok(()),
+        OwnMove::Stale(_) => Err(moved_meanwhile(&name)),
+    }
+}
+
+/// Somebody else has moved a ref; the work is done again.
+fn moved_meanwhile(name: &RefName) -> Error {
+    Error::conflict().whole(format!("the ref {name} has moved"))
 }
 
 /// The name under which the newest commit of a merge request is found.
@@ -146,9 +157,9 @@ impl DropHead {
             return Ok(());
         };
         let gone = RefMove { name, old: Some(now).into(), new: None };
-        match refs::move_now(&repository, &[gone]).await {
-            Err(GitError::Stale { actual: None }) => Ok(()),
-            moved => Ok(moved?),
+        match forge.move_own(self.project, vec![gone]).await? {
+            OwnMove::Done | OwnMove::Stale(None) => Ok(()),
+            OwnMove::Stale(Some(_)) => Err(moved_meanwhile(&head_ref(self.iid)?)),
         }
     }
 }

@@ -85,11 +85,7 @@ pub async fn resolve_heads_at(forge: &Forge, ends: &BranchPair) -> Result<Heads>
 }
 
 /// Where a branch is; nowhere in a project without a repository, or under a name that no branch has.
-pub(crate) async fn branch_head(
-    forge: &Forge,
-    project: ProjectId,
-    branch: &str,
-) -> Result<Option<Oid>> {
+pub async fn branch_head(forge: &Forge, project: ProjectId, branch: &str) -> Result<Option<Oid>> {
     let Ok(name) = RefName::branch(branch) else { return Ok(None) };
     let read = forge.git_read(project, move |reader| {
         Ok(reader.find_reference(&name)?.and_then(|found| found.commit))

@@ -27,6 +27,13 @@ const LARGEST: u64 = 8 << 20;
 /// Where the configuration of a project lies unless it says otherwise.
 pub(super) const CONFIG_PATH: &str = ".gitlab-ci.yml";
 
+/// Where the configuration of a project lies: where the project says, else where the installation says.
+pub fn config_path(forge: &Forge, own: Option<&str>) -> String {
+    let settings = forge.settings();
+    let own = own.filter(|path| !path.is_empty());
+    own.or(settings.default_ci_config_path()).unwrap_or(CONFIG_PATH).to_owned()
+}
+
 /// The files of one commit; none where there is no commit.
 pub(super) struct Files<R> {
     reader: Option<R>,

@@ -112,7 +112,10 @@ pub(crate) fn enqueue_for_push(
     moves: &[MovedRef],
     options: &[String],
 ) -> Result<()> {
-    let PipelineOptions { skip, variables } = PipelineOptions::parse(options);
+    let PipelineOptions { skip, none, variables } = PipelineOptions::parse(options);
+    if none {
+        return Ok(());
+    }
     let is_run = |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
     let moved = moves.iter().filter(|moved| is_run(&moved.name));
     let made: Vec<_> = moved.filter_map(|moved| Some((moved, moved.after.clone()?))).collect();
@@ -141,7 +144,10 @@ pub(crate) fn enqueue_for_push(
 /// Before the pusher is answered.
 pub(crate) async fn run_after_push(forge: &Forge, push: &Push) -> Result<()> {
     let is_run = |change: &&RefChange| change.name.is_branch() || change.name.is_tag();
-    let PipelineOptions { skip, variables } = PipelineOptions::parse(&push.options);
+    let PipelineOptions { skip, none, variables } = PipelineOptions::parse(&push.options);
+    if none {
+        return Ok(());
+    }
     let passed = passed_variables(variables);
     let moved = push.changes.iter().filter(is_run);
     let made: Vec<_> = moved.filter_map(|change| Some((change, change.new?))).collect();

@@ -1,5 +1,7 @@
 //! What pipelines ask of others.
 
+use std::collections::HashMap;
+
 use ci::{
     job::Job,
     pipeline::PipelineRef,
@@ -93,26 +95,34 @@ impl ports::Refs for Refs {
         Ok(deployment.is_some_and(|found| found.status == DeploymentStatus::Blocked))
     }
 
-    fn guarded(
+    fn guarded_places(
         &self,
         tx: &mut Tx<'_>,
         who: &Standing,
         project: ProjectId,
-        place: &PipelineRef,
-    ) -> Result<RefAccess> {
+        places: &[PipelineRef],
+    ) -> Result<Vec<RefAccess>> {
         let rules = Protection::load(tx, who, project)?;
-        Ok(if place.tag {
-            let tag = rules.tag(&place.name);
-            RefAccess { protected: tag.is_protected(), open: tag.may_create() }
-        } else {
-            let branch = rules.branch(&place.name);
-            let open = branch.may_push() || branch.may_merge();
-            RefAccess { protected: branch.is_protected(), open }
-        })
+        let access = |place: &PipelineRef| {
+            if place.tag {
+                let tag = rules.tag(&place.name);
+                RefAccess { protected: tag.is_protected(), open: tag.may_create() }
+            } else {
+                let branch = rules.branch(&place.name);
+                let open = branch.may_push() || branch.may_merge();
+                RefAccess { protected: branch.is_protected(), open }
+            }
+        };
+        Ok(places.iter().map(access).collect())
     }
 
-    fn source_branch(&self, tx: &mut Tx<'_>, id: MergeRequestId) -> Result<Option<String>> {
-        let row = tx.merge_requests_in_order(&[id.0])?.pop();
-        Ok(row.map(|row| row.source_branch))
+    fn source_branches(
+        &self,
+        tx: &mut Tx<'_>,
+        ids: &[MergeRequestId],
+    ) -> Result<HashMap<MergeRequestId, String>> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let rows = tx.merge_requests_in_order(&ids)?;
+        Ok(rows.into_iter().map(|row| (row.id, row.source_branch)).collect())
     }
 }

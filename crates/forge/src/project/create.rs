@@ -34,6 +34,7 @@ use crate::{
         Upload,
         avatars::{Owner, stage},
     },
+    import::schedule::{import_of_url, schedule},
 };
 
 /// The branch of a project that names none.
@@ -46,14 +47,16 @@ pub struct NewProject {
     /// Whether it begins with a commit that brings a README.
     pub readme: bool,
     pub picture: Option<Upload>,
-    /// Whether its contents are to come from elsewhere.
-    pub is_import: bool,
+    /// Where its contents come from, if they come by git.
+    pub import_url: Option<String>,
+    /// Whether its contents are to come from a template, of which there is none.
+    pub from_template: bool,
 }
 
 /// Makes a project for the caller, with its repository.
 ///
 /// # Errors
-/// `Forbidden` where it is to be filled from elsewhere; otherwise as [`actions::create`].
+/// `Forbidden` where it is to be filled from a template, or by git where that is switched off; otherwise as [`actions::create`].
 pub async fn create(
     forge: &Forge,
     grant: &Grant<SignedIn>,
@@ -88,10 +91,16 @@ async fn make(
     new: NewProject,
     write: impl FnOnce(&mut Tx<'_>, &Creation) -> Result<Project> + Clone + Send + 'static,
 ) -> Result<Project> {
-    let NewProject { mut creation, readme, picture, is_import } = new;
-    if is_import {
+    let NewProject { mut creation, readme, picture, import_url, from_template } = new;
+    if from_template {
         return Err(Error::forbidden().because("import source is disabled"));
     }
+    let import = match import_url {
+        Some(url) => Some(import_of_url(forge, author, &url).await?),
+        None => None,
+    };
+    // What is fetched brings its own first commit.
+    let readme = readme && import.is_none();
     let picture = match picture {
         Some(upload) => Some(stage(forge, upload).await?),
         None => None,
@@ -102,12 +111,15 @@ async fn make(
         // The installation says how first branches are called, where the caller does not.
         None => forge.db.peek(|tx| tx.settings()).await?.default_branch_name,
     };
-    let head = branch.clone();
+    let (head, vault) = (branch.clone(), forge.vault.clone());
     let made = forge.db.write(move |tx| {
         let made = write(tx, &creation)?;
         enqueue_repository(tx, made.id, &head)?;
+        if let Some(import) = &import {
+            schedule(tx, made.id, import, &vault)?;
+        }
         if let Some(picture) = picture {
-            picture.settle(Owner::Project(made.id))?;
+            picture.settle(tx, Owner::Project(made.id))?;
         }
         Ok(made)
     });

@@ -1,6 +1,6 @@
 //! Making forks: the row, then a copy of the repository.
 
-use db::Tx;
+use db::{Tx, checksum::refs::RefHolder};
 use kernel::{
     Error, Grant, Result,
     ids::{NamespaceId, ProjectId},
@@ -83,6 +83,8 @@ async fn copy(forge: Forge, made: Project, source: ProjectId) -> Result<Project>
 /// The branch came without a push, so nobody else has heard of it.
 fn finish(tx: &mut Tx<'_>, id: ProjectId) -> Result<()> {
     let fork = forks::finish(tx, id)?;
+    // So did all its refs.
+    db::checksum::refs::recount(tx, RefHolder::Repository(id))?;
     if let Some(source) = fork.forked_from_id {
         tx.share_lfs_objects(source, id)?;
     }

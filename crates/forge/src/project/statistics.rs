@@ -1,10 +1,11 @@
 //! Looks at a repository and writes down what a project's record and its lists tell of it, where no push does so: for
 //! forks, for another default branch, and where a push could not.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use kernel::{
     Error, Result,
+    access::ProjectFacts,
     head::{Growth, HeadFacts, LanguageBytes, RepositoryFigures},
     ids::ProjectId,
 };
@@ -13,6 +14,7 @@ use org::project::{
     store::ProjectStore,
 };
 use repo::{
+    commit::read::deadline,
     git::{Deadline, Oid, RefName, cli::ProcessClass, reader::Reader},
     push::head::marks,
 };
@@ -115,6 +117,32 @@ async fn count(forge: &Forge, project: ProjectId, tip: Oid) -> Result<i64> {
         .lane(ProcessClass::Plumbing);
     let text = counted.succeed().await?;
     String::from_utf8_lossy(&text).trim().parse().map_err(Error::internal)
+}
+
+/// The share of a programming language in the bytes of a default branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LanguageShare {
+    pub name: &'static str,
+    /// Hundredths of a percent.
+    pub hundredths: i64,
+}
+
+/// The languages of a project's default branch, the most frequent first; none in an empty repository.
+pub async fn language_shares(forge: &Forge, project: &ProjectFacts) -> Result<Vec<LanguageShare>> {
+    let Some(branch) = &project.default_branch else { return Ok(Vec::new()) };
+    let branch = RefName::branch(branch).map_err(Error::from)?;
+    let answers = forge.answers.clone();
+    let read = forge.git_read(project.id, move |reader| match reader.find_reference(&branch)? {
+        Some(tip) => Ok(answers.languages(reader, tip.target, deadline())?),
+        None => Ok(Arc::default()),
+    });
+    let found = read.await?;
+    let all: u64 = found.iter().map(|(_, bytes)| bytes).sum();
+    let shares = found.iter().map(|(name, bytes)| {
+        let hundredths = (i128::from(*bytes) * 1_000_000 / i128::from(all.max(1)) + 50) / 100;
+        LanguageShare { name, hundredths: i64::try_from(hundredths).unwrap_or(i64::MAX) }
+    });
+    Ok(shares.collect())
 }
 
 /// Notes how much room a repository takes after it was tidied.

@@ -38,7 +38,7 @@ pub async fn update(
     let grant = grant.clone();
     let changed = forge.db.write(move |tx| {
         let project = actions::update(tx, &grant, &change)?;
-        finish_change(picture, Owner::Project(project.id))?;
+        finish_change(tx, picture, Owner::Project(project.id))?;
         Ok(project)
     });
     let project = changed.await?;

@@ -6,7 +6,7 @@ use ci::{
         Access, Artifact, ArtifactKind, ArtifactStore as _, NewArtifact, access, expiry,
         write_metadata,
     },
-    job::{Job, JobStore as _, SpecStore as _},
+    job::{Job, JobSpec, JobStore as _, SpecStore as _},
 };
 use db::Tx;
 use kernel::{
@@ -207,13 +207,17 @@ fn ensure_access(tx: &mut Tx<'_>, who: &Standing, job: &Job) -> Result<()> {
         Some(spec) => tx.spec(spec)?,
         None => return Ok(()),
     };
-    let open = match access(spec.options.artifacts.as_ref()) {
+    if lets_in(who, &spec) { Ok(()) } else { Err(Error::forbidden()) }
+}
+
+/// Whether somebody who sees a job of this spec may have its artifacts.
+pub fn lets_in(who: &Standing, spec: &JobSpec) -> bool {
+    match access(spec.options.artifacts.as_ref()) {
         Access::All => true,
         Access::Developers => who.is(Developer),
         Access::Maintainers => who.is(Maintainer),
         Access::Nobody => false,
-    };
-    if open { Ok(()) } else { Err(Error::forbidden()) }
+    }
 }
 
 /// Removes artifacts whose rows are gone.

@@ -40,11 +40,11 @@ async fn a_project_whose_repository_cannot_be_made_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn nothing_is_brought_from_elsewhere() {
+async fn no_project_is_made_from_a_template() {
     let scratch = Scratch::new().await;
     let ada = scratch.person("ada").await;
     let creation = Creation { path: Some("tea".to_owned()), ..Creation::default() };
-    let new = NewProject { creation, is_import: true, ..NewProject::default() };
+    let new = NewProject { creation, from_template: true, ..NewProject::default() };
 
     let made = create::create(&scratch.forge, &Scratch::signed_in(&ada), &ada, new).await;
 

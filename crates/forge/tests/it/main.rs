@@ -4,6 +4,7 @@
     reason = "helpers of tests stop the test as the tests themselves do"
 )]
 
+mod checksums;
 mod create_merge_request;
 mod create_project;
 mod merge;

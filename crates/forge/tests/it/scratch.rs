@@ -52,6 +52,7 @@ impl Scratch {
             roots: TrustedRoots::default(),
             inner_networks: org::namespace::Networks::default(),
             contents: forgeway_forge::ContentStorage::default(),
+            geo: forgeway_forge::geo::GeoSettings::default(),
         };
         let git = Git::find(cli::Settings::new(OsString::from("/usr/local/bin:/usr/bin:/bin")));
         let git = git.await.unwrap();

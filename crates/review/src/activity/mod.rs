@@ -1,6 +1,7 @@
 //! What people did, for feeds, and what happened to items, one kind of thing at a time.
 
 pub mod feed;
+pub mod import;
 mod resource;
 mod store;
 

@@ -54,11 +54,19 @@ pub(super) fn shown(
     request: MergeRequest,
     state: ApprovalState,
 ) -> Result<Approvals> {
-    let can_approve = match grant.actor().id {
+    shown_to(tx, grant.who(), request, state)
+}
+
+/// How far a merge request is, for somebody who may read it and stands so in its project.
+pub fn shown_to(
+    tx: &mut Tx<'_>,
+    who: &Standing,
+    request: MergeRequest,
+    state: ApprovalState,
+) -> Result<Approvals> {
+    let can_approve = match who.actor.id {
         Some(user) => {
-            has_something(&request)
-                && may_approve(tx, grant.who(), &request)?
-                && state.is_eligible(user)
+            has_something(&request) && may_approve(tx, who, &request)? && state.is_eligible(user)
         }
         None => false,
     };

@@ -31,6 +31,23 @@ pub fn state_of(
     all.pop().map(|(_, state)| state).ok_or(Error::missing())
 }
 
+/// How far these merge requests are, each by its id; those of one project are loaded together.
+pub fn states_of(
+    tx: &mut Tx<'_>,
+    branches: &impl Branches,
+    requests: &[MergeRequest],
+) -> Result<HashMap<MergeRequestId, ApprovalState>> {
+    let mut projects: HashMap<ProjectId, Vec<MergeRequest>> = HashMap::new();
+    for request in requests {
+        projects.entry(request.project_id).or_default().push(request.clone());
+    }
+    let mut all = HashMap::new();
+    for (project, requests) in projects {
+        all.extend(states(tx, branches, project, &requests)?);
+    }
+    Ok(all)
+}
+
 /// Works out anew which rules count and whether nobody has to approve any more, and keeps it.
 pub fn refresh(
     tx: &mut Tx<'_>,

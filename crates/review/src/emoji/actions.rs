@@ -19,6 +19,7 @@ use crate::{
 };
 
 const UNKNOWN: Error = Error::not_found("Award Emoji");
+const NO_EMOJI: Error = Error::not_found("Award Emoji Name is not a valid emoji name");
 
 /// A page of the reactions to an item, or to one of its notes.
 pub fn list<G: ReadsItems>(
@@ -58,8 +59,7 @@ pub fn create<G: TakesPart>(
     let (item, of) = awarded(tx, grant, forge, iid, note)?;
     ensure_unlocked(&item, grant.who()).map_err(|_locked| UNKNOWN)?;
     let user = grant.user()?;
-    let name =
-        canonical(name).ok_or(Error::not_found("Award Emoji Name is not a valid emoji name"))?;
+    let name = canonical(name).ok_or(NO_EMOJI)?;
     if tx.find_award_of(of, user, name)?.is_some() {
         return Err(Error::not_found("Award Emoji Name has already been taken"));
     }
@@ -123,6 +123,40 @@ pub fn remove<G: TakesPart>(
     }
     award.updated_at.ensure_unchanged_since(unless_newer)?;
     take_back(tx, &award, of, item.project(), grant.user()?)
+}
+
+/// Takes one's own reaction of a name back. The answer is what was taken back.
+///
+/// # Errors
+/// `NotFound` where there is none of that name.
+pub fn remove_named<G: TakesPart>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    iid: i64,
+    note: Option<NoteId>,
+    name: &str,
+) -> Result<Award> {
+    let (item, of) = awarded(tx, grant, forge, iid, note)?;
+    let user = grant.user()?;
+    let name = canonical(name).ok_or(NO_EMOJI)?;
+    let award = tx.find_award_of(of, user, name)?.ok_or(UNKNOWN)?;
+    take_back(tx, &award, of, item.project(), user)?;
+    Ok(award)
+}
+
+/// Whether somebody gave something a reaction of this name.
+pub fn is_given<G: TakesPart>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    iid: i64,
+    note: Option<NoteId>,
+    name: &str,
+) -> Result<bool> {
+    let (_, of) = awarded(tx, grant, forge, iid, note)?;
+    let name = canonical(name).ok_or(NO_EMOJI)?;
+    Ok(tx.find_award_of(of, grant.user()?, name)?.is_some())
 }
 
 /// A note goes, and what people felt about it.

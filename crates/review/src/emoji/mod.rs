@@ -45,6 +45,32 @@ impl From<NoteId> for AwardTarget {
     }
 }
 
+/// What is known of an emoji.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmojiDetails {
+    pub emoji: &'static str,
+    /// A few words for it.
+    pub description: &'static str,
+    /// The version of Unicode that has it: `6.0`.
+    pub unicode_version: String,
+}
+
+/// What is known of the emoji that is kept under a name.
+pub fn details(name: &str) -> Option<EmojiDetails> {
+    let shortcode = match name {
+        "thumbsup" => "+1",
+        "thumbsdown" => "-1",
+        name => name,
+    };
+    let found = emojis::get_by_shortcode(shortcode)?;
+    let version = found.unicode_version();
+    Some(EmojiDetails {
+        emoji: found.as_str(),
+        description: found.name(),
+        unicode_version: format!("{}.{}", version.major(), version.minor()),
+    })
+}
+
 /// The name under which an emoji is kept; `None` for what is none.
 pub fn canonical(name: &str) -> Option<&str> {
     let name = name.trim().trim_matches(':');

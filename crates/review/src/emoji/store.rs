@@ -1,5 +1,7 @@
 //! Reactions in the database.
 
+use std::collections::HashMap;
+
 use db::{
     CountOf, Tx, each_backend, error,
     schema::{award_emoji, epics, issues, merge_requests},
@@ -30,6 +32,8 @@ pub struct Award {
 pub trait AwardStore {
     /// A page of the reactions to something, oldest first.
     fn awards(&mut self, of: AwardTarget, page: PageRequest) -> Result<Page<Award>>;
+    /// All reactions to these, the oldest first.
+    fn awards_of(&mut self, targets: &[AwardTarget]) -> Result<Vec<Award>>;
     fn find_award(&mut self, of: AwardTarget, id: i64) -> Result<Option<Award>>;
     fn find_award_of(&mut self, of: AwardTarget, user: UserId, name: &str)
     -> Result<Option<Award>>;
@@ -61,6 +65,25 @@ impl AwardStore for Tx<'_> {
         let total =
             each_backend!(self, |conn| counted.get_result(conn).map_err(error("Award Emoji")))?;
         Ok(Page { items, total: Total::Counted(total) })
+    }
+
+    fn awards_of(&mut self, targets: &[AwardTarget]) -> Result<Vec<Award>> {
+        let mut kinds: HashMap<AwardedKind, Vec<i64>> = HashMap::new();
+        for target in targets {
+            kinds.entry(target.kind).or_default().push(target.id);
+        }
+        let mut all: Vec<Award> = Vec::new();
+        for (kind, ids) in kinds {
+            let rows = award_emoji::table
+                .filter(award_emoji::item_kind.eq(kind).and(award_emoji::item_id.eq_any(&ids)));
+            let found: Vec<Award> = each_backend!(self, |conn| rows
+                .order(award_emoji::id)
+                .select(Award::as_select())
+                .load(conn)
+                .map_err(error("Award Emoji")))?;
+            all.extend(found);
+        }
+        Ok(all)
     }
 
     fn find_award(&mut self, of: AwardTarget, id: i64) -> Result<Option<Award>> {

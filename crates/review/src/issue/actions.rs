@@ -239,8 +239,17 @@ pub fn may_update(tx: &mut Tx<'_>, who: &Standing, issue: &Issue) -> Result<bool
         return Ok(true);
     }
     let Some(user) = who.actor.id.filter(|_| !who.archived) else { return Ok(false) };
-    let ordinary = issue.issue_type != IssueType::Incident;
-    Ok(ordinary && (issue.author_id == user || tx.is_assigned(issue.id.into(), user)?))
+    let is_assigned = issue.author_id != user && tx.is_assigned(issue.id.into(), user)?;
+    Ok(may_update_as(who, issue, is_assigned))
+}
+
+/// As [`may_update`], where it is known whether the issue is given to them.
+pub fn may_update_as(who: &Standing, issue: &Issue, is_assigned: bool) -> bool {
+    if who.writes(AccessLevel::Reporter) {
+        return true;
+    }
+    let Some(user) = who.actor.id.filter(|_| !who.archived) else { return false };
+    issue.issue_type != IssueType::Incident && (issue.author_id == user || is_assigned)
 }
 
 /// # Errors

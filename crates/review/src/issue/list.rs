@@ -3,7 +3,7 @@
 use db::{Fragment, Tx, listing::Bind};
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
-    ids::{ProjectId, UserId},
+    ids::{NamespaceId, ProjectId, UserId},
     page::{Page, PageRequest},
 };
 
@@ -14,7 +14,7 @@ use crate::{
         ItemKind,
         list::{
             Choice, Common, Conditions, ListScope, Part, Query, Sorting, confidential_for,
-            count_all, midnight, page_of,
+            count_all, midnight, own_projects, page_of, sum_all,
         },
     },
     iteration::{IterationState, list::lies},
@@ -40,13 +40,21 @@ kernel::text_enum! {
 pub struct IssueFilter {
     /// As of other items.
     pub common: Common,
+    /// Only these.
+    pub ids: Option<Vec<i64>>,
     pub state: Option<IssueState>,
     pub issue_type: Option<IssueType>,
+    /// Any of these; of any type where it is empty.
+    pub types: Vec<IssueType>,
+    pub closed_after: Option<Ts>,
+    pub closed_before: Option<Ts>,
     pub confidential: Option<bool>,
     pub due: Option<Due>,
     pub closed_by: Option<UserId>,
     pub weight: Option<Choice<i64>>,
     pub epic: Option<Choice<i64>>,
+    /// Epics inside the one that is asked for, whose issues count as well.
+    pub subepics: Vec<i64>,
     pub iteration: Option<Choice<IterationChoice>>,
     pub health: Option<Choice<HealthStatus>>,
     pub not: NotFilter,
@@ -59,12 +67,18 @@ pub struct NotFilter {
     pub weight: Option<Choice<i64>>,
     pub epic: Option<Choice<i64>>,
     pub iteration: Option<Choice<IterationChoice>>,
+    pub types: Vec<IssueType>,
+    pub health: Option<HealthStatus>,
+    /// The name of an emoji with which the caller reacted.
+    pub reaction: Option<String>,
 }
 
 /// Which iterations are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IterationChoice {
     Id(i64),
+    /// One of these.
+    OneOf(Vec<i64>),
     Titled(String),
     /// Those under way.
     Current,
@@ -77,6 +91,8 @@ pub enum IssueSet<'a> {
     Project(ProjectId, &'a Standing),
     /// In a group and those inside it, by its full path.
     Group(&'a str),
+    /// In a group's own projects, by its full path and its id.
+    OwnOfGroup(&'a str, NamespaceId),
     Everywhere,
 }
 
@@ -113,6 +129,16 @@ pub fn count_all_of(
     count_all(tx, &query)
 }
 
+/// The sum of the weights of the issues that somebody may read.
+pub fn weight(
+    tx: &mut Tx<'_>,
+    projects: &(impl Projects + GroupHierarchy),
+    asked: &IssueQuery<'_>,
+) -> Result<i64> {
+    let query = query(tx, projects, asked)?;
+    sum_all(tx, &query, "weight")
+}
+
 /// How many of the issues that somebody may read are open, and how many closed.
 pub fn count(
     tx: &mut Tx<'_>,
@@ -146,6 +172,10 @@ fn query(
             ListScope::Project(project)
         }
         IssueSet::Group(path) => within(tx, Some(path))?,
+        IssueSet::OwnOfGroup(path, group) => {
+            all.plain(own_projects(group));
+            within(tx, Some(path))?
+        }
         IssueSet::Everywhere => within(tx, None)?,
     };
     if matches!(scope, ListScope::Projects(_)) && !actor.admin {
@@ -160,17 +190,24 @@ fn query(
         let seen = projects.sees_group(tx, actor, "t.namespace_id")?;
         in_iteration(&mut all, filter, tx.now, &seen);
     }
-    not_wanted(&mut all, &filter.not);
+    not_wanted(&mut all, &filter.not, actor.id);
     Ok(Query { scope, conditions: all })
 }
 
 fn wanted(all: &mut Conditions, filter: &IssueFilter, today: Ts) {
+    if let Some(ids) = &filter.ids {
+        all.plain(format!("i.id IN ({})", db::listing::list_of(ids)));
+    }
     if let Some(state) = filter.state {
         all.plain(format!("i.state = '{state}'"));
     }
     if let Some(issue_type) = filter.issue_type {
         all.plain(format!("i.issue_type = '{issue_type}'"));
     }
+    if !filter.types.is_empty() {
+        all.plain(format!("i.issue_type IN ({})", words(&filter.types)));
+    }
+    all.between("closed_at", filter.closed_after, filter.closed_before);
     match filter.confidential {
         Some(true) => all.plain("i.confidential"),
         Some(false) => all.plain("NOT i.confidential"),
@@ -191,7 +228,21 @@ fn wanted(all: &mut Conditions, filter: &IssueFilter, today: Ts) {
     }
 }
 
-fn not_wanted(all: &mut Conditions, not: &NotFilter) {
+fn words(types: &[IssueType]) -> String {
+    let quoted: Vec<String> = types.iter().map(|one| format!("'{one}'")).collect();
+    quoted.join(", ")
+}
+
+fn not_wanted(all: &mut Conditions, not: &NotFilter, reader: Option<UserId>) {
+    if !not.types.is_empty() {
+        all.plain(format!("i.issue_type NOT IN ({})", words(&not.types)));
+    }
+    if let Some(status) = not.health {
+        all.plain(format!("(i.health_status IS NULL OR i.health_status <> '{status}')"));
+    }
+    if let Some(name) = &not.reaction {
+        all.not_reacted(reader, name);
+    }
     if let Some(iids) = not.iids.as_ref().filter(|iids| !iids.is_empty()) {
         all.plain(format!("i.iid NOT IN ({})", db::listing::list_of(iids)));
     }
@@ -206,8 +257,14 @@ fn in_epic(all: &mut Conditions, filter: &IssueFilter, readable: &Fragment) {
     match &filter.epic {
         Some(Choice::Nothing) => all.plain(format!("NOT {}", inside(""))),
         Some(Choice::Anything) => all.plain(inside("")),
-        Some(Choice::These(id)) => {
+        Some(Choice::These(id)) if filter.subepics.is_empty() => {
             all.column("epic_id", *id);
+            all.plain(inside(""));
+        }
+        Some(Choice::These(id)) => {
+            let mut tree = vec![*id];
+            tree.extend(&filter.subepics);
+            all.plain(format!("i.epic_id IN ({})", db::listing::list_of(&tree)));
             all.plain(inside(""));
         }
         None => {}
@@ -228,6 +285,9 @@ fn in_iteration(all: &mut Conditions, filter: &IssueFilter, now: Ts, seen: &Frag
         let (which, binds) = match choice {
             None => (String::new(), Vec::new()),
             Some(IterationChoice::Id(id)) => (format!(" AND t.id = {id}"), Vec::new()),
+            Some(IterationChoice::OneOf(ids)) => {
+                (format!(" AND t.id IN ({})", db::listing::list_of(ids)), Vec::new())
+            }
             Some(IterationChoice::Titled(title)) => {
                 (" AND t.title = {}".to_owned(), vec![Bind::Word(title.clone())])
             }

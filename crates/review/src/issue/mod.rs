@@ -4,6 +4,7 @@ pub mod actions;
 mod changes;
 pub mod duplicate;
 pub mod follow_up;
+pub mod import;
 pub mod link;
 pub mod list;
 pub mod merge_requests;

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use db::Tx;
-use kernel::{Result, ids::UserId};
+use kernel::{
+    Result,
+    ids::{LabelId, UserId},
+};
 
 use super::{ItemId, ItemStore};
 use crate::{
@@ -90,6 +93,25 @@ fn latest_of_scopes<'c>(all: &[Label], change: &'c LabelChange) -> HashMap<&'c s
     let asked = change.all.iter().flatten().chain(&change.add).map(|name| name.trim());
     let known = asked.filter(|name| all.iter().any(|label| label.name == *name));
     known.filter_map(|name| Some((scope(name)?, name))).collect()
+}
+
+/// The names of those of these labels that items of a project or group can have; the others are left out.
+pub fn usable_names(
+    tx: &mut Tx<'_>,
+    places: &impl GroupHierarchy,
+    home: Home,
+    ids: &[LabelId],
+) -> Result<Vec<String>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let within = usable(tx, places, home)?;
+    let is_usable = |label: &Label| {
+        label.project_id.is_some_and(|project| within.projects.contains(&project))
+            || label.namespace_id.is_some_and(|group| within.groups.contains(&group))
+    };
+    let found = tx.labels_by_id(ids)?;
+    Ok(found.into_iter().filter(is_usable).map(|label| label.name).collect())
 }
 
 /// What stands before the value of a label: `a::b` of `a::b::c`.

@@ -3,6 +3,8 @@
 
 pub mod assignees;
 pub mod details;
+pub mod import;
+pub mod import_text;
 pub mod labels;
 pub mod list;
 pub mod milestones;

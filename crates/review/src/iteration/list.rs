@@ -23,6 +23,11 @@ pub struct IterationFilter {
     pub search: Option<Search>,
     pub updated_after: Option<Ts>,
     pub updated_before: Option<Ts>,
+    pub id: Option<i64>,
+    /// Number within the group.
+    pub iid: Option<i64>,
+    /// First and last day of a span that the iteration meets.
+    pub timeframe: Option<(Ts, Ts)>,
 }
 
 /// A part of a title.
@@ -57,6 +62,16 @@ pub fn list(
     }
     if let Some(before) = filter.updated_before {
         all.number("i.updated_at <= {}", before.0);
+    }
+    if let Some(id) = filter.id {
+        all.number("i.id = {}", id);
+    }
+    if let Some(iid) = filter.iid {
+        all.number("i.iid = {}", iid);
+    }
+    if let Some((first, last)) = filter.timeframe {
+        all.number("i.start_date <= {}", last.0);
+        all.number("i.due_date >= {}", first.0);
     }
     let from = format!(
         "iterations i JOIN iteration_cadences c ON c.id = i.cadence_id WHERE {}",

@@ -156,7 +156,7 @@ fn lift(
     let mut groups = places.below(tx, everybody, group)?;
     groups.push(group);
     let projects = places.projects_in(tx, everybody, &groups)?;
-    let same = LabelFilter { projects, groups: Vec::new(), search: None };
+    let same = LabelFilter { projects, ..LabelFilter::default() };
     let lifted = tx.lift_label(label.id, Home::Group(group))?;
     while let Some(other) = tx.find_label(&same, &name)? {
         tx.delete_label(other.id)?;
@@ -198,6 +198,8 @@ pub struct ListedLabels {
     pub of_descendants: bool,
     pub of_projects: bool,
     pub search: Option<String>,
+    /// The whole name.
+    pub name: Option<String>,
 }
 
 /// A page of the labels that a place shows.
@@ -209,7 +211,8 @@ pub fn list(
     page: PageRequest,
 ) -> Result<Page<Label>> {
     let home = grant.home();
-    let mut filter = LabelFilter { search: listed.search, ..LabelFilter::of(home) };
+    let mut filter =
+        LabelFilter { search: listed.search, name: listed.name, ..LabelFilter::of(home) };
     if listed.of_ancestors {
         filter.groups.extend(places.above(tx, home)?);
     }

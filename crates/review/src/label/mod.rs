@@ -4,6 +4,7 @@ pub mod actions;
 mod color;
 pub mod counts;
 pub mod event;
+pub mod import;
 mod model;
 mod store;
 

@@ -19,6 +19,7 @@ pub struct Label {
     /// `#rrggbb`
     pub color: String,
     pub description: Option<String>,
+    pub created_at: Ts,
     pub updated_at: Ts,
 }
 
@@ -55,6 +56,8 @@ pub struct LabelFilter {
     pub groups: Vec<NamespaceId>,
     /// A part of the name or the description.
     pub search: Option<String>,
+    /// The whole name.
+    pub name: Option<String>,
 }
 
 impl LabelFilter {
@@ -64,6 +67,7 @@ impl LabelFilter {
             projects: home.project().into_iter().collect(),
             groups: home.group().into_iter().collect(),
             search: None,
+            name: None,
         }
     }
 }

@@ -65,7 +65,10 @@ impl LabelStore for Tx<'_> {
                 let within = labels::project_id
                     .eq_any(&filter.projects)
                     .or(labels::namespace_id.eq_any(&filter.groups));
-                let all = labels::table.filter(within.assume_not_null()).into_boxed();
+                let mut all = labels::table.filter(within.assume_not_null()).into_boxed();
+                if let Some(name) = &filter.name {
+                    all = all.filter(labels::name.eq(name));
+                }
                 match &pattern {
                     None => all,
                     Some(pattern) => {

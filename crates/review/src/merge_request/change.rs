@@ -9,7 +9,7 @@ use kernel::{
 
 use super::{
     BranchPair, Columns, Event, Heads, MergeRequest, MergeRequestState, MergeRequestStore as _,
-    ReviewerStore as _, actions, change_notes,
+    ReviewState, ReviewerStore as _, actions, change_notes,
     draft::is_draft,
     lending::may_lend,
     merge::{
@@ -99,13 +99,42 @@ pub fn update(
 /// Whether somebody may change the words and the state of a merge request that they may read.
 pub fn may_update(tx: &mut Tx<'_>, who: &Standing, found: &MergeRequest) -> Result<bool> {
     let Some(user) = who.actor.id.filter(|_| !who.archived) else { return Ok(false) };
-    Ok(who.writes(Developer) || found.author_id == user || tx.is_assigned(found.id.into(), user)?)
+    let is_known = who.writes(Developer) || found.author_id == user;
+    let is_assigned = !is_known && tx.is_assigned(found.id.into(), user)?;
+    Ok(may_update_as(who, found, is_assigned))
+}
+
+/// As [`may_update`], where it is known whether the merge request is given to them.
+pub fn may_update_as(who: &Standing, found: &MergeRequest, is_assigned: bool) -> bool {
+    let Some(user) = who.actor.id.filter(|_| !who.archived) else { return false };
+    who.writes(Developer) || found.author_id == user || is_assigned
 }
 
 /// # Errors
 /// `Forbidden` for those who may not.
 pub fn ensure_may_update(tx: &mut Tx<'_>, who: &Standing, found: &MergeRequest) -> Result<()> {
     if may_update(tx, who, found)? { Ok(()) } else { Err(Error::forbidden()) }
+}
+
+/// Asks a reviewer to look at a merge request once more.
+///
+/// # Errors
+/// As of [`update`]; `BadRequest` for somebody who is not asked to review it.
+pub fn ask_again(
+    tx: &mut Tx<'_>,
+    grant: &Grant<TakePartInMergeRequests>,
+    iid: i64,
+    reviewer: UserId,
+) -> Result<MergeRequest> {
+    let found = actions::find(tx, grant, iid)?;
+    ensure_may_update(tx, grant.who(), &found)?;
+    let asked = tx.reviewers_of(&[found.id])?.remove(&found.id).unwrap_or_default();
+    if !asked.iter().any(|one| one.user_id == reviewer) {
+        return Err(Error::bad_request().sentences(vec!["Reviewer not found".to_owned()]));
+    }
+    tx.save_review_state(found.id, reviewer, ReviewState::Unreviewed)?;
+    tx.raise_todo(&found.item(), reviewer, grant.user()?, TodoAction::ReviewRequested, None)?;
+    Ok(found)
 }
 
 /// Changes a merge request for somebody who was found to be allowed to.

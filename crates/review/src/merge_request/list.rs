@@ -2,8 +2,8 @@
 
 use db::{Tx, listing::list_of};
 use kernel::{
-    Actor, Result,
-    ids::{ProjectId, UserId},
+    Actor, Result, Ts,
+    ids::{NamespaceId, ProjectId, UserId},
     page::{Page, PageRequest},
 };
 
@@ -14,7 +14,7 @@ use crate::{
         ItemKind,
         list::{
             Choice, Common, Conditions, IndexedFilter, ListScope, Part, Query, Sorting, count_all,
-            page_of,
+            own_projects, page_of,
         },
     },
     ports::{DeploymentCondition, Deployments, Projects},
@@ -30,8 +30,11 @@ pub struct MergeRequestFilter {
     pub reviewers: Vec<Choice<Vec<UserId>>>,
     pub merged_by: Option<UserId>,
     pub source_project: Option<ProjectId>,
-    pub source_branch: Option<String>,
-    pub target_branch: Option<String>,
+    /// One of these; any where it is empty.
+    pub source_branches: Vec<String>,
+    pub target_branches: Vec<String>,
+    pub merged_after: Option<Ts>,
+    pub merged_before: Option<Ts>,
     pub draft: Option<bool>,
     pub approved: Option<bool>,
     pub approved_by: Option<Choice<Vec<UserId>>>,
@@ -55,6 +58,8 @@ pub enum MergeRequestSet<'a> {
     Project(ProjectId),
     /// In a group and those inside it, by its full path.
     Group(&'a str),
+    /// In a group's own projects, by its full path and its id.
+    OwnOfGroup(&'a str, NamespaceId),
     Everywhere,
 }
 
@@ -98,16 +103,21 @@ fn query(
 ) -> Result<Query> {
     let kind = ItemKind::MergeRequest;
     let group = match asked.among {
-        MergeRequestSet::Group(path) => Some(path),
+        MergeRequestSet::Group(path) | MergeRequestSet::OwnOfGroup(path, _) => Some(path),
         MergeRequestSet::Project(_) | MergeRequestSet::Everywhere => None,
     };
     let scope = match asked.among {
         MergeRequestSet::Project(project) => ListScope::Project(project),
-        MergeRequestSet::Group(_) | MergeRequestSet::Everywhere => {
+        MergeRequestSet::Group(_)
+        | MergeRequestSet::OwnOfGroup(..)
+        | MergeRequestSet::Everywhere => {
             ListScope::Projects(around.readable(tx, asked.actor, kind, group, asked.archived)?)
         }
     };
     let mut conditions = Conditions::of(kind);
+    if let MergeRequestSet::OwnOfGroup(_, group) = asked.among {
+        conditions.plain(own_projects(group));
+    }
     asked.filter.common.ask(tx, &mut conditions, asked.actor.id);
     wanted(&mut conditions, around, asked.filter);
     not_wanted(&mut conditions, &asked.filter.not, asked.actor.id);
@@ -125,12 +135,9 @@ fn wanted(all: &mut Conditions, deployments: &impl Deployments, filter: &MergeRe
     if let Some(project) = filter.source_project {
         all.column("source_project_id", project.0);
     }
-    if let Some(branch) = &filter.source_branch {
-        branch_named(all, "source_branch", branch);
-    }
-    if let Some(branch) = &filter.target_branch {
-        branch_named(all, "target_branch", branch);
-    }
+    branch_named(all, "source_branch", &filter.source_branches);
+    branch_named(all, "target_branch", &filter.target_branches);
+    all.between("merged_at", filter.merged_after, filter.merged_before);
     flag(all, "draft", filter.draft);
     flag(all, "approved", filter.approved);
     if let Some(choice) = &filter.approved_by {
@@ -164,12 +171,16 @@ fn flag(all: &mut Conditions, column: &str, wanted: Option<bool>) {
     }
 }
 
-/// A branch that an index leads to.
-fn branch_named(all: &mut Conditions, column: &str, name: &str) {
-    let bind = || vec![db::listing::Bind::Word(name.to_owned())];
-    let set = format!("SELECT y.id FROM merge_requests y WHERE y.{column} = {{}}");
-    let check = format!("i.{column} = {{}}");
-    all.indexed_filter(IndexedFilter::new(Part::with(set, bind()), Part::with(check, bind())));
+/// One of these branches, that an index leads to.
+fn branch_named(all: &mut Conditions, column: &str, names: &[String]) {
+    if names.is_empty() {
+        return;
+    }
+    let binds = || names.iter().cloned().map(db::listing::Bind::Word).collect();
+    let places = vec!["{}"; names.len()].join(", ");
+    let set = format!("SELECT y.id FROM merge_requests y WHERE y.{column} IN ({places})");
+    let check = format!("i.{column} IN ({places})");
+    all.indexed_filter(IndexedFilter::new(Part::with(set, binds()), Part::with(check, binds())));
 }
 
 const REVIEWERS: &str = "merge_request_reviewers";

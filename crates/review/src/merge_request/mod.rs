@@ -9,6 +9,7 @@ pub mod context;
 pub mod draft;
 mod event;
 pub mod forks;
+pub mod import;
 pub mod lending;
 pub mod list;
 pub mod merge;

@@ -54,7 +54,7 @@ pub struct Heads {
 }
 
 impl Heads {
-    fn state(&self) -> VersionState {
+    pub(super) fn state(&self) -> VersionState {
         if self.files > MOST_FILES {
             VersionState::Overflow
         } else if self.head == self.base {

@@ -65,6 +65,33 @@ pub struct MilestoneFilter {
     pub search: Option<String>,
     pub updated_before: Option<Ts>,
     pub updated_after: Option<Ts>,
+    /// Only these, where there are any.
+    pub ids: Vec<MilestoneId>,
+    /// A part of the title alone.
+    pub title_part: Option<String>,
+    /// First and last day of a span. Only milestones with a start or due date whose own span meets it.
+    pub timeframe: Option<(Ts, Ts)>,
+    pub order: MilestoneOrder,
+}
+
+/// The order of a list of milestones. Milestones without a due date come after those with one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MilestoneOrder {
+    #[default]
+    NewestFirst,
+    CreatedAt {
+        descending: bool,
+    },
+    UpdatedAt {
+        descending: bool,
+    },
+    DueDate {
+        descending: bool,
+    },
+    /// By due date, with expired milestones at the end.
+    ExpiredLast {
+        descending: bool,
+    },
 }
 
 impl MilestoneFilter {

@@ -9,7 +9,7 @@ use kernel::{
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use super::model::{Milestone, MilestoneFilter, MilestoneState};
+use super::model::{Milestone, MilestoneFilter, MilestoneOrder, MilestoneState};
 use crate::{Home, sequence};
 
 /// What of a milestone can be changed.
@@ -23,7 +23,7 @@ pub struct MilestoneDetails {
 }
 
 pub trait MilestoneStore {
-    /// A page of milestones, newest first.
+    /// A page of milestones in the order of the filter.
     fn milestones(
         &mut self,
         filter: &MilestoneFilter,
@@ -54,6 +54,8 @@ impl MilestoneStore for Tx<'_> {
         page: PageRequest,
     ) -> Result<Page<Milestone>> {
         let pattern = filter.search.as_deref().map(containing);
+        let title_pattern = filter.title_part.as_deref().map(containing);
+        let today = Ts::from_date(self.now.date());
         let (items, total) = each_backend!(self, |conn| {
             let chosen = || {
                 let within = milestones::project_id
@@ -68,6 +70,19 @@ impl MilestoneStore for Tx<'_> {
                 }
                 if let Some(title) = &filter.title {
                     query = query.filter(milestones::title.eq(title));
+                }
+                if !filter.ids.is_empty() {
+                    query = query.filter(milestones::id.eq_any(&filter.ids));
+                }
+                if let Some(pattern) = &title_pattern {
+                    query = query.filter(lower(milestones::title).like(pattern).escape('\\'));
+                }
+                if let Some((first, last)) = filter.timeframe {
+                    let (start, due) = (milestones::start_date, milestones::due_date);
+                    query = query
+                        .filter(start.is_not_null().or(due.is_not_null()))
+                        .filter(start.is_null().or(start.le(last)))
+                        .filter(due.is_null().or(due.ge(first)));
                 }
                 if let Some(before) = filter.updated_before {
                     query = query.filter(milestones::updated_at.le(before));
@@ -88,8 +103,33 @@ impl MilestoneStore for Tx<'_> {
                 }
                 query
             };
-            let items = chosen()
-                .order(milestones::id.desc())
+            let (id, due) = (milestones::id, milestones::due_date);
+            let (created, updated) = (milestones::created_at, milestones::updated_at);
+            let expired = due.is_not_null().and(due.lt(today));
+            let ordered = match filter.order {
+                MilestoneOrder::NewestFirst => chosen().order(id.desc()),
+                MilestoneOrder::CreatedAt { descending: false } => chosen().order((created, id)),
+                MilestoneOrder::CreatedAt { descending: true } => {
+                    chosen().order((created.desc(), id.desc()))
+                }
+                MilestoneOrder::UpdatedAt { descending: false } => chosen().order((updated, id)),
+                MilestoneOrder::UpdatedAt { descending: true } => {
+                    chosen().order((updated.desc(), id.desc()))
+                }
+                MilestoneOrder::DueDate { descending: false } => {
+                    chosen().order((due.is_null(), due.asc(), id))
+                }
+                MilestoneOrder::DueDate { descending: true } => {
+                    chosen().order((due.is_null(), due.desc(), id.desc()))
+                }
+                MilestoneOrder::ExpiredLast { descending: false } => {
+                    chosen().order((expired, due.is_null(), due.asc(), id))
+                }
+                MilestoneOrder::ExpiredLast { descending: true } => {
+                    chosen().order((expired, due.is_null(), due.desc(), id.desc()))
+                }
+            };
+            let items = ordered
                 .limit(page.per_page)
                 .offset(page.offset())
                 .select(Milestone::as_select())

@@ -4,6 +4,7 @@ pub mod actions;
 mod discussion;
 pub mod event;
 pub mod following;
+pub mod import;
 mod model;
 pub mod position;
 pub mod reading;
@@ -14,5 +15,5 @@ mod system;
 
 pub(crate) use discussion::fresh as fresh_discussion;
 pub use model::{Discussion, Note, NoteType};
-pub use store::{NewRow, NoteStore};
+pub use store::{Head, NewRow, NoteStore};
 pub use system::{write_system_note, write_system_note_about};

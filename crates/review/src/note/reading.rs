@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Home,
-    item::{Item, ItemId, ReadsItems, reading},
+    item::{Item, ItemId, ItemKind, ReadsItems, reading},
     ports::Forge,
 };
 
@@ -200,12 +200,43 @@ fn shows(
     Ok(seen(tx, forge, item, who)?.iter().any(|head| head.id == id))
 }
 
+/// The notes of several items of one kind that one reader sees, who may read the items themselves and stands so in the
+/// project or group of each.
+pub fn heads_seen(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    actor: Actor,
+    kind: ItemKind,
+    items: &[(i64, Standing)],
+) -> Result<HashMap<i64, Vec<Head>>> {
+    let ids: Vec<i64> = items.iter().map(|(id, _)| *id).collect();
+    let mut all = tx.note_heads_of(kind, &ids)?;
+    for (id, who) in items {
+        if let Some(heads) = all.get_mut(id) {
+            heads.retain(|head| is_head_for(head, who));
+        }
+    }
+    let sources: HashSet<(ItemId, Option<ProjectId>)> =
+        all.values().flatten().filter_map(source).collect();
+    if !sources.is_empty() {
+        let sources: Vec<_> = sources.into_iter().collect();
+        let readable = reading::readable_anywhere(tx, forge, actor, &sources)?;
+        for heads in all.values_mut() {
+            heads.retain(|head| source(head).is_none_or(|(id, _)| readable.contains(&id)));
+        }
+    }
+    Ok(all)
+}
+
+/// Whether what somebody wrote is for a reader, by what is known before it is read.
+fn is_head_for(head: &Head, who: &Standing) -> bool {
+    !head.internal || who.is(AccessLevel::Reporter) || who.actor.id == Some(head.author)
+}
+
 /// What a reader sees: nothing internal as a stranger, and no word of items that they may not read.
 fn seen(tx: &mut Tx<'_>, forge: &impl Forge, item: &Item, who: &Standing) -> Result<Vec<Head>> {
     let mut heads = tx.note_heads(item.id)?;
-    heads.retain(|head| {
-        !head.internal || who.is(AccessLevel::Reporter) || who.actor.id == Some(head.author)
-    });
+    heads.retain(|head| is_head_for(head, who));
     let sources: HashSet<(ItemId, Option<ProjectId>)> = heads.iter().filter_map(source).collect();
     if !sources.is_empty() {
         let sources: Vec<_> = sources.into_iter().collect();

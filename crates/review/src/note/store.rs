@@ -1,6 +1,6 @@
 //! Notes in the database.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use db::{
     Tx, each_backend, error,
@@ -48,12 +48,16 @@ pub struct Head {
 pub trait NoteStore {
     /// All notes of an item, oldest first, without what they say.
     fn note_heads(&mut self, item: ItemId) -> Result<Vec<Head>>;
+    /// As [`note_heads`](Self::note_heads), of several items of one kind, by their ids.
+    fn note_heads_of(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Vec<Head>>>;
     /// These notes, the oldest first.
     fn notes_by_id(&mut self, ids: &[NoteId]) -> Result<Vec<Note>>;
     /// Those of these notes that are internal, and not somebody's own.
     fn internal_notes(&mut self, ids: &[NoteId], reader: Option<UserId>)
     -> Result<HashSet<NoteId>>;
     fn find_note(&mut self, item: ItemId, id: NoteId) -> Result<Option<Note>>;
+    /// What a discussion is about.
+    fn item_of_discussion(&mut self, discussion: &str) -> Result<Option<ItemId>>;
     /// The notes of a discussion, oldest first.
     fn notes_of_discussion(&mut self, item: ItemId, discussion: &str) -> Result<Vec<Note>>;
     fn insert_note(&mut self, item: &Item, row: &NewRow<'_>) -> Result<Note>;
@@ -85,6 +89,31 @@ impl NoteStore for Tx<'_> {
                 (notes::source_kind, notes::source_id, notes::source_project_id),
             ));
         each_backend!(self, |conn| query.load(conn).map_err(error("Note")))
+    }
+
+    fn note_heads_of(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Vec<Head>>> {
+        let query = notes::table
+            .filter(notes::item_kind.eq(kind).and(notes::item_id.eq_any(ids)))
+            .order(notes::id)
+            .select((
+                notes::item_id,
+                (
+                    notes::id,
+                    notes::discussion,
+                    notes::author_id,
+                    notes::is_system,
+                    notes::internal,
+                    notes::updated_at,
+                    (notes::source_kind, notes::source_id, notes::source_project_id),
+                ),
+            ));
+        let rows: Vec<(i64, Head)> =
+            each_backend!(self, |conn| query.load(conn).map_err(error("Note")))?;
+        let mut all: HashMap<i64, Vec<Head>> = HashMap::new();
+        for (item, head) in rows {
+            all.entry(item).or_default().push(head);
+        }
+        Ok(all)
     }
 
     fn notes_by_id(&mut self, ids: &[NoteId]) -> Result<Vec<Note>> {
@@ -123,6 +152,16 @@ impl NoteStore for Tx<'_> {
             .get_result(conn)
             .optional()
             .map_err(error("Note")))
+    }
+
+    fn item_of_discussion(&mut self, discussion: &str) -> Result<Option<ItemId>> {
+        let first = notes::table
+            .filter(notes::discussion.eq(discussion))
+            .order(notes::id)
+            .select((notes::item_kind, notes::item_id));
+        let found: Option<(ItemKind, i64)> =
+            each_backend!(self, |conn| first.first(conn).optional().map_err(error("Note")))?;
+        Ok(found.map(|(kind, id)| ItemId { kind, id }))
     }
 
     fn notes_of_discussion(&mut self, item: ItemId, discussion: &str) -> Result<Vec<Note>> {

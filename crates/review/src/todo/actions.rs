@@ -16,16 +16,17 @@ use crate::{
     ports::Forge,
 };
 
-/// Which to-dos are asked for.
+/// Which to-dos are asked for: with one of the values of each list that is not empty.
 #[derive(Clone, Debug, Default)]
 pub struct TodoFilter {
-    pub action: Option<TodoAction>,
-    pub author: Option<UserId>,
-    pub project: Option<ProjectId>,
+    pub actions: Vec<TodoAction>,
+    pub authors: Vec<UserId>,
+    pub projects: Vec<ProjectId>,
     /// With the groups inside.
-    pub group: Option<NamespaceId>,
-    pub state: Option<TodoState>,
-    pub kind: Option<ItemKind>,
+    pub groups: Vec<NamespaceId>,
+    /// Those that are pending where it is empty.
+    pub states: Vec<TodoState>,
+    pub kinds: Vec<ItemKind>,
 }
 
 /// Asks oneself to look at the item of that number.
@@ -60,11 +61,13 @@ pub fn list(
     page: PageRequest,
 ) -> Result<Page<Todo>> {
     let user = actor.user()?;
-    let within = match filter.group {
-        None => None,
-        Some(group) => {
-            let mut groups = forge.below(tx, actor, group)?;
-            groups.push(group);
+    let within = match filter.groups.is_empty() {
+        true => None,
+        false => {
+            let mut groups = filter.groups.clone();
+            for group in &filter.groups {
+                groups.extend(forge.below(tx, actor, *group)?);
+            }
             Some((forge.projects_in(tx, actor, &groups)?, groups))
         }
     };
@@ -116,9 +119,12 @@ fn heads(
     within: Option<&(Vec<ProjectId>, Vec<NamespaceId>)>,
 ) -> Result<Vec<Head>> {
     each_backend!(tx, |conn| {
-        let state = filter.state.unwrap_or(TodoState::Pending);
+        let states = match filter.states.as_slice() {
+            [] => &[TodoState::Pending],
+            states => states,
+        };
         let mut rows = todos::table
-            .filter(todos::user_id.eq(user).and(todos::state.eq(state)))
+            .filter(todos::user_id.eq(user).and(todos::state.eq_any(states)))
             .order(todos::id.desc())
             .select((
                 todos::id,
@@ -129,14 +135,14 @@ fn heads(
                 todos::note_id,
             ))
             .into_boxed();
-        if let Some(action) = filter.action {
-            rows = rows.filter(todos::action.eq(action));
+        if !filter.actions.is_empty() {
+            rows = rows.filter(todos::action.eq_any(&filter.actions));
         }
-        if let Some(author) = filter.author {
-            rows = rows.filter(todos::author_id.eq(author));
+        if !filter.authors.is_empty() {
+            rows = rows.filter(todos::author_id.eq_any(&filter.authors));
         }
-        if let Some(project) = filter.project {
-            rows = rows.filter(todos::project_id.eq(project).assume_not_null());
+        if !filter.projects.is_empty() {
+            rows = rows.filter(todos::project_id.eq_any(&filter.projects).assume_not_null());
         }
         if let Some((projects, groups)) = within {
             let inside = todos::project_id.eq_any(projects).assume_not_null();
@@ -146,8 +152,8 @@ fn heads(
                     .or(todos::namespace_id.is_not_null().and(right_inside)),
             );
         }
-        if let Some(kind) = filter.kind {
-            rows = rows.filter(todos::item_kind.eq(kind));
+        if !filter.kinds.is_empty() {
+            rows = rows.filter(todos::item_kind.eq_any(&filter.kinds));
         }
         rows.load(conn).map_err(error("Todo"))
     })
@@ -169,10 +175,79 @@ fn by_id(tx: &mut Tx<'_>, ids: &[TodoId]) -> Result<Vec<Todo>> {
 pub fn finish(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, id: TodoId) -> Result<Todo> {
     let user = actor.user()?;
     tx.finish_todo(user, id)?;
-    let done = tx.find_todo(user, id)?.ok_or(Error::missing())?;
-    let place = (done.item(), done.project_id);
-    let said = said(done.note_id, done.project_id, done.namespace_id);
-    let is_hidden = reading::readable_anywhere(tx, forge, actor, &[place])?.is_empty()
-        || !note::reading::hidden(tx, forge, actor, said.as_slice())?.is_empty();
-    if is_hidden { Err(Error::missing()) } else { Ok(done) }
+    shown(tx, forge, actor, &[id])?.pop().ok_or(Error::missing())
+}
+
+/// One is not done with these after all.
+///
+/// # Errors
+/// As those of [`finish`], where that holds for any of them.
+pub fn restore(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    actor: Actor,
+    ids: &[TodoId],
+) -> Result<Vec<Todo>> {
+    tx.restore_todos(actor.user()?, ids)?;
+    let restored = shown(tx, forge, actor, ids)?;
+    if restored.len() == ids.len() { Ok(restored) } else { Err(Error::missing()) }
+}
+
+/// One is done with all that is pending about an item, or with everything. Returns what that was.
+pub fn finish_all(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    actor: Actor,
+    about: Option<ItemId>,
+) -> Result<Vec<Todo>> {
+    let user = actor.user()?;
+    let pending: Vec<TodoId> = match about {
+        Some(item) => {
+            let asked = tx.todos_about(user, item.kind, &[item.id])?;
+            asked.iter().filter(|one| one.state == TodoState::Pending).map(|one| one.id).collect()
+        }
+        None => {
+            heads(tx, user, &TodoFilter::default(), None)?.into_iter().map(|head| head.id).collect()
+        }
+    };
+    match about {
+        Some(item) => tx.finish_todos(item, user)?,
+        None => tx.finish_todos_of(user)?,
+    }
+    shown(tx, forge, actor, &pending)
+}
+
+/// What is asked of somebody about these items of a kind, newest first, as far as they may still read it.
+pub fn about(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    actor: Actor,
+    kind: ItemKind,
+    ids: &[i64],
+) -> Result<Vec<Todo>> {
+    let asked = tx.todos_about(actor.user()?, kind, ids)?;
+    readable(tx, forge, actor, asked)
+}
+
+fn shown(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, ids: &[TodoId]) -> Result<Vec<Todo>> {
+    let asked = tx.todos_by_id(actor.user()?, ids)?;
+    readable(tx, forge, actor, asked)
+}
+
+/// Those of these whose items and notes somebody may read.
+fn readable(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    actor: Actor,
+    mut asked: Vec<Todo>,
+) -> Result<Vec<Todo>> {
+    let places: Vec<_> = asked.iter().map(|todo| (todo.item(), todo.project_id)).collect();
+    let seen = reading::readable_anywhere(tx, forge, actor, &places)?;
+    let about = |todo: &Todo| said(todo.note_id, todo.project_id, todo.namespace_id);
+    let notes: Vec<(NoteId, Home)> = asked.iter().filter_map(about).collect();
+    let hidden = note::reading::hidden(tx, forge, actor, &notes)?;
+    asked.retain(|todo| {
+        seen.contains(&todo.item()) && todo.note_id.is_none_or(|note| !hidden.contains(&note))
+    });
+    Ok(asked)
 }

@@ -9,6 +9,8 @@ kernel::text_enum! {
         Ask = "ask",
         /// Whoever is asked acted, or says to be done.
         Finish = "finish",
+        /// Whoever is done takes that back.
+        Restore = "restore",
     }
 }
 
@@ -18,8 +20,11 @@ impl TodoState {
     pub fn after(self, step: TodoStep) -> Option<Self> {
         match (self, step) {
             (Self::Pending, TodoStep::Finish) => Some(Self::Done),
+            (Self::Done, TodoStep::Restore) => Some(Self::Pending),
             // Who is asked again when they are done is asked by another to-do.
-            (Self::Pending | Self::Done, TodoStep::Ask) | (Self::Done, TodoStep::Finish) => None,
+            (Self::Pending | Self::Done, TodoStep::Ask)
+            | (Self::Done, TodoStep::Finish)
+            | (Self::Pending, TodoStep::Restore) => None,
         }
     }
 }
@@ -38,14 +43,16 @@ mod tests {
         for state in TodoState::ALL {
             for step in TodoStep::ALL {
                 let after = state.after(*step).map_or("-", kernel::TextEnum::as_str);
-                let _ = writeln!(table, "{state:<7} {step:<6} -> {after}");
+                let _ = writeln!(table, "{state:<7} {step:<7} -> {after}");
             }
         }
         insta::assert_snapshot!(table, @r"
-        pending ask    -> -
-        pending finish -> done
-        done    ask    -> -
-        done    finish -> -
+        pending ask     -> -
+        pending finish  -> done
+        pending restore -> -
+        done    ask     -> -
+        done    finish  -> -
+        done    restore -> pending
         ");
     }
 }

@@ -8,7 +8,7 @@ use kernel::{
 };
 
 use super::{Todo, TodoAction, TodoState, TodoStep};
-use crate::item::{Item, ItemId};
+use crate::item::{Item, ItemId, ItemKind};
 
 pub trait TodoStore {
     /// Asks somebody to look at an item, unless that is asked of them already. Whether a to-do was made.
@@ -26,6 +26,12 @@ pub trait TodoStore {
     fn finish_todos_of(&mut self, user: UserId) -> Result<()>;
     /// Somebody is done with something that is asked of them.
     fn finish_todo(&mut self, user: UserId, id: TodoId) -> Result<()>;
+    /// Somebody is not done with these after all.
+    fn restore_todos(&mut self, user: UserId, ids: &[TodoId]) -> Result<()>;
+    /// What is asked of somebody about these items of a kind, newest first.
+    fn todos_about(&mut self, user: UserId, kind: ItemKind, ids: &[i64]) -> Result<Vec<Todo>>;
+    /// Those of these that are asked of somebody, newest first.
+    fn todos_by_id(&mut self, user: UserId, ids: &[TodoId]) -> Result<Vec<Todo>>;
     /// What is asked of somebody.
     fn find_todo(&mut self, user: UserId, id: TodoId) -> Result<Option<Todo>>;
     /// A note is gone: nobody is asked to look at it.
@@ -92,6 +98,38 @@ impl TodoStore for Tx<'_> {
 
     fn finish_todo(&mut self, user: UserId, id: TodoId) -> Result<()> {
         finish!(self, todos::table.filter(todos::user_id.eq(user)).filter(todos::id.eq(id)))
+    }
+
+    fn restore_todos(&mut self, user: UserId, ids: &[TodoId]) -> Result<()> {
+        let from = TodoState::Done;
+        let Some(to) = from.after(TodoStep::Restore) else { return Ok(()) };
+        let rows = todos::table
+            .filter(todos::user_id.eq(user).and(todos::id.eq_any(ids)))
+            .filter(todos::state.eq(from));
+        let rows = diesel::update(rows).set((todos::state.eq(to), todos::updated_at.eq(self.now)));
+        each_backend!(self, |conn| rows.execute(conn).map_err(error("Todo")))?;
+        Ok(())
+    }
+
+    fn todos_about(&mut self, user: UserId, kind: ItemKind, ids: &[i64]) -> Result<Vec<Todo>> {
+        let about = todos::table
+            .filter(todos::user_id.eq(user))
+            .filter(todos::item_kind.eq(kind).and(todos::item_id.eq_any(ids)))
+            .order(todos::id.desc());
+        each_backend!(self, |conn| about
+            .select(Todo::as_select())
+            .load(conn)
+            .map_err(error("Todo")))
+    }
+
+    fn todos_by_id(&mut self, user: UserId, ids: &[TodoId]) -> Result<Vec<Todo>> {
+        let these = todos::table
+            .filter(todos::user_id.eq(user).and(todos::id.eq_any(ids)))
+            .order(todos::id.desc());
+        each_backend!(self, |conn| these
+            .select(Todo::as_select())
+            .load(conn)
+            .map_err(error("Todo")))
     }
 
     fn find_todo(&mut self, user: UserId, id: TodoId) -> Result<Option<Todo>> {

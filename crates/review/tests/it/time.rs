@@ -2,14 +2,19 @@
 
 use db::Tx;
 use forgeway_review::{
-    item::time::{
-        TimeStats,
-        actions::{estimate, reset_spent, spend},
+    item::{
+        reading::read,
+        time::{
+            TimeStats,
+            actions::{estimate, log, reset_spent, spend, stats},
+            timelog::remove,
+        },
     },
     note::reading::Activity,
-    policy::ManageIssues,
+    policy::{ManageIssues, ReadIssues},
 };
 use kernel::{Grant, Result, error::Kind};
+use time::Duration;
 
 use crate::world::{World, test, titled};
 
@@ -84,6 +89,25 @@ fn guests_do_not_note_time() {
     test(|tx, world| {
         issue(tx, world)?;
         assert_eq!(world.may::<ManageIssues>(world.guest).unwrap_err().kind, Kind::Forbidden);
+        Ok(())
+    });
+}
+
+#[test]
+fn an_entry_is_taken_away_with_its_time_by_its_author_or_a_maintainer() {
+    test(|tx, world| {
+        let grant = issue(tx, world)?;
+        let entry = log(tx, &grant, 1, "1h", (None, Some("Dug".to_owned())))?;
+        assert_eq!((entry.time_spent, entry.summary.as_deref()), (3_600, Some("Dug")));
+        let later = tx.now.plus(Duration::HOUR);
+        let early = log(tx, &grant, 1, "1h", (Some(later), None)).unwrap_err();
+        assert_eq!(early.kind, Kind::BadRequest);
+
+        let item = read(tx, &grant, 1)?;
+        let guest = world.may::<ReadIssues>(world.guest)?;
+        assert_eq!(remove(tx, guest.who(), &item, &entry).unwrap_err().kind, Kind::Forbidden);
+        remove(tx, grant.who(), &item, &entry)?;
+        assert_eq!(stats(tx, &grant, 1)?.spent, 0);
         Ok(())
     });
 }

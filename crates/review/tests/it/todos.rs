@@ -8,8 +8,8 @@ use forgeway_review::{
     },
     policy::CreateIssues,
     todo::{
-        Todo, TodoAction,
-        actions::{TodoFilter, create, finish, list},
+        Todo, TodoAction, TodoState,
+        actions::{TodoFilter, create, finish, finish_all, list, restore},
     },
 };
 use kernel::{Result, error::Kind, ids::UserId, page::PageRequest};
@@ -103,5 +103,24 @@ fn nobody_finishes_what_others_are_asked() {
         let mut done = |user| finish(tx, &world.around, World::actor(user), id);
         assert_eq!(done(world.owner).unwrap_err().kind, Kind::NotFound);
         done(world.guest).map(drop)
+    });
+}
+
+#[test]
+fn what_is_done_can_be_asked_again_by_its_owner_alone() {
+    test(|tx, world| {
+        world.issue(tx, world.owner, titled("Tea"))?;
+        let grant = world.may::<CreateIssues>(world.guest)?;
+        let asked = create(tx, &grant, 1)?.id;
+        let actor = World::actor(world.guest);
+        finish(tx, &world.around, actor, asked)?;
+        assert!(pending(tx, world, world.guest)?.is_empty());
+
+        let restored = restore(tx, &world.around, actor, &[asked])?;
+        assert_eq!(restored[0].state, TodoState::Pending);
+        assert_eq!(finish_all(tx, &world.around, actor, None)?.len(), 1);
+        let other = World::actor(world.owner);
+        assert_eq!(restore(tx, &world.around, other, &[asked]).unwrap_err().kind, Kind::NotFound);
+        Ok(())
     });
 }

@@ -18,6 +18,8 @@ const NOUN: &str = "Runner manager";
 pub trait ManagerStore {
     /// A page, newest first.
     fn managers(&mut self, runner: RunnerId, page: PageRequest) -> Result<Page<Manager>>;
+    /// Those of several runners, the newest first.
+    fn managers_of(&mut self, runners: &[RunnerId]) -> Result<Vec<Manager>>;
     /// Writes down that a runner called now, and what it told of itself. What it does not tell stays as it was.
     fn record_contact(&mut self, runner: RunnerId, contact: &Contact) -> Result<()>;
     /// Takes one away; false where there is none of that name.
@@ -39,6 +41,18 @@ impl ManagerStore for Tx<'_> {
             let total: i64 = counted.get_result(conn).map_err(error(NOUN))?;
             Ok(Page { items, total: Total::Counted(total) })
         })
+    }
+
+    fn managers_of(&mut self, runners: &[RunnerId]) -> Result<Vec<Manager>> {
+        if runners.is_empty() {
+            return Ok(Vec::new());
+        }
+        each_backend!(self, |conn| managers::table
+            .filter(managers::runner_id.eq_any(runners))
+            .order(managers::id.desc())
+            .select(Manager::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
     }
 
     fn record_contact(&mut self, runner: RunnerId, contact: &Contact) -> Result<()> {

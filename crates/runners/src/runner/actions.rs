@@ -1,5 +1,7 @@
 //! What people do with runners.
 
+use std::collections::HashSet;
+
 use db::Tx;
 use kernel::{
     AccessLevel::{Maintainer, Owner},
@@ -82,6 +84,65 @@ pub fn list_of_group(
     let groups = std::iter::once(grant.group()).chain(above).collect();
     let places = RunnerScope { projects: Vec::new(), groups, instance: true };
     tx.runners(Some(&places), filter, page)
+}
+
+/// A page of the runners of a group, and of these groups and projects below it.
+pub fn list_below_group(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadGroupRunners>,
+    (groups, projects): (Vec<NamespaceId>, Vec<ProjectId>),
+    filter: &RunnerFilter,
+    page: PageRequest,
+) -> Result<Page<Runner>> {
+    let groups = std::iter::once(grant.group()).chain(groups).collect();
+    let places = RunnerScope { projects, groups, instance: false };
+    tx.runners(Some(&places), filter, page)
+}
+
+/// Those of a page of runners that a user may change, as [`may_update`] says of each; a fixed number of statements.
+pub fn updatable(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    roles: &impl Roles,
+    runners: &[Runner],
+) -> Result<HashSet<RunnerId>> {
+    let ids: Vec<RunnerId> = runners.iter().map(|runner| runner.id).collect();
+    if actor.admin {
+        return Ok(ids.into_iter().collect());
+    }
+    let assigned = tx.projects_of_runners(&ids)?;
+    let projects: HashSet<ProjectId> = roles.projects(tx, actor, Maintainer)?.into_iter().collect();
+    let groups: HashSet<NamespaceId> = roles.groups(tx, actor, Owner)?.into_iter().collect();
+    let owner = |runner: &Runner| assigned.get(&runner.id).and_then(|all| all.first());
+    let may = |runner: &&Runner| match runner.runner_type {
+        RunnerType::Instance => false,
+        RunnerType::Group => runner.group_id.is_some_and(|group| groups.contains(&group)),
+        RunnerType::Project => owner(runner).is_some_and(|project| projects.contains(project)),
+    };
+    Ok(runners.iter().filter(may).map(|runner| runner.id).collect())
+}
+
+/// These runners, as far as a user may see all their fields, as [`read`] says of each; a fixed number of statements.
+pub fn readable(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    roles: &impl Roles,
+    ids: &[RunnerId],
+) -> Result<Vec<Runner>> {
+    let found = tx.runners_by_id(ids)?;
+    if actor.admin {
+        return Ok(found);
+    }
+    let assigned = tx.projects_of_runners(ids)?;
+    let projects: HashSet<ProjectId> = roles.projects(tx, actor, Maintainer)?.into_iter().collect();
+    let groups: HashSet<NamespaceId> = roles.groups(tx, actor, Maintainer)?.into_iter().collect();
+    let may = |runner: &Runner| match (runner.is_shared(), runner.group_id) {
+        (true, _) => true,
+        (false, Some(group)) => groups.contains(&group),
+        (false, None) => (assigned.get(&runner.id))
+            .is_some_and(|all| all.iter().any(|project| projects.contains(project))),
+    };
+    Ok(found.into_iter().filter(may).collect())
 }
 
 /// Whether a user may see all fields of a runner.

@@ -1,12 +1,15 @@
 //! Lists of runners.
 
+use std::collections::HashMap;
+
 use db::{
     Tx,
     listing::{self, Bind, Conditions, Selection, list_of, page_of_ids},
 };
 use kernel::{
-    Result, TextEnum as _, Ts,
+    Result, TextEnum as _,
     ids::{NamespaceId, ProjectId, RunnerId},
+    like,
     page::{Page, PageRequest},
 };
 
@@ -27,14 +30,38 @@ kernel::text_enum! {
     }
 }
 
-/// Which runners are wanted; all that is said must fit.
-#[derive(Clone, Debug, Default)]
+kernel::text_enum! {
+    /// By what runners are ordered.
+    pub enum RunnerOrder { CreatedAt = "created_at", ContactedAt = "contacted_at" }
+}
+
+/// Which runners are wanted, and in which order; all that is said must fit.
+#[derive(Clone, Debug)]
 pub struct RunnerFilter {
     pub runner_type: Option<RunnerType>,
     pub statuses: Vec<StatusFilter>,
     pub paused: Option<bool>,
     /// All of these.
     pub tags: Vec<String>,
+    /// A part of the description in any letter case, or the beginning of the token.
+    pub search: Option<String>,
+    pub order: RunnerOrder,
+    pub descending: bool,
+}
+
+/// All of them, the newest first.
+impl Default for RunnerFilter {
+    fn default() -> Self {
+        Self {
+            runner_type: None,
+            statuses: Vec::new(),
+            paused: None,
+            tags: Vec::new(),
+            search: None,
+            order: RunnerOrder::CreatedAt,
+            descending: true,
+        }
+    }
 }
 
 /// Whose runners to list: of any of these.
@@ -59,7 +86,19 @@ impl RunnerScope {
 }
 
 impl RunnerFilter {
-    fn conditions(&self, now: Ts) -> Conditions {
+    fn order(&self) -> String {
+        let direction = if self.descending { "DESC" } else { "ASC" };
+        match self.order {
+            RunnerOrder::CreatedAt => format!("r.id {direction}"),
+            // Who never called comes last, in either direction.
+            RunnerOrder::ContactedAt => format!(
+                "CASE WHEN r.contacted_at IS NULL THEN 1 ELSE 0 END, r.contacted_at {direction}, r.id {direction}"
+            ),
+        }
+    }
+
+    fn conditions(&self, tx: &Tx<'_>) -> Conditions {
+        let now = tx.now;
         let mut all = Conditions::default();
         all.plain("1 = 1");
         if let Some(runner_type) = self.runner_type {
@@ -86,6 +125,12 @@ impl RunnerFilter {
                 }
             }
         }
+        if let Some(search) = self.search.as_deref().filter(|search| !search.is_empty()) {
+            let part = all.bind(Bind::Word(like::containing(search)));
+            let short = all.bind(Bind::Word(search.to_owned()));
+            let folded = tx.folded("r.description");
+            all.plain(format!("({folded} LIKE {part} ESCAPE '\\' OR r.short_token = {short})"));
+        }
         for tag in &self.tags {
             let quoted = serde_json::to_string(tag).unwrap_or_default();
             // `LIKE` would not tell capitals apart on SQLite.
@@ -97,7 +142,7 @@ impl RunnerFilter {
 }
 
 pub trait RunnerListStore {
-    /// A page, newest first; `None` for those of everybody.
+    /// A page; `None` for those of everybody.
     fn runners(
         &mut self,
         places: Option<&RunnerScope>,
@@ -113,7 +158,7 @@ impl RunnerListStore for Tx<'_> {
         filter: &RunnerFilter,
         page: PageRequest,
     ) -> Result<Page<Runner>> {
-        let mut conditions = filter.conditions(self.now);
+        let mut conditions = filter.conditions(self);
         if let Some(places) = places {
             conditions.plain(places.condition());
         }
@@ -123,12 +168,15 @@ impl RunnerListStore for Tx<'_> {
             id: "r.id",
             from: from.clone(),
             binds: binds.clone(),
-            order: "r.id DESC".to_owned(),
+            order: filter.order(),
         };
         let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
         found.try_map_all(|ids| {
             let ids: Vec<RunnerId> = ids.into_iter().map(RunnerId).collect();
-            self.runners_by_id(&ids)
+            let found = self.runners_by_id(&ids)?;
+            let mut by_id: HashMap<RunnerId, Runner> =
+                found.into_iter().map(|runner| (runner.id, runner)).collect();
+            Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
         })
     }
 }

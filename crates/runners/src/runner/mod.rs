@@ -8,7 +8,7 @@ mod rules;
 mod store;
 mod token;
 
-pub use list::{RunnerFilter, RunnerListStore, RunnerScope, StatusFilter};
+pub use list::{RunnerFilter, RunnerListStore, RunnerOrder, RunnerScope, StatusFilter};
 pub use model::{Runner, RunnerAccess, RunnerType};
 pub use register::Owner;
 pub(crate) use rules::status_at as manager_status;

@@ -29,6 +29,11 @@ pub trait RunnerStore {
     fn delete_runner(&mut self, id: RunnerId) -> Result<()>;
     /// The projects whose jobs a project runner does, its owner first.
     fn projects_of_runner(&mut self, id: RunnerId) -> Result<Vec<ProjectId>>;
+    /// As [`projects_of_runner`](Self::projects_of_runner), for many runners by one statement.
+    fn projects_of_runners(
+        &mut self,
+        ids: &[RunnerId],
+    ) -> Result<HashMap<RunnerId, Vec<ProjectId>>>;
     fn assign_runner(&mut self, id: RunnerId, project: ProjectId) -> Result<()>;
     fn unassign_runner(&mut self, id: RunnerId, project: ProjectId) -> Result<()>;
 }
@@ -153,6 +158,26 @@ impl RunnerStore for Tx<'_> {
             .select(runner_projects::project_id)
             .load(conn)
             .map_err(error(NOUN)))
+    }
+
+    fn projects_of_runners(
+        &mut self,
+        ids: &[RunnerId],
+    ) -> Result<HashMap<RunnerId, Vec<ProjectId>>> {
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let rows: Vec<(RunnerId, ProjectId)> = each_backend!(self, |conn| runner_projects::table
+            .filter(runner_projects::runner_id.eq_any(ids))
+            .order(runner_projects::id)
+            .select((runner_projects::runner_id, runner_projects::project_id))
+            .load(conn)
+            .map_err(error(NOUN)))?;
+        let mut by_runner: HashMap<RunnerId, Vec<ProjectId>> = HashMap::new();
+        for (runner, project) in rows {
+            by_runner.entry(runner).or_default().push(project);
+        }
+        Ok(by_runner)
     }
 
     fn assign_runner(&mut self, id: RunnerId, project: ProjectId) -> Result<()> {

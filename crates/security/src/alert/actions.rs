@@ -9,7 +9,7 @@ use kernel::{
 use super::{
     Alert, AlertFilter, AlertNote, AlertSettings, AlertStatus, AlertStore as _, NoteStore as _,
     SettingsStore as _,
-    intake::over,
+    intake::{open_incident, over},
     note::{Fact, note},
 };
 use crate::{
@@ -42,6 +42,24 @@ pub fn notes(
 ) -> Result<Page<AlertNote>> {
     let alert = read(tx, grant, iid)?;
     tx.alert_notes(alert.id, page)
+}
+
+/// Opens an incident for an alert.
+///
+/// # Errors
+/// `BadRequest` where there is one already, `Forbidden` where the project takes no issues from the caller.
+pub fn create_incident(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ChangeAlerts>,
+    incidents: &impl Incidents,
+    iid: i64,
+) -> Result<Alert> {
+    let alert = tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))?;
+    if alert.issue_id.is_some() {
+        return Err(Error::bad_request().whole("An issue already exists"));
+    }
+    let opened = open_incident(tx, incidents, alert)?;
+    if opened.issue_id.is_some() { Ok(opened) } else { Err(Error::forbidden()) }
 }
 
 /// Changes the status of an alert; the same status changes nothing.

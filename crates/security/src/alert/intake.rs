@@ -198,7 +198,12 @@ fn fire(
     }
 }
 
-fn open_incident(tx: &mut Tx<'_>, incidents: &impl Incidents, alert: Alert) -> Result<Alert> {
+/// Opens an incident for an alert, which stays as it was where the project takes no issues.
+pub(super) fn open_incident(
+    tx: &mut Tx<'_>,
+    incidents: &impl Incidents,
+    alert: Alert,
+) -> Result<Alert> {
     let description = incident::description(&alert)?;
     let opened = incidents.open(tx, alert.project_id, &alert.title, description)?;
     let Some(incident) = opened else { return Ok(alert) };

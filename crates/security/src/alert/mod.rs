@@ -19,4 +19,4 @@ pub use model::{Alert, AlertSeverity, NewAlert};
 pub use note::{AlertNote, NoteKind, NoteStore};
 pub use settings::{AlertSettings, SettingsStore};
 pub use state::{AlertStatus, AlertStep};
-pub use store::{AlertFilter, AlertStore};
+pub use store::{AlertFilter, AlertOrder, AlertStore};

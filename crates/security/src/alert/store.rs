@@ -1,35 +1,69 @@
 //! Alerts in the database.
 
+use std::collections::HashMap;
+
 use db::{
-    CountOf, Tx, each_backend, error,
+    Tx, each_backend, error,
+    listing::{self, Bind, Conditions, Selection, page_of_ids},
     schema::{alert_numbers as numbers, alerts},
 };
 use diesel::{dsl::sql, expression::SqlLiteral, prelude::*, sql_types::Bool};
 use kernel::{
-    Error, Result, Ts,
+    Error, Result, TextEnum, Ts,
     ids::{AlertId, EnvironmentId, IssueId, ProjectId},
-    page::{COUNT_LIMIT, Page, PageRequest, Total},
+    like,
+    page::{Page, PageRequest},
 };
 
 use super::{Alert, AlertSeverity, AlertStatus, NewAlert};
 
 const NOUN: &str = "Alert";
+/// Open alerts of environments that are looked at for one request.
+const OPEN_ALERTS: i64 = 10_000;
 
 /// Which alerts a list shows; an empty list of values leaves all.
 #[derive(Clone, Debug, Default)]
 pub struct AlertFilter {
     pub statuses: Vec<AlertStatus>,
     pub severities: Vec<AlertSeverity>,
+    /// A part of the title, the description, the tool or the service, in any letter case.
+    pub search: Option<String>,
+    /// `None` for the newest first.
+    pub order: Option<AlertOrder>,
+    pub descending: bool,
+}
+
+kernel::text_enum! {
+    /// By what alerts are ordered.
+    pub enum AlertOrder {
+        StartedAt = "started_at",
+        EndedAt = "ended_at",
+        CreatedAt = "created_at",
+        UpdatedAt = "updated_at",
+        EventCount = "event_count",
+        Severity = "severity",
+        Status = "status",
+    }
 }
 
 pub trait AlertStore {
-    /// A page, newest first.
+    /// A page.
     fn alerts(
         &mut self,
         project: ProjectId,
         filter: &AlertFilter,
         page: PageRequest,
     ) -> Result<Page<Alert>>;
+    /// How many alerts have each status.
+    fn alert_status_counts(
+        &mut self,
+        project: ProjectId,
+        filter: &AlertFilter,
+    ) -> Result<HashMap<AlertStatus, i64>>;
+    /// The alerts for which these incidents were opened.
+    fn alerts_of_issues(&mut self, issues: &[IssueId]) -> Result<Vec<Alert>>;
+    /// The alerts of these environments that are not resolved, the newest first.
+    fn open_alerts_of(&mut self, environments: &[EnvironmentId]) -> Result<Vec<Alert>>;
     fn find_alert(&mut self, project: ProjectId, iid: i64) -> Result<Option<Alert>>;
     /// The one that is not resolved yet.
     fn find_open_alert(&mut self, project: ProjectId, fingerprint: &str) -> Result<Option<Alert>>;
@@ -52,17 +86,65 @@ pub trait AlertStore {
     fn set_incident(&mut self, id: AlertId, issue: IssueId) -> Result<()>;
 }
 
-macro_rules! chosen {
-    ($project:expr, $filter:expr) => {{
-        let mut rows = alerts::table.filter(alerts::project_id.eq($project)).into_boxed();
-        if !$filter.statuses.is_empty() {
-            rows = rows.filter(alerts::status.eq_any(&$filter.statuses));
+impl AlertFilter {
+    fn conditions(&self, tx: &Tx<'_>, project: ProjectId) -> Conditions {
+        let mut all = Conditions::default();
+        all.number("a.project_id = {}", project.0);
+        if !self.statuses.is_empty() {
+            let words = self.statuses.iter().map(|status| format!("'{status}'"));
+            all.plain(format!("a.status IN ({})", words.collect::<Vec<_>>().join(", ")));
         }
-        if !$filter.severities.is_empty() {
-            rows = rows.filter(alerts::severity.eq_any(&$filter.severities));
+        if !self.severities.is_empty() {
+            let words = self.severities.iter().map(|severity| format!("'{severity}'"));
+            all.plain(format!("a.severity IN ({})", words.collect::<Vec<_>>().join(", ")));
         }
-        rows
-    }};
+        if let Some(search) = self.search.as_deref().filter(|search| !search.is_empty()) {
+            let fields = ["a.title", "a.description", "a.monitoring_tool", "a.service"];
+            let part = |field: &&str| {
+                let place = all.bind(Bind::Word(like::containing(search)));
+                format!("{} LIKE {place} ESCAPE '\\'", tx.folded(field))
+            };
+            let found: Vec<String> = fields.iter().map(part).collect();
+            all.plain(format!("({})", found.join(" OR ")));
+        }
+        all
+    }
+
+    fn order(&self) -> String {
+        let direction = if self.descending { "DESC" } else { "ASC" };
+        let column = match self.order {
+            None => return "a.iid DESC".to_owned(),
+            Some(AlertOrder::StartedAt) => "a.started_at".to_owned(),
+            // One that is not over comes last, in either direction.
+            Some(AlertOrder::EndedAt) => {
+                return format!(
+                    "CASE WHEN a.ended_at IS NULL THEN 1 ELSE 0 END, a.ended_at {direction}, a.iid {direction}"
+                );
+            }
+            Some(AlertOrder::CreatedAt) => "a.created_at".to_owned(),
+            Some(AlertOrder::UpdatedAt) => "a.updated_at".to_owned(),
+            Some(AlertOrder::EventCount) => "a.events".to_owned(),
+            // The least bad, and what nobody has to do anything about, are the smallest.
+            Some(AlertOrder::Severity) => places("a.severity", AlertSeverity::ALL),
+            Some(AlertOrder::Status) => places("a.status", AlertStatus::ALL),
+        };
+        format!("{column} {direction}, a.iid {direction}")
+    }
+}
+
+/// The place of each word counted from the last one, as SQL.
+fn places<T: TextEnum>(column: &str, words: &[T]) -> String {
+    let places = words.iter().rev().enumerate();
+    let places = places.map(|(place, word)| format!("WHEN '{}' THEN {place}", word.as_str()));
+    format!("CASE {column} {} ELSE 0 END", places.collect::<Vec<_>>().join(" "))
+}
+
+#[derive(QueryableByName)]
+struct StatusCount {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    status: String,
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    total: i64,
 }
 
 impl AlertStore for Tx<'_> {
@@ -72,18 +154,70 @@ impl AlertStore for Tx<'_> {
         filter: &AlertFilter,
         page: PageRequest,
     ) -> Result<Page<Alert>> {
-        each_backend!(self, |conn| {
-            let items = chosen!(project, filter)
-                .order(alerts::iid.desc())
-                .limit(page.per_page)
-                .offset(page.offset())
+        let conditions = filter.conditions(self, project);
+        let from = format!("alerts a WHERE {}", conditions.text());
+        let binds = conditions.binds;
+        let selection = Selection {
+            id: "a.id",
+            from: from.clone(),
+            binds: binds.clone(),
+            order: filter.order(),
+        };
+        let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
+        found.try_map_all(|ids| {
+            let ids: Vec<AlertId> = ids.into_iter().map(AlertId).collect();
+            let rows: Vec<Alert> = each_backend!(self, |conn| alerts::table
+                .filter(alerts::id.eq_any(&ids))
                 .select(Alert::as_select())
                 .load(conn)
-                .map_err(error(NOUN))?;
-            let ids = chosen!(project, filter).select(alerts::id).limit(COUNT_LIMIT + 1);
-            let total: i64 = CountOf(ids).get_result(conn).map_err(error(NOUN))?;
-            Ok(Page { items, total: Total::Counted(total) })
+                .map_err(error(NOUN)))?;
+            let mut by_id: HashMap<AlertId, Alert> =
+                rows.into_iter().map(|row| (row.id, row)).collect();
+            Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
         })
+    }
+
+    fn alert_status_counts(
+        &mut self,
+        project: ProjectId,
+        filter: &AlertFilter,
+    ) -> Result<HashMap<AlertStatus, i64>> {
+        let conditions = filter.conditions(self, project);
+        let sql = format!(
+            "SELECT a.status AS status, COUNT(*) AS total FROM alerts a WHERE {} GROUP BY a.status",
+            conditions.text()
+        );
+        let rows: Vec<StatusCount> = listing::rows(self, &sql, &conditions.binds)?;
+        let count = |row: StatusCount| Some((AlertStatus::find(&row.status)?, row.total));
+        Ok(rows.into_iter().filter_map(count).collect())
+    }
+
+    fn alerts_of_issues(&mut self, issues: &[IssueId]) -> Result<Vec<Alert>> {
+        if issues.is_empty() {
+            return Ok(Vec::new());
+        }
+        let issues: Vec<Option<IssueId>> = issues.iter().copied().map(Some).collect();
+        each_backend!(self, |conn| alerts::table
+            .filter(alerts::issue_id.is_not_null().and(alerts::issue_id.eq_any(&issues)))
+            .order(alerts::id)
+            .select(Alert::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn open_alerts_of(&mut self, environments: &[EnvironmentId]) -> Result<Vec<Alert>> {
+        if environments.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<Option<EnvironmentId>> = environments.iter().copied().map(Some).collect();
+        each_backend!(self, |conn| alerts::table
+            .filter(alerts::environment_id.is_not_null().and(alerts::environment_id.eq_any(&ids)))
+            .filter(is_open())
+            .order(alerts::id.desc())
+            .limit(OPEN_ALERTS)
+            .select(Alert::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
     }
 
     fn find_alert(&mut self, project: ProjectId, iid: i64) -> Result<Option<Alert>> {

@@ -33,6 +33,9 @@ pub trait IntegrationStore {
         project: ProjectId,
         id: AlertIntegrationId,
     ) -> Result<Option<AlertIntegration>>;
+    /// An integration of whatever project.
+    fn any_alert_integration(&mut self, id: AlertIntegrationId)
+    -> Result<Option<AlertIntegration>>;
     fn find_alert_integration(
         &mut self,
         project: ProjectId,
@@ -69,8 +72,15 @@ impl IntegrationStore for Tx<'_> {
         project: ProjectId,
         id: AlertIntegrationId,
     ) -> Result<Option<AlertIntegration>> {
-        let row = integrations::table.find(id).filter(integrations::project_id.eq(project));
-        each_backend!(self, |conn| row
+        Ok(self.any_alert_integration(id)?.filter(|found| found.project_id == project))
+    }
+
+    fn any_alert_integration(
+        &mut self,
+        id: AlertIntegrationId,
+    ) -> Result<Option<AlertIntegration>> {
+        each_backend!(self, |conn| integrations::table
+            .find(id)
             .select(AlertIntegration::as_select())
             .get_result(conn)
             .optional()

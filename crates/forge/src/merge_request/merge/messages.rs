@@ -1,14 +1,18 @@
 //! What the commits of a merge say.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use db::Tx;
 use kernel::{
-    Result,
+    Result, Standing,
+    access::ProjectFacts,
     ids::{ProjectId, UserId},
 };
 use org::{
-    project::{settings::Settings, store::ProjectStore as _},
+    project::{
+        settings::{Settings, SettingsStore as _},
+        store::ProjectStore as _,
+    },
     user::{User, store::UserStore as _},
 };
 use repo::{
@@ -22,7 +26,11 @@ use review::merge_request::{
     template::{CommitIdentity, MERGE_TEMPLATE, SQUASH_TEMPLATE, SourceCommit, Words},
 };
 
-use super::{Sides, mergeability::commits_between, permission::Merger};
+use super::{
+    Sides,
+    mergeability::{commits_between, sides},
+    permission::Merger,
+};
 use crate::{Forge, commit::author::signature};
 
 /// Everything that is written into commits.
@@ -82,6 +90,30 @@ pub(super) async fn messages(
         author,
     });
     Ok(Messages { merge, squash, committer })
+}
+
+/// What the commits of a merge would say by the templates of the project, if one user merged.
+#[derive(Clone, Debug)]
+pub struct DefaultMessages {
+    pub merge: String,
+    pub squash: String,
+}
+
+/// The messages that are written where nobody chooses others; `None` where a branch is not there.
+pub async fn default_messages(
+    forge: &Forge,
+    row: &MergeRequest,
+    (facts, who): (Arc<ProjectFacts>, Standing),
+    user: &User,
+) -> Result<Option<DefaultMessages>> {
+    let Some(sides) = sides(forge, row).await? else { return Ok(None) };
+    let project = row.project_id;
+    let settings = forge.db.read(move |tx| tx.project_settings(project)).await?;
+    let by = Merger { facts, who, user: user.clone() };
+    let wish = AutoMerge::default();
+    let found = messages(forge, row, &sides, &by, &settings, &wish, true).await?;
+    let squash = found.squash.map(|squash| squash.message).unwrap_or_default();
+    Ok(Some(DefaultMessages { merge: found.merge, squash }))
 }
 
 /// What messages repeat of other records.

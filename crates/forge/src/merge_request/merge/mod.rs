@@ -30,6 +30,7 @@ pub use mergeability::{
     LookAt, NamedProjects, check_heads, check_mergeability, checked, facts, head_pipeline, recheck,
     stands,
 };
+pub use messages::{DefaultMessages, default_messages};
 pub use pending_work::settle;
 pub use permission::{ensure_may_merge, may_merge};
 pub use rebase::{merge_ref, rebase};

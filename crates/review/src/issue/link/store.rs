@@ -1,5 +1,7 @@
 //! Links between issues in the database.
 
+use std::collections::HashMap;
+
 use db::{
     Tx, each_backend, error,
     schema::{issue_links as links, issues},
@@ -40,6 +42,8 @@ pub trait LinkStore {
     fn count_blocked(&mut self, issue: IssueId) -> Result<()>;
     /// The issues that this one waits for.
     fn blockers_of(&mut self, issue: IssueId) -> Result<Vec<IssueId>>;
+    /// The open issues that each of these waits for, in the order of the links.
+    fn open_blockers_of(&mut self, issues: &[IssueId]) -> Result<HashMap<IssueId, Vec<IssueId>>>;
 }
 
 impl LinkStore for Tx<'_> {
@@ -130,5 +134,21 @@ impl LinkStore for Tx<'_> {
             .select(links::source_id)
             .load(conn)
             .map_err(error("Issue Link")))
+    }
+
+    fn open_blockers_of(&mut self, issues: &[IssueId]) -> Result<HashMap<IssueId, Vec<IssueId>>> {
+        let open = links::table
+            .inner_join(issues::table.on(issues::id.eq(links::source_id)))
+            .filter(links::target_id.eq_any(issues).and(links::link_type.eq(LinkType::Blocks)))
+            .filter(issues::state.eq(IssueState::Opened))
+            .order(links::id)
+            .select((links::target_id, links::source_id));
+        let rows: Vec<(IssueId, IssueId)> =
+            each_backend!(self, |conn| open.load(conn).map_err(error("Issue Link")))?;
+        let mut all: HashMap<IssueId, Vec<IssueId>> = HashMap::new();
+        for (issue, blocker) in rows {
+            all.entry(issue).or_default().push(blocker);
+        }
+        Ok(all)
     }
 }

@@ -21,7 +21,17 @@ pub struct Common {
     pub milestone: Option<Choice<MilestoneChoice>>,
     /// What the caller reacted to, by the name of an emoji.
     pub reaction: Option<Choice<String>>,
+    /// One of each that is not empty must hold.
+    pub any: AnyCommon,
     pub not: NotCommon,
+}
+
+/// Alternatives: an item has one of these authors, one of these assignees, and one of these labels.
+#[derive(Clone, Debug, Default)]
+pub struct AnyCommon {
+    pub authors: Vec<UserId>,
+    pub assignees: Vec<UserId>,
+    pub labels: Vec<String>,
 }
 
 /// Which items are left out.
@@ -56,7 +66,16 @@ impl Common {
         if let Some(reaction) = &self.reaction {
             all.reacted(reader, reaction);
         }
+        self.any.ask(all);
         self.not.ask(all, today);
+    }
+}
+
+impl AnyCommon {
+    fn ask(&self, all: &mut Conditions) {
+        all.written_by_one_of(&self.authors);
+        all.assigned_to_one_of(&self.assignees);
+        all.labelled_with_one_of(&self.labels);
     }
 }
 

@@ -21,6 +21,8 @@ pub enum Choice<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MilestoneChoice {
     Titled(String),
+    /// One of these titles.
+    TitledOneOf(Vec<String>),
     /// Of each project and group, the next one that ends.
     Upcoming,
     /// Those under way.
@@ -181,6 +183,31 @@ impl Conditions {
         self.column("author_id", author.0);
     }
 
+    /// By one of these people; by anybody where there are none.
+    pub fn written_by_one_of(&mut self, authors: &[UserId]) {
+        if !authors.is_empty() {
+            let ids: Vec<i64> = authors.iter().map(|author| author.0).collect();
+            self.plain(format!("i.author_id IN ({})", list_of(&ids)));
+        }
+    }
+
+    /// Given to one of these people; to anybody or nobody where there are none.
+    pub fn assigned_to_one_of(&mut self, people: &[UserId]) {
+        if !people.is_empty() {
+            let ids: Vec<i64> = people.iter().map(|person| person.0).collect();
+            let further = format!(" AND x.user_id IN ({})", list_of(&ids));
+            self.whether(true, "item_assignees", &further, Vec::new());
+        }
+    }
+
+    /// With one of these labels; with any or none where there are none.
+    pub fn labelled_with_one_of(&mut self, names: &[String]) {
+        if !names.is_empty() {
+            let (further, binds) = labels_named(names);
+            self.whether(true, "item_labels", &further, binds);
+        }
+    }
+
     /// Whether there are such rows of a table about items.
     fn whether(&mut self, is: bool, table: &str, further: &str, binds: Vec<Bind>) {
         let kind = self.kind;
@@ -258,10 +285,7 @@ impl Conditions {
         if names.is_empty() {
             return;
         }
-        let places = vec!["{}"; names.len()].join(", ");
-        let further =
-            format!(" AND +x.label_id IN (SELECT l.id FROM labels l WHERE l.name IN ({places}))");
-        let binds = names.iter().cloned().map(Bind::Word).collect();
+        let (further, binds) = labels_named(names);
         self.whether(false, "item_labels", &further, binds);
     }
 
@@ -377,6 +401,13 @@ pub fn confidential_for(actor: Actor, roles: Option<Ts>) -> String {
     format!("(NOT i.confidential OR i.author_id = {user} OR {assigned}{reporter})")
 }
 
+/// A condition on the label of a row `x`, and its values.
+fn labels_named(names: &[String]) -> (String, Vec<Bind>) {
+    let places = vec!["{}"; names.len()].join(", ");
+    let sql = format!(" AND +x.label_id IN (SELECT l.id FROM labels l WHERE l.name IN ({places}))");
+    (sql, names.iter().cloned().map(Bind::Word).collect())
+}
+
 /// The ids of milestones.
 fn milestones(which: &MilestoneChoice, today: Ts) -> Part {
     let all = "SELECT m.id FROM milestones m WHERE";
@@ -385,6 +416,11 @@ fn milestones(which: &MilestoneChoice, today: Ts) -> Part {
     match which {
         MilestoneChoice::Titled(title) => {
             Part::with(format!("{all} m.title = {{}}"), vec![Bind::Word(title.clone())])
+        }
+        MilestoneChoice::TitledOneOf(titles) => {
+            let places = vec!["{}"; titles.len()].join(", ");
+            let binds = titles.iter().cloned().map(Bind::Word).collect();
+            Part::with(format!("{all} m.title IN ({places})"), binds)
         }
         MilestoneChoice::Upcoming => Part::new(format!(
             "{active} m.due_date > {today} AND NOT EXISTS (SELECT 1 FROM milestones n \

@@ -12,9 +12,10 @@ mod search;
 mod searched;
 
 pub(crate) use common::midnight;
-pub use common::{Common, NotCommon};
+pub use common::{AnyCommon, Common, NotCommon};
 pub use conditions::{Choice, Conditions, IndexedFilter, MilestoneChoice, Part, confidential_for};
 pub use order::{Direction, Order, Sorting};
-pub use plan::{Query, count_all, page_of};
+pub use plan::{Query, count_all, page_of, sum_all};
 pub use scope::ListScope;
+pub(crate) use scope::own_projects;
 pub use search::{Fields, Search};

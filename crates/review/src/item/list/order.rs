@@ -16,6 +16,8 @@ pub enum Order {
     Title,
     /// A column of theirs; those without a value come last, whichever way the list runs.
     Optional(&'static str),
+    /// A column of theirs with one of these words, the lowest first; those with another or none come last.
+    Ranked(&'static str, &'static [&'static str]),
     MilestoneDue,
     /// The most urgent of their labels.
     LabelPriority,
@@ -64,6 +66,9 @@ impl Sorting {
             Order::Column(column) => format!("i.{column} {direction}, i.id DESC"),
             Order::Title => format!("{}, i.id DESC", tx.reading_order("i.title", direction)),
             Order::Optional(column) => format!("{}, i.id DESC", last(&format!("i.{column}"))),
+            Order::Ranked(column, words) => {
+                format!("{}, i.id DESC", last(&rank(column, words)))
+            }
             Order::MilestoneDue => format!("{}, i.id DESC", last("om.due_date")),
             Order::LabelPriority => format!("{}, i.id DESC", last(&most_urgent(kind))),
             Order::Priority => {
@@ -80,6 +85,13 @@ impl Sorting {
         let (table, join) = (table_of(kind), self.join());
         format!(" JOIN {table} i ON i.id = found.id{join} ORDER BY {}", self.sql(tx, kind))
     }
+}
+
+/// The place of a column's word among these.
+fn rank(column: &str, words: &[&str]) -> String {
+    let cases =
+        words.iter().enumerate().map(|(place, word)| format!(" WHEN '{word}' THEN {place}"));
+    format!("CASE i.{column}{} END", cases.collect::<String>())
 }
 
 /// How urgent the most urgent label of an item is in its project.

@@ -82,6 +82,15 @@ pub fn page_of(
 
 /// The number of items, without a limit.
 pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
+    aggregate(tx, query, "COUNT(*)")
+}
+
+/// The sum of a column of all items.
+pub fn sum_all(tx: &mut Tx<'_>, query: &Query, column: &'static str) -> Result<i64> {
+    aggregate(tx, query, &format!("CAST(COALESCE(SUM(i.{column}), 0) AS BIGINT)"))
+}
+
+fn aggregate(tx: &mut Tx<'_>, query: &Query, what: &str) -> Result<i64> {
     let Some(query) = &resolve_filters(tx, query)? else { return Ok(0) };
     let (from, binds) = match query.conditions.is_searched() {
         true => gathered(tx, query)?,
@@ -90,7 +99,7 @@ pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
                 .by_project()
         }
     };
-    let sql = format!("SELECT COUNT(*) AS id FROM {from}");
+    let sql = format!("SELECT {what} AS id FROM {from}");
     Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
 }
 

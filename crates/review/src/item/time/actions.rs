@@ -3,12 +3,13 @@
 //! [`set_estimate`], [`add`] and [`take_all_back`] are for others of this crate who have checked who may: quick actions.
 
 use db::Tx;
-use kernel::{Error, Faults, Result, ids::UserId, time::date_text};
+use kernel::{Error, Faults, Result, Ts, ids::UserId, time::date_text};
 
 use super::{
     duration::{human, parse},
     event::Event,
     store::{SpentTime, TimeStats, TimeStore},
+    timelog::{Timelog, TimelogStore as _},
 };
 use crate::{
     item::{Item, ItemStore as _, ManagesItems, ReadsItems, is_readable_by},
@@ -17,6 +18,8 @@ use crate::{
 
 const LONGEST_SUMMARY: usize = 255;
 const NO_ESTIMATE: &str = "must have a valid format and be greater than or equal to zero.";
+const NO_SPAN: &str = "Time spent must be formatted correctly. For example: 1h 30m.";
+const IN_FUTURE: &str = "Spent at can't be a future date and time.";
 const TOO_MUCH: &str = "Time to subtract exceeds the total time spent";
 
 fn item<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
@@ -85,6 +88,33 @@ pub fn spend<G: ManagesItems>(
     faults.into_result()?;
     let summary = summary.filter(|text| !text.is_empty());
     add(tx, &item, grant.user()?, &SpentTime { seconds, at: tx.now, summary })
+}
+
+/// As [`spend`], on a day that may be another one than today. The answer is the entry that was made.
+///
+/// # Errors
+/// As those of [`spend`]; `BadRequest` also for a moment that has yet to come.
+pub fn log<G: ManagesItems>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    iid: i64,
+    duration: &str,
+    (at, summary): (Option<Ts>, Option<String>),
+) -> Result<Timelog> {
+    let item = item(tx, grant, iid)?;
+    let Some(seconds) = parse(duration).filter(|seconds| *seconds != 0) else {
+        return Err(Error::bad_request().sentences(vec![NO_SPAN.to_owned()]));
+    };
+    let at = at.unwrap_or(tx.now);
+    if at > tx.now {
+        return Err(Error::bad_request().sentences(vec![IN_FUTURE.to_owned()]));
+    }
+    let mut faults = Faults::default();
+    faults.at_most("summary", summary.as_deref(), LONGEST_SUMMARY);
+    faults.into_result()?;
+    let (user, summary) = (grant.user()?, summary.filter(|text| !text.is_empty()));
+    add(tx, &item, user, &SpentTime { seconds, at, summary })?;
+    tx.newest_timelog(item.id, user)?.ok_or(Error::missing())
 }
 
 /// As [`spend`], for whoever was found to be allowed to.

@@ -4,6 +4,7 @@ pub mod actions;
 mod duration;
 pub mod event;
 mod store;
+pub mod timelog;
 
 pub use duration::{human, parse};
 pub use store::{SpentTime, TimeStats, TimeStore};

@@ -1,5 +1,7 @@
 //! Which merge requests are being rebased, wherever in the installation that happens.
 
+use std::collections::HashMap;
+
 use db::{Tx, each_backend, error, schema::merge_request_rebases as rebases};
 use diesel::prelude::*;
 use kernel::{Result, ids::MergeRequestId};
@@ -38,4 +40,14 @@ pub fn is_under_way(tx: &mut Tx<'_>, id: MergeRequestId) -> Result<bool> {
     each_backend!(tx, |conn| diesel::select(diesel::dsl::exists(row))
         .get_result(conn)
         .map_err(error("Rebase")))
+}
+
+/// Which of these are being rebased.
+pub fn under_way(tx: &mut Tx<'_>, ids: &[MergeRequestId]) -> Result<HashMap<MergeRequestId, bool>> {
+    let rows = rebases::table
+        .filter(rebases::merge_request_id.eq_any(ids).and(rebases::held_until.ge(tx.now)))
+        .select(rebases::merge_request_id);
+    let found: Vec<MergeRequestId> =
+        each_backend!(tx, |conn| rows.load(conn).map_err(error("Rebase")))?;
+    Ok(found.into_iter().map(|id| (id, true)).collect())
 }

@@ -1,0 +1,64 @@
+//! Jobs with their stages, for many pipelines or by many ids at once.
+
+use db::{Tx, each_backend, error, schema::jobs};
+use diesel::prelude::*;
+use kernel::{
+    Error, Result,
+    ids::{JobId, PipelineId},
+};
+
+use super::Job;
+
+/// Jobs read for one request at most, whatever their pipelines.
+const LIMIT: i64 = 50_000;
+
+/// A job with its place in the order of stages, and the jobs for which it waits.
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = jobs, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct StageJob {
+    #[diesel(embed)]
+    pub job: Job,
+    pub stage_position: i64,
+    /// A JSON list of names; `None` where it waits for the stages before its own.
+    pub needs: Option<String>,
+}
+
+impl StageJob {
+    /// The names of the jobs for which it waits; `None` where it waits for the stages before its own.
+    pub fn needed_names(&self) -> Result<Option<Vec<String>>> {
+        self.needs.as_deref().map(serde_json::from_str).transpose().map_err(Error::internal)
+    }
+}
+
+pub trait StageJobStore {
+    /// All jobs of these pipelines, also those whose place a newer one took, in the order of stages and then of ids.
+    fn jobs_of_pipelines(&mut self, pipelines: &[PipelineId]) -> Result<Vec<StageJob>>;
+    /// These jobs, in no order.
+    fn stage_jobs(&mut self, ids: &[JobId]) -> Result<Vec<StageJob>>;
+}
+
+impl StageJobStore for Tx<'_> {
+    fn jobs_of_pipelines(&mut self, pipelines: &[PipelineId]) -> Result<Vec<StageJob>> {
+        if pipelines.is_empty() {
+            return Ok(Vec::new());
+        }
+        each_backend!(self, |conn| jobs::table
+            .filter(jobs::pipeline_id.eq_any(pipelines))
+            .order((jobs::pipeline_id, jobs::stage_position, jobs::id))
+            .limit(LIMIT)
+            .select(StageJob::as_select())
+            .load(conn)
+            .map_err(error("Job")))
+    }
+
+    fn stage_jobs(&mut self, ids: &[JobId]) -> Result<Vec<StageJob>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        each_backend!(self, |conn| jobs::table
+            .filter(jobs::id.eq_any(ids))
+            .select(StageJob::as_select())
+            .load(conn)
+            .map_err(error("Job")))
+    }
+}

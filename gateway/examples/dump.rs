@@ -1,8 +1,9 @@
-//! Writes what the gateway says about itself: `openapi.json` and `routes.txt`, into the folder it is given.
+//! Writes what the gateway says about itself, into the folder it is given: `openapi.json`, `routes.txt`, and the GraphQL
+//! schema as `schema.graphql` and as the answer to introspection, `schema.json`.
 
 use std::{error::Error, fs, path::PathBuf};
 
-use gateway::{openapi, rest};
+use gateway::{graphql, openapi, rest};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder =
@@ -10,6 +11,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let document = serde_json::to_string_pretty(&openapi::document(&rest::tables()))?;
     fs::write(folder.join("openapi.json"), document + "\n")?;
     fs::write(folder.join("routes.txt"), routes())?;
+    let schema = graphql::registry().build().map_err(|mistakes| mistakes.join("\n"))?;
+    fs::write(folder.join("schema.graphql"), schema.sdl())?;
+    let introspection = serde_json::to_string_pretty(&schema.introspection())?;
+    fs::write(folder.join("schema.json"), introspection + "\n")?;
     Ok(())
 }
 

@@ -17,7 +17,8 @@ use figment::{
     Figment,
     providers::{Format as _, Serialized},
 };
-use forge::{Bucket, ContentStorage, mail::smtp::MailServer, urls::Urls};
+use forge::{Bucket, ContentStorage, geo::GeoSettings, mail::smtp::MailServer, urls::Urls};
+use geo::Role;
 use org::namespace::Networks;
 use serde::{Deserialize, Serialize};
 use signatures::TrustedRoots;
@@ -75,6 +76,8 @@ pub struct Config {
     pub s3_access_key: Option<String>,
     pub s3_secret_key: Option<String>,
     pub with_runner: Option<String>,
+    pub geo_node: Option<String>,
+    pub geo_role: Role,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,7 +88,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 35] = [
+pub const SETTINGS: [(&str, &str); 37] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
@@ -163,6 +166,11 @@ pub const SETTINGS: [(&str, &str); 35] = [
         "with_runner",
         "whose jobs a built-in runner does on this machine: administrators, all, or projects and groups, joined by commas [no runner]",
     ),
+    ("geo_node", "name of the Geo node that this server runs as [external_url]"),
+    (
+        "geo_role",
+        "primary, or secondary: a server on a standby of the primary's PostgreSQL, which takes no writes",
+    ),
 ];
 
 /// Certificate authorities of the operating system.
@@ -209,6 +217,8 @@ impl Default for Config {
             s3_access_key: None,
             s3_secret_key: None,
             with_runner: None,
+            geo_node: None,
+            geo_role: Role::Primary,
         }
     }
 }
@@ -333,6 +343,14 @@ impl Config {
                 "database_url must begin with postgres://; leave it out for SQLite"
             );
         }
+        anyhow::ensure!(
+            self.geo_role == Role::Primary || self.database_url.is_some(),
+            "geo_role = secondary needs database_url: the rows of a secondary come by PostgreSQL streaming replication"
+        );
+        anyhow::ensure!(
+            self.geo_role == Role::Primary || self.with_runner.is_none(),
+            "a secondary has no built-in runner: leave out with_runner, or geo_role"
+        );
         Ok(())
     }
 
@@ -433,6 +451,7 @@ impl Config {
                 roots: self.roots()?,
                 inner_networks: self.inner_networks(),
                 contents: self.contents()?,
+                geo: GeoSettings { node: self.geo_node.clone(), role: self.geo_role },
             },
             proxies: self.proxies(),
             limits: Limits {

@@ -4,6 +4,7 @@ use actix_web::{
     HttpResponse, ResponseError,
     http::{StatusCode, header},
 };
+use forge::import;
 use kernel::{
     Error, FieldErrors, Ts,
     error::{Kind, Message},
@@ -50,6 +51,12 @@ pub enum ApiError {
     Maintenance(String),
     /// More requests than one person or address may make.
     Rate(Refusal, Ts),
+    /// An import from the hosted service that was not begun.
+    HostImport(import::Refusal),
+    /// The same from a server that people run themselves, with the name of the repository.
+    ServerImport(import::Refusal, String),
+    /// More imports than one person may ask for; seconds until there may be another one.
+    HostImportLimit(u64),
 }
 
 impl From<Error> for ApiError {
@@ -119,6 +126,59 @@ fn of_kernel(error: &Error) -> (StatusCode, Value) {
     (status, body)
 }
 
+/// What clients of imports from the hosted service look for: the key is another one than everywhere else.
+fn of_host_import(refusal: &import::Refusal) -> (StatusCode, Value) {
+    use import::Refusal;
+    let failed = |text: &str| format!("Import failed due to a GitHub error: {text}");
+    match refusal {
+        Refusal::Url(why) => {
+            (StatusCode::BAD_REQUEST, json!({ "errors": format!("Invalid URL: {why}") }))
+        }
+        Refusal::Denied => {
+            (StatusCode::UNAUTHORIZED, json!({ "error": "Access denied to your GitHub account." }))
+        }
+        Refusal::Disabled => {
+            (StatusCode::FORBIDDEN, json!({ "errors": ["import source is disabled"] }))
+        }
+        Refusal::Missing => {
+            (StatusCode::UNPROCESSABLE_ENTITY, json!({ "errors": failed("Not Found (HTTP 404)") }))
+        }
+        Refusal::Namespace(text) | Refusal::Invalid(text) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, json!({ "errors": text }))
+        }
+        Refusal::RateLimited(_) => {
+            (StatusCode::TOO_MANY_REQUESTS, json!({ "error": "Too Many Requests" }))
+        }
+        Refusal::Source(text) => {
+            (StatusCode::SERVICE_UNAVAILABLE, json!({ "errors": failed(text) }))
+        }
+        Refusal::Other(error) => of_kernel(error),
+    }
+}
+
+/// The same for servers that people run themselves: the text lies one level deeper.
+fn of_server_import(refusal: &import::Refusal, source: &str) -> (StatusCode, Value) {
+    use import::Refusal;
+    let failed = |text: &str| format!("Import failed due to a BitBucket Server error: {text}");
+    let (status, text) = match refusal {
+        Refusal::Url(why) => (StatusCode::BAD_REQUEST, format!("Invalid URL: {why}")),
+        Refusal::Denied => (StatusCode::BAD_REQUEST, failed("the credentials were refused")),
+        Refusal::Source(text) => (StatusCode::BAD_REQUEST, failed(text)),
+        Refusal::Namespace(_) => (
+            StatusCode::UNAUTHORIZED,
+            "You don't have permissions to import this project".to_owned(),
+        ),
+        Refusal::Disabled => (StatusCode::FORBIDDEN, "import source is disabled".to_owned()),
+        Refusal::Missing => {
+            (StatusCode::UNPROCESSABLE_ENTITY, format!("Project {source} could not be found"))
+        }
+        Refusal::Invalid(text) => (StatusCode::UNPROCESSABLE_ENTITY, text.clone()),
+        Refusal::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests".to_owned()),
+        Refusal::Other(error) => return of_kernel(error),
+    };
+    (status, json!({ "message": { "error": text } }))
+}
+
 impl ApiError {
     fn parts(&self) -> (StatusCode, Value) {
         match self {
@@ -155,6 +215,12 @@ impl ApiError {
                 (StatusCode::SERVICE_UNAVAILABLE, json!({ "message": text }))
             }
             Self::Rate(..) => (StatusCode::TOO_MANY_REQUESTS, Value::Null),
+            Self::HostImport(refusal) => of_host_import(refusal),
+            Self::ServerImport(refusal, source) => of_server_import(refusal, source),
+            Self::HostImportLimit(_) => {
+                let (status, words) = status_line(Kind::TooMany { retry_after: 0 });
+                (status, json!({ "errors": words }))
+            }
         }
     }
 }
@@ -194,6 +260,13 @@ impl ResponseError for ApiError {
             }
             Self::Method(allowed) => {
                 response.insert_header((header::ALLOW, allowed.join(", ")));
+            }
+            Self::HostImportLimit(seconds) => {
+                response.insert_header((header::RETRY_AFTER, seconds.to_string()));
+            }
+            Self::HostImport(import::Refusal::RateLimited(seconds))
+            | Self::ServerImport(import::Refusal::RateLimited(seconds), _) => {
+                response.insert_header((header::RETRY_AFTER, seconds.to_string()));
             }
             Self::Kernel(Error { kind: Kind::Unavailable, .. }) => {
                 response.insert_header((header::RETRY_AFTER, SOON));

@@ -14,6 +14,7 @@ pub mod extract;
 pub mod file_headers;
 pub mod first_run;
 pub mod git_http;
+pub mod graphql;
 pub mod large_files;
 pub mod limits;
 pub mod listener;
@@ -35,6 +36,7 @@ pub mod signed_statements;
 pub mod stopping;
 pub mod vendor;
 pub mod web;
+mod write_refusal;
 
 // The derives inside `kernel::text_enum!` name it.
 use diesel as _;

@@ -40,6 +40,8 @@ pub struct Rates {
     /// Manual runs of one pipeline schedule by one user.
     schedule_plays: Limiter<(PipelineScheduleId, UserId)>,
     issues: Limiter<UserId>,
+    /// Imports that one person asks for.
+    imports: Limiter<UserId>,
     /// Calls of monitors for one project.
     alerts: Limiter<ProjectId>,
     /// Downloads of one file of a project.
@@ -81,6 +83,8 @@ pub enum Area {
 
 const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
 const SCHEDULE_PLAYS_PER_MINUTE: u32 = 1;
+/// Imports that one person may ask for in a minute.
+const IMPORTS_PER_MINUTE: u32 = 6;
 
 /// A person, or whoever is at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,6 +132,7 @@ impl Rates {
                 minute(SCHEDULE_PLAYS_PER_MINUTE),
             ),
             issues: Limiter::new("issues_create", rules.issues),
+            imports: Limiter::new("github_import", minute(IMPORTS_PER_MINUTE)),
             alerts: Limiter::new("project_alerts_notify", rules.alerts),
             raw_files: Limiter::new("raw_blob", rules.raw_files),
             words: RwLock::new(Arc::new(Words::new(set))),
@@ -228,6 +233,11 @@ impl Rates {
         self.issues.check(&user).map_err(Error::from)
     }
 
+    /// Each import asks a server elsewhere at once, and for hours afterwards.
+    pub fn check_import(&self, user: UserId) -> Result<(), Error> {
+        self.imports.check(&user).map_err(Error::from)
+    }
+
     /// A monitor that cannot stop fills the lists of its project.
     pub fn check_alert(&self, project: ProjectId) -> Result<(), Error> {
         self.alerts.check(&project).map_err(Error::from)
@@ -256,6 +266,7 @@ impl Rates {
         self.notes.forget_the_quiet();
         self.schedule_plays.forget_the_quiet();
         self.issues.forget_the_quiet();
+        self.imports.forget_the_quiet();
         self.alerts.forget_the_quiet();
         self.raw_files.forget_the_quiet();
     }

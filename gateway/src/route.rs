@@ -1,5 +1,7 @@
 //! The table form of routes, the check that a row and its handler agree, and the way from a path to a row.
 
+use std::sync::Arc;
+
 use actix_web::{HttpRequest, HttpResponse, ResponseError, dev::Payload};
 use forge::slots::{FOR, SlotOwner};
 use futures_util::future::LocalBoxFuture;
@@ -147,15 +149,23 @@ where
     answered(&app, &req, who, answer).await
 }
 
+/// The webhook event whose receiver made the request, as it says itself.
+fn cause(req: &HttpRequest) -> Option<Arc<str>> {
+    let given = req.headers().get("X-Gitlab-Event-UUID")?.to_str().ok()?;
+    let is_uuid =
+        given.len() == 36 && given.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+    is_uuid.then(|| Arc::from(given.to_ascii_lowercase()))
+}
+
 /// What follows every handler, in one type for all of them.
-async fn answered(
+pub async fn answered(
     app: &App,
     req: &HttpRequest,
     who: SlotOwner,
     work: LocalBoxFuture<'_, ApiResult<HttpResponse>>,
 ) -> HttpResponse {
     let access = app.watch_access();
-    match FOR.scope(who, work).await {
+    match FOR.scope(who, db::caused_by(cause(req), work)).await {
         Ok(answer) => {
             // Somebody who only reads does not wait for the changes of others.
             if !req.method().is_safe() {

@@ -20,7 +20,7 @@ use crate::{
     extract::ensure_known,
     git_http, metrics, rest,
     route::{MatchedRoute, RouteMatch, Router},
-    web,
+    web, write_refusal,
 };
 
 /// Puts everything that serves requests into an actix application.
@@ -55,6 +55,9 @@ async fn handle(
 
 async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -> HttpResponse {
     let path = req.uri().path();
+    if let Some(refusal) = write_refusal::refusal(&app, req, router) {
+        return refusal;
+    }
     if let Some(wanted) = git_http::GitRequest::find(path) {
         return git_http::answer(app, req, payload, wanted).await;
     }
@@ -65,6 +68,9 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
         return alert_intake::answer(&app, req, payload, to).await;
     }
     match router.find(req.method().as_str(), path) {
+        RouteMatch::Row(row) if rest::geo::is_misdirected(row, req) => {
+            ApiError::from(kernel::Error::bad_request()).error_response()
+        }
         RouteMatch::Row(row) => {
             req.extensions_mut().insert(MatchedRoute(row));
             (row.serve)(app, req.clone(), payload, MatchedRoute(row)).await

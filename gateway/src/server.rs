@@ -62,6 +62,10 @@ pub struct OpenFolder {
 pub async fn open_and_recover(config: &Config) -> anyhow::Result<OpenFolder> {
     let lock = take_folder(config)?;
     let app = open_shared(config).await?;
+    if !app.node_identity.is_primary() {
+        // Its rows are copies: the primary finishes what was begun.
+        return Ok(OpenFolder { app, _lock: lock });
+    }
     let finished = repo::push::recover(&app.db, &app.storage, None).await.context("the journal")?;
     let wikis = repo::wiki::journal::recover(&app.db, &app.storage, &app.repositories).await;
     let wikis = wikis.context("the journal of wikis")?;
@@ -176,8 +180,22 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let upkeep = tokio::spawn(keep_up(app.clone()));
     let releasing = tokio::spawn(release_locks(app.clone(), Instant::now()));
     let (stop, stopping) = watch::channel(false);
-    let sending = tokio::spawn(webhook::run(app.forge.clone(), stopping.clone()));
-    let working = tokio::spawn(app.worker().run(stopping));
+    let is_primary = app.node_identity.is_primary();
+    let (forge, stop_sending) = (app.forge.clone(), stopping.clone());
+    let sending = tokio::spawn(async move {
+        if is_primary {
+            webhook::run(forge, stop_sending).await;
+        }
+    });
+    let (worker, importing) = (app.worker(), app.forge.clone());
+    let working = tokio::spawn(async move {
+        if is_primary {
+            if let Err(cause) = forge::import::resume(&importing).await {
+                tracing::error!(error = %cause, "imports go on within an hour");
+            }
+            worker.run(stopping).await;
+        }
+    });
     app.set_ready(true);
     let served = server.await;
     app.set_ready(false);
@@ -234,6 +252,9 @@ async fn keep_up(app: App) {
 }
 
 async fn keep_settled(app: &App) {
+    if !app.node_identity.is_primary() {
+        return;
+    }
     let mut tick = tokio::time::interval(UPKEEP);
     loop {
         tick.tick().await;

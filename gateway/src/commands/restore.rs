@@ -83,6 +83,8 @@ async fn fill(
     let app = server::open_shared(config).await?;
     let moved = align(&app, meanwhile).await? + align_wikis(&app, wikis).await?;
     repo::push::recover(&app.db, &app.storage, None).await.context("the journal")?;
+    // Refs that keep commits were copied a little later than the rows.
+    app.db.write(db::checksum::refs::recount_all).await?;
     std::fs::remove_file(list)?;
     if of_wikis.exists() {
         std::fs::remove_file(of_wikis)?;

@@ -3,6 +3,7 @@
 pub mod admin;
 pub mod ci;
 pub mod deployments;
+pub mod geo;
 pub mod org;
 pub mod repo;
 pub mod review;

@@ -124,7 +124,6 @@ async fn enter<S: Locate>(
     open: bool,
     params: Parameters<'_>,
 ) -> ApiResult<CallContext<S>> {
-    ensure_writable(app, route)?;
     let mut raw = body::pairs(req.query_string().as_bytes());
     let limits = match body::is_long(req) {
         true => before_a_long_body(app, req, &raw, route).await?,
@@ -180,19 +179,6 @@ async fn enter<S: Locate>(
     Ok(CallContext { raw, caller, scope, who })
 }
 
-/// While the installation is maintained, only reading goes on, and what ends the maintenance.
-fn ensure_writable(app: &App, route: &MatchedRoute) -> ApiResult<()> {
-    const USUAL: &str = "GitLab is undergoing maintenance";
-    let exempt = ["/application/settings", "//oauth/token", "//oauth/revoke"];
-    let settings = app.settings();
-    let reads = matches!(route.0.method, "GET" | "HEAD" | "OPTIONS") || route.0.reads();
-    if reads || !settings.maintenance_mode() || exempt.contains(&route.0.pattern) {
-        return Ok(());
-    }
-    let text = settings.maintenance_mode_message().unwrap_or(USUAL);
-    Err(ApiError::Maintenance(text.to_owned()))
-}
-
 /// The path's `{id}`; empty where there is none.
 fn id_of(in_path: &[(&str, Raw)]) -> String {
     match in_path.iter().find(|(name, _)| *name == "id") {
@@ -245,6 +231,17 @@ async fn before_a_long_body(
     }
 }
 
+/// Who makes a request whose handler reads the body itself; `given` is where else a token may be.
+pub async fn identify(
+    app: &App,
+    req: &HttpRequest,
+    given: &RawMap,
+    route: &MatchedRoute,
+) -> ApiResult<Caller> {
+    let (caller, _) = authenticate::<Instance>(app, req, given, route, "").await?;
+    Ok(Caller { address: app.proxies.client(req), ..caller })
+}
+
 /// For questions about a path's methods: whoever shows a credential must show a good one.
 pub async fn ensure_known(app: &App, req: &HttpRequest, row: &MatchedRoute) -> ApiResult<()> {
     let query = body::pairs(req.query_string().as_bytes());
@@ -255,7 +252,12 @@ pub async fn ensure_known(app: &App, req: &HttpRequest, row: &MatchedRoute) -> A
 }
 
 /// Counts a request for its person, or for its address: guesses at credentials count there, too.
-fn count(app: &App, req: &HttpRequest, route: &MatchedRoute, user: Option<&User>) -> ApiResult<()> {
+pub fn count(
+    app: &App,
+    req: &HttpRequest,
+    route: &MatchedRoute,
+    user: Option<&User>,
+) -> ApiResult<()> {
     if route.is_probe() {
         return Ok(());
     }

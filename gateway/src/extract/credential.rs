@@ -77,7 +77,9 @@ pub(super) async fn authenticate<S: Locate>(
     let admin =
         user.admin && (!app.settings().admin_mode() || token.scopes().has(Scope::AdminMode));
     let user = User { admin, ..user };
-    if token.kind == Kind::OAuth && token.last_used_at.is_none() {
+    // The rows of a secondary are copies.
+    let is_primary = app.node_identity.is_primary();
+    if is_primary && token.kind == Kind::OAuth && token.last_used_at.is_none() {
         let used = token.clone();
         app.db.write(move |tx| oauth::first_use(tx, &used)).await?;
     }
@@ -242,7 +244,7 @@ async fn sudo(app: &App, user: &User, token: AccessToken, target: String) -> Api
 /// Notes that the token was used, without making the request wait for it.
 pub fn touch(app: &App, token: &AccessToken, now: Ts) {
     let due = token.last_used_at.is_none_or(|last| last.plus(TOUCH) <= now);
-    if due && token.kind != Kind::OAuth {
+    if due && token.kind != Kind::OAuth && app.node_identity.is_primary() {
         let (db, id) = (app.db.clone(), token.id);
         tokio::task::spawn(async move {
             if let Err(cause) = db.write(move |tx| tx.touch_token(id)).await {

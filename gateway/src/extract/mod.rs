@@ -16,7 +16,7 @@ mod values;
 
 pub use body::pairs as raw_pairs;
 pub(crate) use body::unreadable;
-pub use call::{Call, Caller, ensure_known};
+pub use call::{Call, Caller, count, ensure_known, identify};
 pub use content::{Content, FilePath, PathBytes};
 pub use credential::{ensure_may_sign_in, touch};
 pub use cursor::{cursor_of, no_keyset, read_cursor, unreadable as unreadable_cursor};

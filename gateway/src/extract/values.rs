@@ -372,7 +372,7 @@ macro_rules! param_ids { ($($name:ident),* $(,)?) => { $(
 )* } }
 
 param_ids! {
-    UserId, NamespaceId, ProjectId, TokenId, MemberId, AccessRecordId, EmailId, SshKeyId, GpgKeyId,
+    UserId, NamespaceId, ProjectId, TokenId, ApplicationId, MemberId, AccessRecordId, EmailId, SshKeyId, GpgKeyId,
     CommitNoteId, LabelId, MilestoneId, IssueId, NoteId, PipelineId, JobId, TodoId,
     PipelineScheduleId, TriggerId, RunnerId,
     VulnerabilityId, VulnerabilityExportId, AlertId, AlertIntegrationId, MetricImageId,
@@ -380,6 +380,7 @@ param_ids! {
     FreezePeriodId, EnvironmentAccessId,
     ApprovalRuleId, ProtectedBranchId, MergeRequestVersionId,
     HookId, HookLogId,
+    GeoNodeId,
 }
 param_enums! { kernel::Visibility, kernel::access::FeatureAccess, org::token::Scope }
 

@@ -1,10 +1,11 @@
 //! The REST API: a folder for each domain, a file for each resource, which opens with its table of routes.
 
-use crate::{route::RouteRow, web};
+use crate::{graphql, route::RouteRow, web};
 
 pub mod admin;
 pub mod ci;
 pub mod deployments;
+pub mod geo;
 pub mod org;
 pub mod repo;
 pub mod review;
@@ -25,7 +26,9 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         runners::TABLES,
         security::TABLES,
         admin::TABLES,
+        geo::TABLES,
         web::TABLES,
+        graphql::TABLES,
     ];
     tables.concat()
 }

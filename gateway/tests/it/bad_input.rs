@@ -17,8 +17,9 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Person, RowRequest, TestApp, declared};
 
+/// GraphQL refuses in a shape of its own: `graphql::endpoint`.
 fn rows() -> impl Iterator<Item = &'static RouteRow> {
-    rest::tables().into_iter().flatten()
+    rest::tables().into_iter().flatten().filter(|row| row.pattern != "//api/graphql")
 }
 
 type State = (Vec<(&'static str, i64)>, Vec<(PathBuf, String)>);

@@ -5,6 +5,7 @@ mod beginnings;
 mod doors;
 mod forms;
 mod git;
+mod graphql;
 mod leaks;
 mod mail;
 mod passwords;

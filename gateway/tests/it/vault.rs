@@ -1,10 +1,11 @@
 //! What rows hold sealed: with which key, and what becomes of it without.
 
+use admin::import::{Credentials, ImportKind, ImportStore as _, NewImport, Origin};
 use ci::{report::InheritedVariableStore as _, sealed};
 use forge::vault;
 use kernel::{
     Visibility::Private,
-    ids::{JobId, ProjectId},
+    ids::{JobId, ProjectId, UserId},
 };
 use secrets::KEY_FILE;
 use serde_json::{Value, json};
@@ -27,15 +28,17 @@ async fn set_up(app: &TestApp) -> (Person<'_>, ProjectId) {
 /// All tables that hold something sealed.
 fn sealed_tables() -> impl Iterator<Item = &'static str> {
     let domains = security::sealed::SEALED_TABLES.into_iter().chain(admin::sealed::SEALED_TABLES);
-    sealed::SEALED_TABLES.into_iter().chain(domains)
+    sealed::SEALED_TABLES.into_iter().chain(domains).chain(geo::sealed::SEALED_TABLES)
 }
 
 fn count(tx: &mut db::Tx<'_>) -> kernel::Result<i64> {
-    Ok(sealed::count(tx)? + security::sealed::count(tx)? + admin::sealed::count(tx)?)
+    let others = admin::sealed::count(tx)? + geo::sealed::count(tx)?;
+    Ok(sealed::count(tx)? + security::sealed::count(tx)? + others)
 }
 
 fn delete_all(tx: &mut db::Tx<'_>) -> kernel::Result<usize> {
-    Ok(sealed::delete_all(tx)? + security::sealed::delete_all(tx)? + admin::sealed::delete_all(tx)?)
+    let others = admin::sealed::delete_all(tx)? + geo::sealed::delete_all(tx)?;
+    Ok(sealed::delete_all(tx)? + security::sealed::delete_all(tx)? + others)
 }
 
 /// Has the server seal something in each of its tables.
@@ -79,6 +82,22 @@ async fn seal(ada: &Person<'_>, project: ProjectId, table: &str) {
         "integrations" => {
             let given = json!({ "api_key": CLEAR });
             ada.put(&at("integrations/asana"), given).await.ok();
+        }
+        "geo_nodes" => {
+            let new =
+                json!({ "name": "north", "url": "https://north.example.com", "primary": true });
+            ada.app.admin().post("/geo_nodes", new).await.created();
+        }
+        "imports" => {
+            let vault = ada.app.state.vault.clone();
+            let new = NewImport {
+                kind: ImportKind::Url,
+                user: UserId(ada.app.id_of("ada")),
+                source: "https://example.com/tea.git".to_owned(),
+                origin: Origin::default(),
+                credentials: Some(Credentials { username: "ada".into(), password: CLEAR.into() }),
+            };
+            ada.app.write(move |tx| tx.insert_import(project, &new, &vault));
         }
         other => panic!("nothing is sealed in {other}"),
     }
@@ -157,7 +176,7 @@ async fn everything_of_a_lost_key_is_deleted() {
 
     let (count, gone) = (app.write(count), app.write(delete_all));
 
-    assert_eq!((count, gone), (9, 9));
+    assert_eq!((count, gone), (11, 11));
     let at = |path: &str| format!("/projects/{project}/{path}");
     assert_eq!(ada.get(&at("triggers")).await.ok(), json!([]));
     let schedule = ada.get(&at("pipeline_schedules")).await.ok()[0]["id"].clone();

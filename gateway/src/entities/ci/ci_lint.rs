@@ -84,7 +84,7 @@ fn included(includes: &[Include], urls: &Urls) -> Vec<IncludeEntity> {
 }
 
 impl IncludeEntity {
-    fn new(include: &Include, urls: &Urls) -> Self {
+    pub fn new(include: &Include, urls: &Urls) -> Self {
         let page = |kind: &str| {
             let (project, sha) = include.at.as_ref()?;
             let path = &include.location;

@@ -111,8 +111,14 @@ pub struct DetailedStatusEntity {
 }
 
 impl DetailedStatusEntity {
-    fn new(project: &ProjectFacts, pipeline: &Pipeline) -> Self {
-        let (icon, text, label, group) = words(pipeline.status, pipeline.warnings);
+    pub fn new(project: &ProjectFacts, pipeline: &Pipeline) -> Self {
+        let path = format!("/{}/-/pipelines/{}", project.full_path, pipeline.id);
+        Self::of(pipeline.status, pipeline.warnings, path)
+    }
+
+    /// The status of a pipeline or a stage; `details_path` leads to its page.
+    pub fn of(status: Status, warnings: bool, details_path: String) -> Self {
+        let (icon, text, label, group) = words(status, warnings);
         let name = icon.trim_start_matches("status_");
         let favicon = if name == "warning" { "success" } else { name };
         Self {
@@ -122,7 +128,7 @@ impl DetailedStatusEntity {
             group,
             tooltip: label,
             has_details: true,
-            details_path: format!("/{}/-/pipelines/{}", project.full_path, pipeline.id),
+            details_path,
             illustration: None,
             favicon: format!("/assets/ci_favicons/favicon_status_{favicon}.png"),
         }

@@ -9,7 +9,7 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 use review::{
-    approval::{RuleState, RuleType, actions::Approvals, config::Config},
+    approval::{ApprovalState, RuleState, RuleType, actions::Approvals, config::Config},
     merge_request::{MergeRequestState, MergeStatus},
 };
 use serde::Serialize;
@@ -83,9 +83,24 @@ pub struct ApprovalStateEntity {
 
 impl ApprovalStateEntity {
     pub fn new(tx: &mut Tx<'_>, urls: &Urls, actor: Actor, shown: &Approvals) -> Result<Self> {
-        let state = &shown.state;
-        let rules = state.rules.iter().map(|state| &state.rule);
-        let around = RuleContext::of(tx, urls, actor, rules, state.approved_by.iter().copied())?;
+        let mut all = Self::all(tx, urls, actor, &[&shown.state])?;
+        all.pop().ok_or(kernel::Error::missing())
+    }
+
+    /// People and groups are looked up once for all of them.
+    pub fn all(
+        tx: &mut Tx<'_>,
+        urls: &Urls,
+        actor: Actor,
+        states: &[&ApprovalState],
+    ) -> Result<Vec<Self>> {
+        let rules = states.iter().flat_map(|state| state.rules.iter().map(|one| &one.rule));
+        let approvers = states.iter().flat_map(|state| state.approved_by.iter().copied());
+        let around = RuleContext::of(tx, urls, actor, rules, approvers)?;
+        Ok(states.iter().map(|state| Self::around(&around, state)).collect())
+    }
+
+    fn around(around: &RuleContext<'_>, state: &ApprovalState) -> Self {
         let entity = |one: &RuleState| {
             let mut rule = around.rule(&one.rule);
             rule.eligible_approvers = around.people(one.approvers.iter());
@@ -101,10 +116,10 @@ impl ApprovalStateEntity {
                 section: one.rule.row.section.clone(),
             }
         };
-        Ok(Self {
+        Self {
             approval_rules_overwritten: state.overwritten,
             rules: state.rules.iter().map(entity).collect(),
-        })
+        }
     }
 }
 

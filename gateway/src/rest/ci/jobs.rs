@@ -5,7 +5,7 @@ use ci::{
     policy::{ReadJobs, UpdateJobs, UpdatePipelines},
 };
 use forge::{
-    pipeline,
+    pipeline::control,
     ports::ci::{Projects, Refs},
     runner::removal,
     settings::is_archived,
@@ -124,14 +124,7 @@ async fn retry(
 ) -> ApiResult<Either<Created<JobEntity>, Created<BridgeEntity>>> {
     let (grant, id) = (call.grant, call.params.job_id);
     let (facts, actor) = (grant.facts().clone(), grant.actor());
-    let job = app.db.write(move |tx| {
-        if is_archived(tx, grant.project(), id)? {
-            return Err(Error::forbidden().because("Job is not retryable"));
-        }
-        actions::retry(tx, &grant, &Refs, id)
-    });
-    let job = job.await?;
-    pipeline::run_now(&app, job.pipeline_id).await;
+    let job = control::retry_job(&app, grant, id).await?;
     Ok(match job.kind {
         JobKind::Bridge => {
             Either::Right(Created(present_one(&app, &facts, actor, job, BridgeEntity::new).await?))
@@ -157,15 +150,7 @@ async fn play(
     let (grant, params) = (call.grant, call.params);
     let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.job_id);
     let variables = pairs(params.job_variables_attributes.unwrap_or_default())?;
-    let vault = app.vault.clone();
-    let played = app.db.write(move |tx| {
-        if is_archived(tx, grant.project(), id)? {
-            return Err(Error::bad_request().because("Unplayable Job"));
-        }
-        actions::play(tx, &grant, &Projects, &Refs, id, (&vault, &variables))
-    });
-    let job = played.await?;
-    pipeline::run_now(&app, job.pipeline_id).await;
+    let job = control::play_job(&app, grant, id, variables).await?;
     Ok(match job.kind {
         JobKind::Bridge => {
             Either::Right(Json(present_one(&app, &facts, actor, job, BridgeEntity::new).await?))

@@ -1,21 +1,19 @@
 //! A project's pipeline schedules.
 
 use ci::{
-    pipeline::PipelineRef,
     policy::{ChangeSchedules, CreatePipelines, ReadSchedules},
     schedule::{
         NewSchedule, Schedule, ScheduleChange, ScheduleScope, ScheduleStore as _,
         actions::{self, NextRun},
-        runs,
     },
 };
 use db::Tx;
 use forge::{
-    ports::ci::{PlanLimits, Projects, Refs},
+    pipeline::control,
+    ports::ci::{PlanLimits, Projects},
     urls::Urls,
 };
 use kernel::{Ability, Grant, Result, access::Project, ids::PipelineScheduleId};
-use repo::git::{Reader, RefName};
 
 use crate::{
     app::App,
@@ -210,24 +208,10 @@ async fn take_ownership(
 async fn play(app: App, call: Call<CreatePipelines, OneSchedule>) -> ApiResult<CreatedMessage> {
     let (grant, id) = (call.grant, call.params.pipeline_schedule_id);
     let project = grant.project();
-    let schedule = app.db.read(move |tx| tx.schedule(project, id)).await?;
-    let named = schedule.ref_name;
-    let place = app.git_read(project, move |reader| place(reader, named)).await?;
+    app.db.read(move |tx| tx.schedule(project, id)).await?;
     app.rates.check_schedule_play(id, grant.user()?)?;
-    app.db.write(move |tx| runs::play(tx, &grant, &Refs, id, &place)).await?;
+    control::play_schedule(&app, grant, id).await?;
     Ok(CreatedMessage)
-}
-
-/// Returns the branch or tag with this name. A name of neither counts as a branch.
-fn place(reader: &Reader, name: String) -> Result<PipelineRef> {
-    let there = |found: repo::git::Result<RefName>| -> Result<bool> {
-        match found {
-            Ok(found) => Ok(reader.find_reference(&found)?.is_some()),
-            Err(_no_name) => Ok(false),
-        }
-    };
-    let tag = !there(RefName::branch(&name))? && there(RefName::tag(&name))?;
-    Ok(PipelineRef { name, tag })
 }
 
 async fn remove(app: App, call: Call<ChangeSchedules, OneSchedule>) -> ApiResult<NoContent> {

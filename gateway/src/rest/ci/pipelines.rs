@@ -74,37 +74,47 @@ impl ListPipelines {
             Some(_) => None,
         }
     }
+
+    /// Which pipelines are wanted, by the branches and tags that are there and the ID of the user.
+    pub(crate) async fn into_filter(
+        self,
+        app: &App,
+        grant: &Grant<ReadPipelines>,
+    ) -> Result<PipelineFilter> {
+        let newest = newest(app, grant, self.scope).await?;
+        let users = match self.username.clone().filter(|name| !name.is_empty()) {
+            Some(name) => {
+                let found = app.db.read(move |tx| tx.find_user_named(&name)).await?;
+                Some(Vec::from_iter(found.map(|user| user.id)))
+            }
+            None => None,
+        };
+        let statuses = self.statuses();
+        let contradiction = statuses.is_none();
+        Ok(PipelineFilter {
+            statuses: statuses.unwrap_or_default(),
+            source: self.source,
+            ref_name: self.r#ref,
+            sha: self.sha,
+            newest,
+            yaml_errors: self.yaml_errors,
+            users: if contradiction { Some(Vec::new()) } else { users },
+            updated_before: self.updated_before,
+            updated_after: self.updated_after,
+            order: self.order_by,
+            descending: self.sort == Sort::Desc,
+        })
+    }
 }
 
 async fn list(
     app: App,
     call: Call<ReadPipelines, ListPipelines>,
 ) -> ApiResult<PagedList<PipelineEntity>> {
-    let (grant, page, params) = (call.grant, call.page, call.params);
-    let newest = newest(&app, &grant, params.scope).await?;
+    let (grant, page) = (call.grant, call.page);
+    let filter = call.params.into_filter(&app, &grant).await?;
     let url = app.urls.at(&grant.facts().full_path);
-    let listed = app.db.read(move |tx| {
-        let users = match params.username.as_deref().filter(|name| !name.is_empty()) {
-            Some(name) => Some(Vec::from_iter(tx.find_user_named(name)?.map(|user| user.id))),
-            None => None,
-        };
-        let statuses = params.statuses();
-        let contradiction = statuses.is_none();
-        let filter = PipelineFilter {
-            statuses: statuses.unwrap_or_default(),
-            source: params.source,
-            ref_name: params.r#ref,
-            sha: params.sha,
-            newest,
-            yaml_errors: params.yaml_errors,
-            users: if contradiction { Some(Vec::new()) } else { users },
-            updated_before: params.updated_before,
-            updated_after: params.updated_after,
-            order: params.order_by,
-            descending: params.sort == Sort::Desc,
-        };
-        actions::list(tx, &grant, &Projects, &filter, page)
-    });
+    let listed = app.db.read(move |tx| actions::list(tx, &grant, &Projects, &filter, page));
     Ok(PagedList(listed.await?.map(|pipeline| PipelineEntity::new(&pipeline, &url))))
 }
 

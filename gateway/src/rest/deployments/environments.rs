@@ -55,7 +55,8 @@ async fn list(
     let filter = EnvironmentFilter {
         name: params.name.filter(|name| !name.is_empty()),
         search: params.search.filter(|search| !search.is_empty()),
-        state: params.states,
+        states: params.states.into_iter().collect(),
+        folder: None,
     };
     if filter.name.is_some() && filter.search.is_some() {
         let text = "name, search cannot be used together";

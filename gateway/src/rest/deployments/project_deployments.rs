@@ -65,7 +65,7 @@ async fn list(
     let found = app.db.read(move |tx| {
         let filter = DeploymentFilter {
             environment: None,
-            status: params.status,
+            statuses: params.status.into_iter().collect(),
             updated_before: params.updated_before,
             updated_after: params.updated_after,
             order: params.order_by,

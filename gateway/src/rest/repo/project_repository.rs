@@ -1,18 +1,13 @@
 //! What a project's repository is made of, where it lies, and care for it.
 
-use std::sync::Arc;
-
 use actix_web::HttpResponse;
+use forge::project::statistics::{LanguageShare, language_shares};
 use kernel::Error;
 use org::{
     policy::{AdminProject, OperateProject, ReadProject},
     project::{STORAGE, store::ProjectStore},
 };
-use repo::{
-    commit::read::deadline,
-    git::{RefName, snapshot as snapshots},
-    jobs::run_maintenance,
-};
+use repo::{git::snapshot as snapshots, jobs::run_maintenance};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -42,23 +37,12 @@ pub struct LanguageShares {
 }
 
 async fn languages(app: App, call: Call<ReadProject>) -> ApiResult<Json<LanguageShares>> {
-    let branch = call.grant.facts().default_branch.clone();
-    let Some(branch) = branch else { return Ok(Json(LanguageShares::default())) };
-    let branch = RefName::branch(&branch).map_err(Error::from)?;
-    let answers = app.answers.clone();
-    let read =
-        app.git_read(call.grant.project(), move |reader| match reader.find_reference(&branch)? {
-            Some(tip) => Ok(answers.languages(reader, tip.target, deadline())?),
-            None => Ok(Arc::default()),
-        });
-    let found = read.await?;
-    let all: u64 = found.iter().map(|(_, bytes)| bytes).sum();
-    let share = |bytes: u64| {
-        let hundredths = (i128::from(bytes) * 1_000_000 / i128::from(all.max(1)) + 50) / 100;
-        let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    let found = language_shares(&app, call.grant.facts()).await?;
+    let percent = |share: &LanguageShare| {
+        let text = format!("{}.{:02}", share.hundredths / 100, share.hundredths % 100);
         text.parse::<serde_json::Number>().map_or(Value::Null, Value::Number)
     };
-    let languages = found.iter().map(|(name, bytes)| ((*name).to_owned(), share(*bytes))).collect();
+    let languages = found.iter().map(|share| (share.name.to_owned(), percent(share))).collect();
     Ok(Json(LanguageShares { languages }))
 }
 

@@ -150,6 +150,7 @@ pub fn filter(
         iteration: iteration(issues.iteration_id, issues.iteration_title),
         health: issues.health_status.map(|health| health.0),
         not: not.map(NotFilter::from).unwrap_or_default(),
+        ..IssueFilter::default()
     })
 }
 
@@ -175,6 +176,7 @@ impl From<NotIssues> for NotFilter {
             weight: not.weight.map(|weight| weight.0),
             epic: not.epic_id.map(|epic| epic.0),
             iteration: iteration(not.iteration_id, not.iteration_title),
+            ..Self::default()
         }
     }
 }

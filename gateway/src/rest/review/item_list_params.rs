@@ -82,6 +82,7 @@ impl FilterItems {
             milestone: self.milestone.map(TextChoice::into_milestone),
             reaction: self.my_reaction_emoji.map(|reaction| reaction.0),
             not,
+            ..Common::default()
         })
     }
 }

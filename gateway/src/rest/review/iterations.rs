@@ -91,6 +91,7 @@ impl ListIterations {
             search,
             updated_after: self.updated_after,
             updated_before: self.updated_before,
+            ..IterationFilter::default()
         })
     }
 }

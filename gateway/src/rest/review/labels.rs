@@ -67,6 +67,7 @@ async fn list(app: App, call: Call<ReadLabels, ListLabels>) -> ApiResult<PagedLi
         of_descendants: false,
         of_projects: false,
         search: call.params.search,
+        name: None,
     };
     listed_page(app, call.grant, listed, call.params.with_counts, call.page).await
 }
@@ -81,6 +82,7 @@ async fn list_group(
         of_descendants: more.include_descendant_groups,
         of_projects: !more.only_group_labels,
         search: inner.search,
+        name: None,
     };
     listed_page(app, call.grant, listed, inner.with_counts, call.page).await
 }

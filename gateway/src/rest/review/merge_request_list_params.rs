@@ -146,13 +146,14 @@ pub fn filter(
         merged_by: requests.merge_user_id,
         deployed: requests.deployed(),
         source_project: requests.source_project_id,
-        source_branch: requests.source_branch.filter(|name| !name.is_empty()),
-        target_branch: requests.target_branch.filter(|name| !name.is_empty()),
+        source_branches: named_branch(requests.source_branch),
+        target_branches: named_branch(requests.target_branch),
         draft: requests.wip.map(|wip| wip == YesOrNo::Yes),
         approved: requests.approved.map(|approved| approved == YesOrNo::Yes),
         approved_by: requests.approved_by_ids.map(|people| people.0),
         approvers: requests.approver_ids.map(|people| people.0),
         not,
+        ..MergeRequestFilter::default()
     };
     if let Some(TextChoice(choice)) = requests.reviewer_username {
         filter.reviewers.push(named(tx, choice)?);
@@ -196,6 +197,10 @@ impl MergeRequestScope {
             }
         }
     }
+}
+
+fn named_branch(name: Option<String>) -> Vec<String> {
+    name.into_iter().filter(|name| !name.is_empty()).collect()
 }
 
 fn named(tx: &mut Tx<'_>, choice: Choice<String>) -> Result<Choice<Vec<UserId>>> {

@@ -80,12 +80,12 @@ async fn list(app: App, call: Call<SignedIn, ListTodos>) -> ApiResult<PagedList<
         }
     };
     let filter = TodoFilter {
-        action: params.action,
-        author: params.author_id,
-        project: params.project_id,
-        group: params.group_id,
-        state: params.state,
-        kind,
+        actions: params.action.into_iter().collect(),
+        authors: params.author_id.into_iter().collect(),
+        projects: params.project_id.into_iter().collect(),
+        groups: params.group_id.into_iter().collect(),
+        states: params.state.into_iter().collect(),
+        kinds: kind.into_iter().collect(),
     };
     let (directory, urls) = (Directory::new(&app.urls), app.urls.clone());
     let found = app.db.read(move |tx| {

@@ -1,11 +1,10 @@
 //! The runners that do the jobs of a group's projects.
 
-use forge::runner::registration;
-use org::hierarchy::above_group;
-use runners::{
-    policy::{AdminGroupRunners, ReadGroupRunners},
-    runner::actions,
+use forge::runner::{
+    lists::{self, RunnerMembership},
+    registration,
 };
+use runners::policy::{AdminGroupRunners, ReadGroupRunners};
 
 use super::runner_params::ListRunners;
 use crate::{
@@ -28,8 +27,8 @@ async fn list(
 ) -> ApiResult<PagedList<RunnerEntity>> {
     let (grant, page, filter) = (call.grant, call.page, call.params.into_filter(true)?);
     let listed = app.db.read(move |tx| {
-        let above = above_group(tx, grant.group())?;
-        let found = actions::list_of_group(tx, &grant, above, &filter, page)?;
+        let membership = RunnerMembership::AllAvailable;
+        let found = lists::of_group(tx, &grant, membership, &filter, page)?;
         Ok(found.map(|runner| RunnerEntity::new(&runner, tx.now)))
     });
     Ok(PagedList(listed.await?))

@@ -1,8 +1,10 @@
 //! The runners that do the jobs of a project.
 
-use forge::{ports::runners::Roles, runner::registration};
+use forge::{
+    ports::runners::Roles,
+    runner::{lists, registration},
+};
 use kernel::ids::RunnerId;
-use org::runner_places::job_homes;
 use runners::{
     policy::{AdminProjectRunners, ReadProjectRunners},
     runner::actions,
@@ -32,10 +34,7 @@ async fn list(
 ) -> ApiResult<PagedList<RunnerEntity>> {
     let (grant, page, filter) = (call.grant, call.page, call.params.into_filter(true)?);
     let listed = app.db.read(move |tx| {
-        let home = job_homes(tx, &[grant.project()])?.pop().ok_or(kernel::Error::missing())?;
-        let groups = if home.group_runners { home.groups } else { Vec::new() };
-        let instance = home.instance_runners;
-        let found = actions::list_of_project(tx, &grant, groups, instance, &filter, page)?;
+        let found = lists::of_project(tx, &grant, &filter, page)?;
         Ok(found.map(|runner| RunnerEntity::new(&runner, tx.now)))
     });
     Ok(PagedList(listed.await?))

@@ -75,7 +75,7 @@ async fn list(
     let actor = grant.actor();
     let RunnerJobOrder::Id = params.order_by;
     let filter = RunnerJobFilter {
-        status: params.status,
+        statuses: params.status.into_iter().collect(),
         projects: None,
         descending: params.sort == Sort::Desc,
     };

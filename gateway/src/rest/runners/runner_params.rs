@@ -34,6 +34,7 @@ impl ListRunners {
             statuses: self.status.into_iter().collect(),
             paused: self.paused,
             tags: self.tag_list.map(|tags| tags.0).unwrap_or_default(),
+            ..RunnerFilter::default()
         };
         match self.scope.as_deref().filter(|scope| !scope.is_empty()) {
             None => {}

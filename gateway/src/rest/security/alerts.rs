@@ -39,6 +39,7 @@ async fn list(app: App, call: Call<ReadAlerts, ListAlerts>) -> ApiResult<PagedLi
     let filter = AlertFilter {
         statuses: params.status.map(|all| all.0).unwrap_or_default(),
         severities: params.severity.map(|all| all.0).unwrap_or_default(),
+        ..AlertFilter::default()
     };
     let Page { items, total } =
         app.db.read(move |tx| actions::list(tx, &grant, &filter, page)).await?;

@@ -67,6 +67,7 @@ async fn list(
         severities: values(params.severity),
         report_types: values(params.report_type),
         resolved_on_default_branch: params.resolved_on_default_branch,
+        ..VulnerabilityFilter::default()
     };
     let listed = app.db.read(move |tx| {
         let project = VulnerableProjectEntity::from(&**grant.facts());

@@ -3,10 +3,11 @@
 mod admin;
 mod ci;
 mod deployments;
+mod geo;
 pub(crate) mod org;
 pub(crate) mod repo;
 pub(crate) mod review;
 pub(crate) mod runners;
-mod security;
+pub(crate) mod security;
 mod server;
 mod shared;

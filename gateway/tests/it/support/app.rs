@@ -6,7 +6,7 @@ use std::{
 };
 
 use db::testing::{TestDatabase, start};
-use forge::{ContentStorage, mail::smtp::MailServer};
+use forge::{ContentStorage, geo::GeoSettings, mail::smtp::MailServer};
 use gateway::{
     app::{App, Limits, Settings, State},
     proxies::Proxies,
@@ -67,6 +67,11 @@ impl TestApp {
         Self::open_with(|settings| settings.forge.inner_networks = networks)
     }
 
+    /// One that runs as this node.
+    pub(crate) fn as_node(node: GeoSettings) -> Self {
+        Self::open_with(|settings| settings.forge.geo = node)
+    }
+
     fn open(limits: Limits, mail: Option<MailServer>) -> Self {
         Self::open_with(|settings| {
             settings.limits = limits;
@@ -88,6 +93,7 @@ impl TestApp {
                 roots: TrustedRoots::default(),
                 inner_networks: Networks::default(),
                 contents: ContentStorage::default(),
+                geo: GeoSettings::default(),
             },
             limits: Limits::default(),
             proxies: Proxies::default(),

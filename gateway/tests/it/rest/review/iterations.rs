@@ -35,7 +35,7 @@ pub(crate) fn iterations(
             let start_date = today.plus(Duration::days(day));
             let due_date = start_date.plus(Duration::days(6));
             let new = NewIteration { title: Some(title), description: None, start_date, due_date };
-            made.push(create(tx, &grant, cadence, &new)?.id);
+            made.push(create(tx, &grant, Some(cadence), &new)?.id);
         }
         Ok(made)
     })
@@ -142,13 +142,13 @@ async fn iterations_of_a_cadence_do_not_overlap() {
             due_date: day(to),
         };
         let (first, second, backwards) = (span(0, 6), span(6, 12), span(20, 20));
-        create(tx, &grant, cadence, &first)?;
+        create(tx, &grant, Some(cadence), &first)?;
         let fails = |done: Result<_, Error>| {
             matches!(done, Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }))
         };
         Ok([
-            fails(create(tx, &grant, cadence, &second)),
-            fails(create(tx, &grant, cadence, &backwards)),
+            fails(create(tx, &grant, Some(cadence), &second)),
+            fails(create(tx, &grant, Some(cadence), &backwards)),
         ])
     });
 

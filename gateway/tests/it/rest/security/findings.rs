@@ -14,7 +14,7 @@ pub(super) fn identifier(kind: &str, value: &str, name: &str) -> Identifier {
 }
 
 /// One of a scanner of source code.
-pub(super) fn finding(title: &str) -> Finding {
+pub(crate) fn finding(title: &str) -> Finding {
     Finding {
         uuid: format!("uuid of {title}"),
         report_type: ReportType::Sast,
@@ -32,6 +32,6 @@ pub(super) fn finding(title: &str) -> Finding {
     }
 }
 
-pub(super) fn keep(app: &TestApp, project: ProjectId, finding: Finding) {
+pub(crate) fn keep(app: &TestApp, project: ProjectId, finding: Finding) {
     app.write(move |tx| tx.save_finding(project, PipelineId(1), &finding));
 }

@@ -3,10 +3,10 @@
 mod alert_integrations;
 mod alert_notes;
 mod alerts;
-mod findings;
+pub(crate) mod findings;
 mod incidents;
 mod metric_images;
-mod monitor;
+pub(crate) mod monitor;
 mod reports;
 mod vulnerabilities;
 mod vulnerability_exports;

@@ -7,35 +7,35 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Person, TestApp};
 
-pub(super) struct Monitor<'a> {
-    pub(super) app: &'a TestApp,
+pub(crate) struct Monitor<'a> {
+    pub(crate) app: &'a TestApp,
     /// From the server's root.
-    pub(super) path: String,
-    pub(super) key: String,
+    pub(crate) path: String,
+    pub(crate) key: String,
 }
 
 impl<'a> Monitor<'a> {
-    pub(super) fn of(app: &'a TestApp, integration: &Value) -> Self {
+    pub(crate) fn of(app: &'a TestApp, integration: &Value) -> Self {
         let url = integration["url"].as_str().expect("an address");
         let path = url.strip_prefix("http://forge.test").expect("an address of ours");
         let key = integration["token"].as_str().expect("a key").to_owned();
         Self { app, path: format!("/{path}"), key }
     }
 
-    pub(super) async fn send_to(&self, path: &str, body: &[u8]) -> Answer {
+    pub(crate) async fn send_to(&self, path: &str, body: &[u8]) -> Answer {
         let caller = self.app.anonymous().sending("Authorization", &format!("Bearer {}", self.key));
         caller.send_bytes(Method::POST, path, "application/json", body).await
     }
 
-    pub(super) async fn send_text(&self, body: &str) -> Answer {
+    pub(crate) async fn send_text(&self, body: &str) -> Answer {
         self.send_to(&self.path, body.as_bytes()).await
     }
 
-    pub(super) async fn send(&self, body: Value) -> Answer {
+    pub(crate) async fn send(&self, body: Value) -> Answer {
         self.send_text(&body.to_string()).await
     }
 
-    pub(super) async fn send_by_password(&self, user: &str, body: Value) -> Answer {
+    pub(crate) async fn send_by_password(&self, user: &str, body: Value) -> Answer {
         let pair = BASE64.encode(format!("{user}:{}", self.key));
         let caller = self.app.anonymous().sending("Authorization", &format!("Basic {pair}"));
         caller.post(&self.path, body).await
@@ -43,7 +43,7 @@ impl<'a> Monitor<'a> {
 }
 
 /// A project with an integration of this kind.
-pub(super) async fn set_up<'a>(
+pub(crate) async fn set_up<'a>(
     app: &'a TestApp,
     kind: &str,
 ) -> (ProjectId, Person<'a>, Monitor<'a>) {
@@ -53,7 +53,7 @@ pub(super) async fn set_up<'a>(
     (project, mia, Monitor::of(app, &integration))
 }
 
-pub(super) async fn integrate(mia: &Person<'_>, project: ProjectId, more: Value) -> Value {
+pub(crate) async fn integrate(mia: &Person<'_>, project: ProjectId, more: Value) -> Value {
     let mut new = json!({ "name": "My Monitor", "active": true });
     for (name, value) in more.as_object().expect("fields") {
         new[name] = value.clone();
@@ -62,13 +62,13 @@ pub(super) async fn integrate(mia: &Person<'_>, project: ProjectId, more: Value)
     mia.post(&path, new).await.created()
 }
 
-pub(super) async fn alerts(person: &Person<'_>, project: ProjectId) -> Vec<Value> {
+pub(crate) async fn alerts(person: &Person<'_>, project: ProjectId) -> Vec<Value> {
     let listed = person.get(&format!("/projects/{project}/alert_management_alerts")).await.ok();
     listed.as_array().expect("a list").clone()
 }
 
 /// A call of Prometheus with these alerts.
-pub(super) fn prometheus(all: &[Value]) -> Value {
+pub(crate) fn prometheus(all: &[Value]) -> Value {
     json!({
         "version": "4", "groupKey": "k", "status": "firing", "receiver": "r", "groupLabels": {}, "commonLabels": {},
         "commonAnnotations": {}, "externalURL": "u", "alerts": all,

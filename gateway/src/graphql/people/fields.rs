@@ -1,0 +1,355 @@
+//! The fields of users, and the queries for them.
+
+use std::{collections::HashMap, sync::Arc};
+
+use db::Tx;
+use forge::user::visibility::sees_people;
+use graphql::{Arguments, Failure, Fields, Registry, Value};
+use kernel::{
+    AccessLevel, Actor, Result,
+    ids::{NamespaceId, UserId},
+};
+use org::{
+    member::Member,
+    namespace::{
+        GroupFilter, Namespace,
+        list::GroupLists as _,
+        locations,
+        model::{GroupOrder, Reach, TreeLevel},
+    },
+    project::list::{Order, OrderBy, ProjectFilter, ProjectLists as _, ProjectSet, Sort},
+    status::{Availability, Status, actions::statuses, emoji},
+    user::{
+        User, UserFilter,
+        account::AccountStore as _,
+        list::{Order as UserOrder, UserLists as _},
+        list_rules::ensure_may_list,
+        model::FullUser,
+        store::UserStore as _,
+    },
+    user_activity::{SourceKind, group_counts, memberships_of},
+};
+
+use super::record::{of_id, user};
+use crate::{
+    entities::org::brief_user::BriefUser,
+    graphql::{
+        context::Context,
+        failure::failure_of,
+        groups,
+        loaders::{BatchLoader, Loaders},
+        members,
+        numbered_list::NumberedList,
+        projects,
+        values::{ids, path_of, texts},
+    },
+    rest::shared::people::reads_profile,
+};
+
+/// What is loaded of users beside their rows.
+struct UserLoaders {
+    full: BatchLoader<UserId, Arc<FullUser>>,
+    statuses: BatchLoader<UserId, Arc<Status>>,
+    group_counts: BatchLoader<UserId, i64>,
+    group_memberships: BatchLoader<UserId, Arc<Vec<Member>>>,
+    project_memberships: BatchLoader<UserId, Arc<Vec<Member>>>,
+}
+
+impl UserLoaders {
+    fn of(loaders: &Loaders, reader: Actor) -> Arc<Self> {
+        loaders.of(|db| Self {
+            full: BatchLoader::new(db, move |tx, ids| {
+                let users = tx.users_by_id(ids)?.into_values().collect();
+                let full = tx.full_users(users, reader.id)?.into_iter();
+                Ok(full.map(|full| (full.user.id, Arc::new(full))).collect())
+            }),
+            statuses: BatchLoader::new(db, |tx, ids| {
+                let found = statuses(tx, ids)?.into_iter();
+                Ok(found.map(|(user, status)| (user, Arc::new(status))).collect())
+            }),
+            group_counts: BatchLoader::new(db, group_counts),
+            group_memberships: BatchLoader::new(db, |tx, ids| {
+                memberships(tx, ids, SourceKind::Namespace)
+            }),
+            project_memberships: BatchLoader::new(db, |tx, ids| {
+                memberships(tx, ids, SourceKind::Project)
+            }),
+        })
+    }
+}
+
+fn memberships(
+    tx: &mut Tx<'_>,
+    users: &[UserId],
+    kind: SourceKind,
+) -> Result<HashMap<UserId, Arc<Vec<Member>>>> {
+    let found = memberships_of(tx, users, kind)?.into_iter();
+    Ok(found.map(|(user, members)| (user, Arc::new(members))).collect())
+}
+
+pub(in crate::graphql) fn register(registry: &mut Registry<Context>) {
+    registry.composed(&["SavedReply", "Snippet", "UserCallout", "UserPermissions", "UserStatus"]);
+    registry
+        .query()
+        .lookup("currentUser", |_, _, context| async move {
+            let own = context.user().map(|own| user(BriefUser::new(&context.app.urls, own)));
+            Ok(own.into())
+        })
+        .lookup("user", |_, arguments, context| async move { one(&context, &arguments).await })
+        .lookup("users", |_, arguments, context| async move { list(&context, &arguments).await });
+    add_fields::<BriefUser>(registry.object("UserCore"));
+}
+
+/// The fields of the interface `User`, for any record that holds a user.
+pub fn add_fields<'r, T: AsRef<BriefUser> + Send + Sync + 'static>(
+    fields: Fields<'r, Context, T>,
+) -> Fields<'r, Context, T> {
+    fields
+        .plain("avatarUrl", |record| record.as_ref().avatar_url.clone().into())
+        .plain("id", |record| Value::gid("User", record.as_ref().id))
+        .plain("name", |record| record.as_ref().name.as_str().into())
+        .plain("state", |record| record.as_ref().state.to_string().into())
+        .plain("username", |record| record.as_ref().username.as_str().into())
+        .plain("webUrl", |record| record.as_ref().web_url.as_str().into())
+        .plain("userPermissions", |_| {
+            Value::fields("UserPermissions", [("createSnippet", false.into())])
+        })
+        .lookup("webPath", |record: Arc<T>, _, context| async move {
+            Ok(path_of(&context.app.urls, &(*record).as_ref().web_url).into())
+        })
+        .lookup("bot", |record: Arc<T>, _, context| async move {
+            Ok(row(&context, id_of(&*record)).await?.is_some_and(|user| user.bot).into())
+        })
+        .lookup("email", |record: Arc<T>, _, context| async move {
+            public_email(&context, id_of(&*record)).await
+        })
+        .lookup("publicEmail", |record: Arc<T>, _, context| async move {
+            public_email(&context, id_of(&*record)).await
+        })
+        .lookup("groupCount", |record: Arc<T>, _, context| async move {
+            let id = id_of(&*record);
+            if !is_told_of(context.actor(), id) {
+                return Ok(Value::Null);
+            }
+            let loaders = UserLoaders::of(&context.loaders, context.actor());
+            Ok(loaders.group_counts.load(id).await?.unwrap_or_default().into())
+        })
+        .lookup("groupMemberships", |record: Arc<T>, arguments, context| async move {
+            let loaders = UserLoaders::of(&context.loaders, context.actor());
+            let found = loaders.group_memberships.load(id_of(&*record)).await?;
+            members::seen(&context, &arguments.page()?, found).await
+        })
+        .lookup("projectMemberships", |record: Arc<T>, arguments, context| async move {
+            let loaders = UserLoaders::of(&context.loaders, context.actor());
+            let found = loaders.project_memberships.load(id_of(&*record)).await?;
+            members::seen(&context, &arguments.page()?, found).await
+        })
+        .lookup("groups", |record: Arc<T>, arguments, context| async move {
+            groups_of(&context, id_of(&*record), &arguments).await
+        })
+        .lookup("location", |record: Arc<T>, _, context| async move {
+            let full = full(&context, id_of(&*record)).await?;
+            Ok(full.and_then(|full| full.profile.location.clone()).into())
+        })
+        .lookup("namespace", |record: Arc<T>, _, context| async move {
+            personal_namespace(&context, id_of(&*record)).await
+        })
+        .lookup("starredProjects", |record: Arc<T>, arguments, context| async move {
+            starred_projects(&context, id_of(&*record), &arguments).await
+        })
+        .lookup("status", |record: Arc<T>, _, context| async move {
+            status(&context, id_of(&*record)).await
+        })
+        .none(&[
+            "callouts",
+            "gitpodEnabled",
+            "preferencesGitpodPath",
+            "profileEnableGitpodPath",
+            "savedReplies",
+            "snippets",
+        ])
+}
+
+fn id_of(record: &impl AsRef<BriefUser>) -> UserId {
+    UserId(record.as_ref().id)
+}
+
+async fn row(context: &Context, id: UserId) -> Result<Option<Arc<User>>, Failure> {
+    context.loaders.users.load(id).await
+}
+
+/// What profiles tell, for callers who say who they are.
+async fn full(context: &Context, id: UserId) -> Result<Option<Arc<FullUser>>, Failure> {
+    match context.user() {
+        Some(_) => UserLoaders::of(&context.loaders, context.actor()).full.load(id).await,
+        None => Ok(None),
+    }
+}
+
+/// Whether the caller is the user or an administrator.
+fn is_told_of(actor: Actor, user: UserId) -> bool {
+    actor.admin || actor.id == Some(user)
+}
+
+async fn public_email(context: &Context, id: UserId) -> Result<Value, Failure> {
+    if context.user().is_none() {
+        return Ok(Value::Null);
+    }
+    let found = row(context, id).await?;
+    let email = found.and_then(|user| user.public_email.clone());
+    Ok(email.filter(|email| !email.is_empty()).into())
+}
+
+async fn personal_namespace(context: &Context, id: UserId) -> Result<Value, Failure> {
+    let home = full(context, id).await?.and_then(|full| full.namespace_id);
+    match home {
+        Some(home) if is_told_of(context.actor(), id) => {
+            groups::namespace_of_id(context, home).await
+        }
+        _ => Ok(Value::Null),
+    }
+}
+
+async fn status(context: &Context, id: UserId) -> Result<Value, Failure> {
+    let actor = context.actor();
+    if actor.id.is_none()
+        && !context.app.db.peek(move |tx| sees_people(tx, actor)).await.map_err(failure_of)?
+    {
+        return Ok(Value::Null);
+    }
+    let found = UserLoaders::of(&context.loaders, actor).statuses.load(id).await?;
+    Ok(found.map_or(Value::Null, |status| {
+        let availability = match status.availability {
+            Availability::NotSet => "NOT_SET",
+            Availability::Busy => "BUSY",
+        };
+        let message = status.message.as_deref();
+        Value::fields(
+            "UserStatus",
+            [
+                ("availability", availability.into()),
+                ("emoji", status.emoji.as_str().into()),
+                ("message", message.into()),
+                ("messageHtml", message.map(emoji::html).into()),
+            ],
+        )
+    }))
+}
+
+/// A user by id or by name.
+async fn one(context: &Context, arguments: &Arguments) -> Result<Value, Failure> {
+    let id = arguments.maybe_gid("id", &["User"])?;
+    let name = arguments.maybe_text("username");
+    if id.is_some() == name.is_some() {
+        return Err(Failure::one_of(&["id", "username"]));
+    }
+    let caller = context.signed_in()?;
+    if let Some(id) = id {
+        context.app.rates.check_person(caller).map_err(failure_of)?;
+        return of_id(context, UserId(id)).await;
+    }
+    let name = name.unwrap_or_default();
+    let found = context.app.db.peek(move |tx| tx.find_user_named(&name)).await;
+    let found = found.map_err(failure_of)?;
+    Ok(found.map_or(Value::Null, |found| user(BriefUser::new(&context.app.urls, &found))))
+}
+
+const EITHER: &str = "Provide either a list of usernames or ids";
+
+async fn list(context: &Context, arguments: &Arguments) -> Result<Value, Failure> {
+    context.signed_in()?;
+    let page = arguments.page()?;
+    let (ids, names) = (ids(arguments, "ids", &["User"])?, texts(arguments, "usernames")?);
+    if ids.is_some() && names.is_some() {
+        return Err(Failure::message(EITHER));
+    }
+    let filter = UserFilter {
+        search: arguments.maybe_text("search").filter(|text| !text.is_empty()),
+        admins: arguments.flag("admins"),
+        ids: ids.map(|ids| ids.into_iter().map(UserId).collect()),
+        usernames: names,
+        order: match arguments.text("sort")?.to_lowercase().as_str() {
+            "updated_asc" | "updated_desc" => UserOrder::UpdatedAt,
+            _ => UserOrder::CreatedAt,
+        },
+        descending: arguments.text("sort")?.to_lowercase().ends_with("_desc"),
+        ..UserFilter::default()
+    };
+    let (actor, window) = (context.actor(), page.clone());
+    let found = context.app.db.read(move |tx| {
+        ensure_may_list(tx, actor, &filter)?;
+        // Every order here is by dates, which callers see in the records themselves.
+        let (order, descending) = (filter.order, filter.descending);
+        let filter = UserFilter { order, descending, ..filter.allowed_for(actor) };
+        NumberedList::read(&window, |request| tx.users(&filter, request))
+    });
+    let found = found.await.map_err(failure_of)?;
+    let urls = &context.app.urls;
+    Ok(found.connection(&page, |found| user(BriefUser::new(urls, &found))).into())
+}
+
+/// Groups of which somebody is a member, for themselves and administrators.
+async fn groups_of(context: &Context, id: UserId, arguments: &Arguments) -> Result<Value, Failure> {
+    let (page, actor) = (arguments.page()?, context.actor());
+    let Some(user) = row(context, id).await?.filter(|_| is_told_of(actor, id)) else {
+        return Ok(Value::Null);
+    };
+    let search = arguments.maybe_text("search").filter(|text| !text.trim().is_empty());
+    let scope = arguments.maybe_enum("permissionScope");
+    let window = page.clone();
+    let found = context.app.db.read(move |tx| {
+        let found = NumberedList::read(&window, |request| match scope.as_deref() {
+            Some("CREATE_PROJECTS" | "TRANSFER_PROJECTS") => {
+                locations::for_projects(tx, user.actor(), search.as_deref(), request)
+            }
+            other => {
+                let level = match other {
+                    Some(_) => AccessLevel::Maintainer,
+                    None => AccessLevel::Minimal,
+                };
+                let reach = Reach::AtLeast { user: id, level };
+                tx.groups(&membership(user.actor(), reach, search.clone()), request)
+            }
+        })?;
+        Ok(found.map(|group: Namespace| group.id))
+    });
+    let found: NumberedList<NamespaceId> = found.await.map_err(failure_of)?;
+    groups::connection(context, &page, found).await
+}
+
+fn membership(actor: Actor, reach: Reach, search: Option<String>) -> GroupFilter {
+    GroupFilter {
+        actor,
+        reach,
+        place: TreeLevel::Anywhere,
+        search,
+        skip: Vec::new(),
+        ids: None,
+        attributes: Vec::new(),
+        elsewhere: false,
+        order: GroupOrder::Name,
+        descending: false,
+        after: None,
+    }
+}
+
+async fn starred_projects(
+    context: &Context,
+    id: UserId,
+    arguments: &Arguments,
+) -> Result<Value, Failure> {
+    let (page, actor) = (arguments.page()?, context.actor());
+    // What a person keeps to themselves looks like nothing.
+    let owner = row(context, id).await?.filter(|user| reads_profile(actor, user));
+    let filter = ProjectFilter {
+        among: owner.map_or(ProjectSet::Nothing, |user| ProjectSet::StarredBy(user.id)),
+        search: arguments.maybe_text("search"),
+        ..ProjectFilter::default()
+    };
+    let order = Order { by: OrderBy::Id, sort: Sort::Descending };
+    let window = page.clone();
+    let found = context.app.db.read(move |tx| {
+        NumberedList::read(&window, |request| tx.projects(actor, &filter, order, request))
+    });
+    projects::connection(context, &page, found.await.map_err(failure_of)?).await
+}

@@ -1,0 +1,77 @@
+//! Pipelines, stages, jobs, CI configurations, variables, schedules and job tokens.
+
+mod config;
+mod enum_names;
+pub mod home;
+mod job;
+mod job_mutations;
+pub mod lists;
+pub mod loaders;
+mod pipeline;
+mod pipeline_mutations;
+mod schedule_mutations;
+mod schedules;
+mod settings;
+mod stage;
+mod status;
+mod test_reports;
+mod variables;
+
+use graphql::Registry;
+
+use super::context::Context;
+
+pub use enum_names::{name_of, value_of, values_of};
+pub use home::Home;
+pub use job::{JobRecord, job, job_of_id, jobs_of_rows};
+pub use pipeline::{PipelineRecord, of_id, pipeline};
+
+pub(super) fn register(registry: &mut Registry<Context>) {
+    registry.composed(&[
+        "CiApplicationSettings",
+        "CiBuildNeed",
+        "CiConfigGroup",
+        "CiConfigInclude",
+        "CiConfigJob",
+        "CiConfigJobRestriction",
+        "CiConfigNeed",
+        "CiConfigStage",
+        "CiConfigVariable",
+        "CiGroupVariable",
+        "CiInstanceVariable",
+        "CiJobArtifact",
+        "CiManualVariable",
+        "CiMinutesNamespaceMonthlyUsage",
+        "CiProjectVariable",
+        "CiTemplate",
+        "CodeQualityDegradation",
+        "DetailedStatus",
+        "JobPermissions",
+        "PipelineAnalytics",
+        "PipelineCounts",
+        "PipelineMessage",
+        "PipelinePermissions",
+        "PipelineSchedulePermissions",
+        "PipelineScheduleVariable",
+        "PipelineSecurityReportFinding",
+        "RecentFailures",
+        "SecurityReportSummary",
+        "SecurityReportSummarySection",
+        "StatusAction",
+        "TestCase",
+        "TestReportTotal",
+        "TestSuiteSummary",
+    ]);
+    pipeline::register(registry);
+    lists::register(registry);
+    stage::register(registry);
+    job::register(registry);
+    test_reports::register(registry);
+    config::register(registry);
+    variables::register(registry);
+    schedules::register(registry);
+    settings::register(registry);
+    pipeline_mutations::register(registry);
+    job_mutations::register(registry);
+    schedule_mutations::register(registry);
+}

@@ -1,0 +1,398 @@
+//! The fields of projects.
+
+use std::sync::Arc;
+
+use forge::{
+    commit::compare::divergence,
+    pipeline::config_path,
+    project::statistics::{LanguageShare, language_shares},
+};
+use futures_util::future::try_join_all;
+use graphql::{Arguments, Connection, Failure, Fields, Value};
+use kernel::{AccessLevel, Feature, ids::ProjectId};
+use org::{
+    member::{MemberSource, Relations, related::RelatedMembers},
+    policy::{ForkProject, ReadProjectMembers},
+    project::{
+        forks,
+        settings::{ExpirationPolicy, MergeMethod, SquashOption},
+    },
+};
+use repo::{
+    policy::{ReadCode, ReadPushRule},
+    push_rule::{Terms, actions::enforced_in},
+};
+use review::{
+    Home,
+    policy::{ReadIssues, ReadLabels},
+};
+
+use super::{
+    permissions::permissions,
+    record::{ProjectRecord, bytes},
+};
+use crate::graphql::{
+    context::Context,
+    failure::{failure_of, visible},
+    groups, iterations, labels,
+    loaders::BatchLoader,
+    members, milestones, repository,
+    values::{markdown, time},
+};
+
+/// A setting of the project, as a value.
+macro_rules! setting {
+    ($name:ident) => {
+        |record| record.settings().map(|settings| settings.$name.clone()).into()
+    };
+}
+
+pub(super) fn add(fields: Fields<'_, Context, ProjectRecord>) {
+    let fields = add_plain(fields);
+    let fields = add_settings(fields);
+    let fields = add_lookups(fields);
+    let fields = add_lists(fields);
+    fields.none(&[
+        "actualRepositorySizeLimit",
+        "agentConfigurations",
+        "apiFuzzingCiConfiguration",
+        "clusterAgent",
+        "clusterAgents",
+        "codeCoverageSummary",
+        "complianceFrameworks",
+        "containerRepositories",
+        "containerRepositoriesCount",
+        "corpuses",
+        "dastProfile",
+        "dastProfiles",
+        "dastScannerProfiles",
+        "dastSiteProfile",
+        "dastSiteProfiles",
+        "dastSiteValidations",
+        "dora",
+        "grafanaIntegration",
+        "incidentManagementTimelineEventTags",
+        "jiraImportStatus",
+        "jiraImports",
+        "jitsuKey",
+        "networkPolicies",
+        "packages",
+        "packagesCleanupPolicy",
+        "pathLocks",
+        "productAnalyticsDashboards",
+        "release",
+        "releases",
+        "requirement",
+        "requirements",
+        "requirementStatesCount",
+        "sastCiConfiguration",
+        "scanExecutionPolicies",
+        "scanResultPolicies",
+        "sentryDetailedError",
+        "sentryErrors",
+        "serviceDeskAddress",
+        "snippets",
+        "terraformState",
+        "terraformStates",
+        "timelogCategories",
+    ]);
+}
+
+type ProjectFields<'r> = Fields<'r, Context, ProjectRecord>;
+
+/// What the project's row and its REST record tell.
+fn add_plain(fields: ProjectFields<'_>) -> ProjectFields<'_> {
+    fields
+        .plain("archived", |record| record.shown.project.archived.into())
+        .plain("avatarUrl", |record| record.entity.basic.avatar_url.clone().into())
+        .plain("containerRegistryEnabled", |record| record.entity.container_registry_enabled.into())
+        .plain("createdAt", |record| time(record.shown.project.created_at))
+        .plain("description", |record| record.shown.project.description.clone().into())
+        .plain("forksCount", |record| record.shown.project.forks_count.into())
+        .plain("fullPath", |record| record.shown.project.full_path.as_str().into())
+        .plain("httpUrlToRepo", |record| record.entity.basic.http_url_to_repo.as_str().into())
+        .plain("id", |record| Value::gid("Project", record.id()))
+        .plain("importStatus", |record| record.shown.project.import_status.as_str().into())
+        .plain("issuesEnabled", |record| record.entity.issues_enabled.into())
+        .plain("jobsEnabled", |record| record.entity.jobs_enabled.into())
+        .plain("lastActivityAt", |record| time(record.shown.project.last_activity_at))
+        .plain("mergeRequestsEnabled", |record| record.entity.merge_requests_enabled.into())
+        .plain("name", |record| record.shown.project.name.as_str().into())
+        .plain("nameWithNamespace", |record| record.shown.project.full_name.as_str().into())
+        .plain("openIssuesCount", |record| record.entity.open_issues_count.into())
+        .plain("path", |record| record.shown.project.path.as_str().into())
+        .plain("repositorySizeExcess", |_| 0.0.into())
+        .plain("snippetsEnabled", |record| record.entity.snippets_enabled.into())
+        .plain("sshUrlToRepo", |record| record.entity.basic.ssh_url_to_repo.as_str().into())
+        .plain("starCount", |record| record.shown.project.star_count.into())
+        .plain("statistics", statistics)
+        .plain("tagList", |record| record.shown.topics.join(", ").into())
+        .plain("topics", |record| record.shown.topics.clone().into())
+        .plain("userPermissions", permissions)
+        .plain("visibility", |record| record.shown.project.visibility.to_string().into())
+        .plain("webUrl", |record| record.web_url().into())
+        .plain("wikiEnabled", |record| record.entity.wiki_enabled.into())
+}
+
+fn add_settings(fields: ProjectFields<'_>) -> ProjectFields<'_> {
+    fields
+        .plain("allowMergeOnSkippedPipeline", setting!(allow_merge_on_skipped_pipeline))
+        .plain("autocloseReferencedIssues", setting!(autoclose_referenced_issues))
+        .plain("containerExpirationPolicy", |record| {
+            let policy = record
+                .settings()
+                .and_then(|settings| settings.container_expiration_policy.as_ref());
+            policy.map(|policy| expiration_policy(record, policy)).into()
+        })
+        .plain("lfsEnabled", setting!(lfs_enabled))
+        .plain("mergeCommitTemplate", setting!(merge_commit_template))
+        .plain("mergeRequestsFfOnlyEnabled", |record| {
+            let is_forward = |method| method == MergeMethod::FastForward;
+            record.settings().map(|settings| is_forward(settings.merge_method)).into()
+        })
+        .plain(
+            "onlyAllowMergeIfAllDiscussionsAreResolved",
+            setting!(only_allow_merge_if_all_discussions_are_resolved),
+        )
+        .plain("onlyAllowMergeIfAllStatusChecksPassed", |_| false.into())
+        .plain("onlyAllowMergeIfPipelineSucceeds", setting!(only_allow_merge_if_pipeline_succeeds))
+        .plain("printingMergeRequestLinkEnabled", setting!(printing_merge_request_link_enabled))
+        .plain("publicJobs", setting!(public_jobs))
+        .plain("removeSourceBranchAfterMerge", setting!(remove_source_branch_after_merge))
+        .plain("requestAccessEnabled", setting!(request_access_enabled))
+        .plain("serviceDeskEnabled", setting!(service_desk_enabled))
+        .plain("sharedRunnersEnabled", setting!(shared_runners_enabled))
+        .plain("squashCommitTemplate", setting!(squash_commit_template))
+        .plain("squashReadOnly", |record| {
+            let fixed = |option| matches!(option, SquashOption::Always | SquashOption::Never);
+            record.settings().is_some_and(|settings| fixed(settings.squash_option)).into()
+        })
+        .plain("suggestionCommitMessage", setting!(suggestion_commit_message))
+}
+
+fn add_lookups(fields: ProjectFields<'_>) -> ProjectFields<'_> {
+    fields
+        .lookup("ciConfigPathOrDefault", |record, _, context| async move {
+            // Where a project keeps it is told to those who read the code.
+            let own = record.settings().and_then(|settings| settings.ci_config_path.as_deref());
+            Ok(config_path(&context.app, own.filter(|_| record.may::<ReadCode>())).into())
+        })
+        .lookup("descriptionHtml", |record, _, context| async move {
+            let text = record.shown.project.description.as_deref();
+            markdown(&context.app, text, Some(record.id())).await
+        })
+        .lookup("forkDetails", |record, arguments, context| async move {
+            fork_details(&context, &record, arguments.maybe_text("ref")).await
+        })
+        .reads_git("forkDetails")
+        .ability("forkDetails", "ReadCode")
+        .lookup("group", |record, _, context| async move {
+            groups::of_id(&context, record.shown.namespace.id).await
+        })
+        .lookup("languages", |record, _, context| async move { languages(&context, &record).await })
+        .reads_git("languages")
+        .lookup("namespace", |record, _, context| async move {
+            groups::namespace_of_id(&context, record.shown.namespace.id).await
+        })
+        .lookup(
+            "pushRules",
+            |record, _, context| async move { push_rules(&context, &record).await },
+        )
+        .ability("pushRules", "ReadPushRule")
+        .lookup("repository", |record, _, _| async move {
+            // Where the repository is switched off for the caller, there is none.
+            let grant = visible(record.grant::<ReadCode>())?;
+            Ok(grant.map_or(Value::Null, |grant| repository::repository(record.clone(), grant)))
+        })
+        .ability("repository", "ReadCode")
+}
+
+fn add_lists(fields: ProjectFields<'_>) -> ProjectFields<'_> {
+    fields
+        .lookup("branchRules", |record, arguments, context| async move {
+            let matches = arguments.selects("nodes.matchingBranchesCount");
+            repository::branch_rules(&context, &record, &arguments.page()?, matches).await
+        })
+        .ability("branchRules", "ReadCode")
+        .lookup("forkTargets", |record, arguments, context| async move {
+            fork_targets(&context, &record, &arguments).await
+        })
+        .ability("forkTargets", "ForkProject")
+        .lookup("iterations", |record, arguments, context| async move {
+            iterations::of_project(&context, record.grant(), &arguments).await
+        })
+        .ability("iterations", "ReadIssues")
+        .lookup("iterationCadences", |record, arguments, context| async move {
+            if !record.may::<ReadIssues>() {
+                return Ok(Value::Null);
+            }
+            iterations::cadences_of(&context, Home::Project(record.id()), &arguments).await
+        })
+        .ability("iterationCadences", "ReadIssues")
+        .lookup("label", |record, arguments, context| async move {
+            labels::named(&context, record.grant::<ReadLabels>(), arguments.text("title")?).await
+        })
+        .ability("label", "ReadLabels")
+        .lookup("labels", |record, arguments, context| async move {
+            labels::of_project(&context, record.grant(), &arguments).await
+        })
+        .ability("labels", "ReadLabels")
+        .lookup("milestones", |record, arguments, context| async move {
+            milestones::of_project(&context, record.grant(), &arguments).await
+        })
+        .ability("milestones", "ReadMilestones")
+        .lookup("projectMembers", |record, arguments, context| async move {
+            members_of(&context, &record, &arguments).await
+        })
+        .ability("projectMembers", "ReadProjectMembers")
+}
+
+/// Sizes, for reporters and above.
+fn statistics(record: &ProjectRecord) -> Value {
+    let Some(found) = &record.entity.statistics else { return Value::Null };
+    Value::fields(
+        "ProjectStatistics",
+        [
+            ("buildArtifactsSize", bytes(found.job_artifacts_size)),
+            ("commitCount", bytes(found.commit_count)),
+            ("containerRegistrySize", Value::Null),
+            ("lfsObjectsSize", bytes(found.lfs_objects_size)),
+            ("packagesSize", bytes(found.packages_size)),
+            ("pipelineArtifactsSize", bytes(found.pipeline_artifacts_size)),
+            ("repositorySize", bytes(found.repository_size)),
+            ("snippetsSize", bytes(found.snippets_size)),
+            ("storageSize", bytes(found.storage_size)),
+            ("uploadsSize", bytes(found.uploads_size)),
+            ("wikiSize", bytes(found.wiki_size)),
+        ],
+    )
+}
+
+fn expiration_policy(record: &ProjectRecord, policy: &ExpirationPolicy) -> Value {
+    let cadence = match policy.cadence.as_deref() {
+        Some("7d") => "EVERY_WEEK",
+        Some("14d") => "EVERY_TWO_WEEKS",
+        Some("1month") => "EVERY_MONTH",
+        Some("3month") => "EVERY_THREE_MONTHS",
+        _ => "EVERY_DAY",
+    };
+    let keep = policy.keep_n.and_then(|number| match number {
+        1 => Some("ONE_TAG"),
+        5 => Some("FIVE_TAGS"),
+        10 => Some("TEN_TAGS"),
+        25 => Some("TWENTY_FIVE_TAGS"),
+        50 => Some("FIFTY_TAGS"),
+        100 => Some("ONE_HUNDRED_TAGS"),
+        _ => None,
+    });
+    let age = policy.older_than.as_deref().and_then(|age| match age {
+        "7d" => Some("SEVEN_DAYS"),
+        "14d" => Some("FOURTEEN_DAYS"),
+        "30d" => Some("THIRTY_DAYS"),
+        "60d" => Some("SIXTY_DAYS"),
+        "90d" => Some("NINETY_DAYS"),
+        _ => None,
+    });
+    Value::fields(
+        "ContainerExpirationPolicy",
+        [
+            ("cadence", cadence.into()),
+            ("createdAt", time(record.shown.project.created_at)),
+            ("enabled", policy.enabled.into()),
+            ("keepN", keep.into()),
+            ("nameRegex", policy.name_regex.clone().into()),
+            ("nameRegexKeep", policy.name_regex_keep.clone().into()),
+            ("nextRunAt", Value::Null),
+            ("olderThan", age.into()),
+            ("updatedAt", time(record.shown.project.updated_at)),
+        ],
+    )
+}
+
+/// How a branch of a fork compares with the default branch of its source.
+async fn fork_details(
+    context: &Context,
+    record: &ProjectRecord,
+    branch: Option<String>,
+) -> Result<Value, Failure> {
+    let source = record.shown.full.as_ref().and_then(|full| full.forked_from.as_ref());
+    let Some(source) =
+        source.filter(|source| source.who.reads(Feature::Repository, AccessLevel::Reporter))
+    else {
+        return Ok(Value::Null);
+    };
+    let Some(grant) = visible(record.grant::<ReadCode>())? else { return Ok(Value::Null) };
+    let branch = branch.or_else(|| record.facts.default_branch.clone());
+    let (Some(branch), Some(base)) = (branch, source.project.default_branch.clone()) else {
+        return Ok(Value::Null);
+    };
+    let base = (source.project.id, base);
+    let compared = divergence(&context.app, &grant, branch, base).await;
+    Ok(visible(compared)?.map_or(Value::Null, |(ahead, behind)| {
+        Value::fields("ForkDetails", [("ahead", ahead.into()), ("behind", behind.into())])
+    }))
+}
+
+async fn languages(context: &Context, record: &ProjectRecord) -> Result<Value, Failure> {
+    let Some(found) = visible(language_shares(&context.app, &record.facts).await)? else {
+        return Ok(Value::Null);
+    };
+    let language = |share: &LanguageShare| {
+        let percent = f64::from(i32::try_from(share.hundredths).unwrap_or(i32::MAX)) / 100.0;
+        Value::fields(
+            "RepositoryLanguage",
+            [("name", share.name.into()), ("color", Value::Null), ("share", percent.into())],
+        )
+    };
+    Ok(Value::list(found.iter().map(language)))
+}
+
+/// Loads what is demanded of pushes to projects.
+struct PushRuleLoader(BatchLoader<ProjectId, Terms>);
+
+async fn push_rules(context: &Context, record: &ProjectRecord) -> Result<Value, Failure> {
+    if !record.may::<ReadPushRule>() {
+        return Ok(Value::Null);
+    }
+    let rules = context.loaders.of(|db| PushRuleLoader(BatchLoader::new(db, enforced_in)));
+    Ok(rules.0.load(record.id()).await?.map_or(Value::Null, |terms| {
+        let signed = terms.reject_unsigned_commits;
+        Value::fields("PushRules", [("rejectUnsignedCommits", signed.into())])
+    }))
+}
+
+async fn fork_targets(
+    context: &Context,
+    record: &ProjectRecord,
+    arguments: &Arguments,
+) -> Result<Value, Failure> {
+    let page = arguments.page()?;
+    let Some(grant) = visible(record.grant::<ForkProject>())? else { return Ok(Value::Null) };
+    let search = arguments.maybe_text("search");
+    let found = context.app.db.read(move |tx| forks::targets(tx, &grant, search.as_deref()));
+    let found = found.await.map_err(failure_of)?;
+    let targets = found.iter().map(|target| groups::namespace_of_id(context, target.id));
+    let targets = try_join_all(targets).await?;
+    Ok(Connection::of_list(&page, targets).into())
+}
+
+async fn members_of(
+    context: &Context,
+    record: &Arc<ProjectRecord>,
+    arguments: &Arguments,
+) -> Result<Value, Failure> {
+    let Some(grant) = visible(record.grant::<ReadProjectMembers>())? else {
+        return Ok(Value::Null);
+    };
+    let relations = arguments.texts("relations");
+    let has = |relation: &str| relations.iter().any(|given| given == relation);
+    let relations = Relations {
+        direct: has("DIRECT"),
+        inherited: has("INHERITED"),
+        descendants: has("DESCENDANTS"),
+        invited: has("INVITED_GROUPS"),
+        invited_above: has("SHARED_INTO_ANCESTORS"),
+    };
+    let wanted = RelatedMembers { relations, ..members::wanted(context.actor(), arguments) };
+    members::list(context, MemberSource::project(&grant), wanted, &arguments.page()?).await
+}

@@ -1,0 +1,41 @@
+//! Reactions to issues, merge requests, epics and notes.
+
+use std::sync::Arc;
+
+use graphql::{Connection, Failure, Page, Registry, Value};
+use review::emoji::{AwardTarget, details};
+
+use super::loaders::ReviewLoaders;
+use crate::{
+    entities::review::award_emoji::AwardEntity,
+    graphql::{context::Context, people},
+};
+
+/// A page of the reactions to something that the caller sees, oldest first.
+///
+/// # Errors
+/// When the database failed.
+pub async fn of(context: &Context, target: AwardTarget, page: &Page) -> Result<Value, Failure> {
+    let found = ReviewLoaders::of(context).awards.load(target).await?.unwrap_or_default();
+    let values = found.iter().cloned().map(award).collect();
+    Ok(Connection::of_list(page, values).into())
+}
+
+pub fn award(award: Arc<AwardEntity>) -> Value {
+    Value::object("AwardEmoji", award)
+}
+
+pub(super) fn register(registry: &mut Registry<Context>) {
+    registry
+        .object::<AwardEntity>("AwardEmoji")
+        .plain("name", |one| one.name.as_str().into())
+        .plain("description", |one| {
+            details(&one.name).map_or(one.name.as_str(), |known| known.description).into()
+        })
+        .plain("emoji", |one| details(&one.name).map_or("", |known| known.emoji).into())
+        .plain("unicode", |one| details(&one.name).map_or("", |known| known.emoji).into())
+        .plain("unicodeVersion", |one| {
+            details(&one.name).map(|known| known.unicode_version).unwrap_or_default().into()
+        })
+        .plain("user", |one| one.user.clone().map(people::user).into());
+}

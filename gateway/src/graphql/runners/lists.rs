@@ -1,0 +1,137 @@
+//! Runners of the installation, of groups and of projects.
+
+use std::sync::Arc;
+
+use forge::{
+    ports::runners::Roles,
+    runner::lists::{self, RunnerMembership},
+};
+use graphql::{Arguments, Connection, Failure, Page, Registry, Value};
+use kernel::{Grant, access::Administrate, ids::RunnerId};
+use runners::{
+    policy::{ReadGroupRunners, ReadProjectRunners, UseRunners},
+    runner::{Runner, RunnerFilter, RunnerOrder, RunnerType, StatusFilter, actions},
+};
+
+use super::runner::{of_id, runner};
+use crate::graphql::{
+    context::Context,
+    failure::visible,
+    groups::GroupRecord,
+    numbered_list::NumberedList,
+    pipelines::{
+        Home,
+        home::{group_grant, instance_grant},
+        value_of,
+    },
+    projects::ProjectRecord,
+};
+
+pub(super) fn register(registry: &mut Registry<Context>) {
+    let _ = registry
+        .query()
+        .lookup("runner", |_, arguments, context| async move {
+            of_id(&context, RunnerId(arguments.gid("id", &["Ci::Runner"])?)).await
+        })
+        .ability("runner", "UseRunners")
+        .lookup(
+            "runners",
+            |_, arguments, context| async move { everywhere(&arguments, &context).await },
+        )
+        .ability("runners", "UseRunners");
+    let _ = registry
+        .object::<ProjectRecord>("Project")
+        .lookup("runners", |record: Arc<ProjectRecord>, arguments, context| async move {
+            let page = arguments.page()?;
+            let grant = visible(Home::of(&record).grant::<ReadProjectRunners>())?;
+            let (Some(grant), Some(filter)) = (grant, filter(&arguments)) else {
+                return Ok(nothing(&page));
+            };
+            let asked = page.clone();
+            let read = context.app.db.read(move |tx| {
+                NumberedList::read(&asked, |part| lists::of_project(tx, &grant, &filter, part))
+            });
+            shown(&context, &page, read.await)
+        })
+        .ability("runners", "ReadProjectRunners");
+    let _ = registry
+        .object::<GroupRecord>("Group")
+        .lookup("runners", |record: Arc<GroupRecord>, arguments, context| async move {
+            let page = arguments.page()?;
+            let grant = match group_grant::<ReadGroupRunners>(&context, record.id()).await {
+                Ok(grant) => Some(grant),
+                Err(Failure::NotFoundOrForbidden) => None,
+                Err(failure) => return Err(failure),
+            };
+            let (Some(grant), Some(filter)) = (grant, filter(&arguments)) else {
+                return Ok(nothing(&page));
+            };
+            let membership = match arguments.maybe_enum("membership").as_deref() {
+                Some("DIRECT") => RunnerMembership::Direct,
+                Some("ALL_AVAILABLE") => RunnerMembership::AllAvailable,
+                _ => RunnerMembership::Descendants,
+            };
+            let asked = page.clone();
+            let read = context.app.db.read(move |tx| {
+                NumberedList::read(&asked, |part| {
+                    lists::of_group(tx, &grant, membership, &filter, part)
+                })
+            });
+            shown(&context, &page, read.await)
+        })
+        .ability("runners", "ReadGroupRunners");
+}
+
+/// Which runners are wanted; nothing where none can fit.
+fn filter(arguments: &Arguments) -> Option<RunnerFilter> {
+    // Which version a runner could be upgraded to is not known.
+    if arguments.maybe_enum("upgradeStatus").is_some() {
+        return None;
+    }
+    let paused = arguments.maybe_bool("paused");
+    let sort = arguments.maybe_enum("sort").unwrap_or_else(|| "CREATED_DESC".to_owned());
+    let order = match sort.starts_with("CONTACTED") {
+        true => RunnerOrder::ContactedAt,
+        false => RunnerOrder::CreatedAt,
+    };
+    Some(RunnerFilter {
+        runner_type: value_of::<RunnerType>(arguments.maybe_enum("type")),
+        statuses: value_of::<StatusFilter>(arguments.maybe_enum("status")).into_iter().collect(),
+        paused: paused.or_else(|| arguments.maybe_bool("active").map(|active| !active)),
+        tags: arguments.texts("tagList"),
+        search: arguments.maybe_text("search"),
+        order,
+        descending: sort.ends_with("_DESC"),
+    })
+}
+
+fn nothing(page: &Page) -> Value {
+    Connection::of_list(page, Vec::new()).into()
+}
+
+fn shown(
+    context: &Context,
+    page: &Page,
+    read: kernel::Result<NumberedList<Runner>>,
+) -> Result<Value, Failure> {
+    let Some(found) = visible(read)? else { return Ok(Value::Null) };
+    Ok(found.connection(page, |row| runner(context, Arc::new(row))).into())
+}
+
+/// All runners for administrators; for others those that they may manage.
+async fn everywhere(arguments: &Arguments, context: &Context) -> Result<Value, Failure> {
+    let page = arguments.page()?;
+    let Some(filter) = filter(arguments) else { return Ok(nothing(&page)) };
+    let all: Option<Grant<Administrate>> = visible(instance_grant(context))?;
+    let Some(own) = visible(instance_grant::<UseRunners>(context))? else {
+        return Ok(Value::Null);
+    };
+    let asked = page.clone();
+    let read = context.app.db.read(move |tx| {
+        NumberedList::read(&asked, |part| match &all {
+            Some(all) => actions::list_all(tx, all, &filter, part),
+            None => actions::list_own(tx, &own, &Roles, &filter, part),
+        })
+    });
+    shown(context, &page, read.await)
+}

@@ -1,0 +1,64 @@
+//! Environments and deployments by GraphQL.
+
+use kernel::{
+    AccessLevel::{Developer, Guest},
+    Visibility::Private,
+};
+use serde_json::{Value, json};
+
+use super::review::{REFUSED, ask, mutate, nodes, refusal};
+use crate::support::TestApp;
+
+const AT: &str = r#"projectPath: "olga/engine""#;
+
+#[actix_web::test]
+async fn environments_are_made_listed_and_folded() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("olga"), "engine", Private);
+    let (dan, gus) = (app.member(project, "dan", Developer), app.member(project, "gus", Guest));
+    for name in ["production", "review/a", "review/b"] {
+        let input = format!(r#"{AT}, name: "{name}""#);
+        let made = mutate(&dan, "environmentCreate", &input, "environment { name }").await;
+        assert_eq!(made["environment"]["name"], name);
+    }
+    let listed = async |filters: &str| {
+        let query = format!(
+            r#"{{ project(fullPath: "olga/engine") {{ environments{filters} {{ count nodes {{ name }} }} }} }}"#
+        );
+        nodes(&ask(&dan, &query).await["project"]["environments"], "name")
+    };
+    assert_eq!(listed("").await, ["production", "review/a", "review/b"]);
+    assert_eq!(listed(r#"(type: "review")"#).await, ["review/a", "review/b"]);
+    assert_eq!(listed(r#"(search: "prod", states: ["available"])"#).await, ["production"]);
+    let folders = r#"{ project(fullPath: "olga/engine") { nestedEnvironments { nodes { name size
+        environment { name } } } } }"#;
+    let shown = ask(&dan, folders).await["project"]["nestedEnvironments"]["nodes"].clone();
+    assert_eq!(
+        shown[1],
+        json!({ "name": "review", "size": 2, "environment": { "name": "review/b" } })
+    );
+    assert_eq!(ask(&gus, folders).await["project"]["nestedEnvironments"], Value::Null);
+}
+
+#[actix_web::test]
+async fn an_environment_goes_from_state_to_state() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("olga"), "engine", Private);
+    let dan = app.member(project, "dan", Developer);
+    let payload = "environment { id tier state externalUrl userPermissions { stopEnvironment destroyEnvironment } }";
+    let input = format!(r#"{AT}, name: "production", externalUrl: "https://a.example""#);
+    let made = mutate(&dan, "environmentCreate", &input, payload).await["environment"].clone();
+    assert_eq!((&made["tier"], &made["state"]), (&json!("PRODUCTION"), &json!("available")));
+    let again = mutate(&dan, "environmentCreate", &input, payload).await;
+    assert_eq!(again["errors"], json!(["Name has already been taken"]));
+    let id = format!("id: {}", made["id"]);
+    let input = format!("{id}, tier: STAGING");
+    let changed = mutate(&dan, "environmentUpdate", &input, payload).await;
+    assert_eq!(changed["environment"]["tier"], "STAGING");
+    let stopped = mutate(&dan, "environmentStop", &id, payload).await["environment"].clone();
+    assert_eq!(stopped["state"], "stopped");
+    assert_eq!(stopped["userPermissions"]["destroyEnvironment"], true);
+    let remove = format!("mutation {{ environmentDelete(input: {{ {id} }}) {{ errors }} }}");
+    assert_eq!(refusal(&app.person("eve"), &remove).await, REFUSED);
+    assert_eq!(mutate(&dan, "environmentDelete", &id, "").await["errors"], json!([]));
+}

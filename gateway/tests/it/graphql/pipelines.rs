@@ -1,0 +1,198 @@
+//! Pipelines, jobs, variables and schedules by GraphQL.
+
+use kernel::{
+    AccessLevel::{Developer, Maintainer, Reporter},
+    Visibility::{Private, Public},
+    ids::ProjectId,
+};
+use repo::testing::Fixture;
+use serde_json::{Value, json};
+
+use super::review::{REFUSED, answer, ask, mutate, nodes, refusal};
+use crate::support::{Person, TestApp};
+
+async fn report(person: &Person<'_>, project: ProjectId, sha: &str, state: &str) -> Value {
+    let body = json!({ "state": state, "ref": sha });
+    person.post(&format!("/projects/{project}/statuses/{sha}"), body).await.created()
+}
+
+/// A project with pipelines of `main` (failed) and `topic` (running), and its path.
+async fn two(app: &TestApp) -> (ProjectId, Person<'_>, String) {
+    let project = app.project_from(&Fixture::new());
+    let ada = app.person("ada");
+    report(&ada, project, "main", "failed").await;
+    report(&ada, project, "topic", "running").await;
+    let shown = ada.get(&format!("/projects/{project}")).await.ok();
+    (project, ada, shown["path_with_namespace"].as_str().expect("a path").to_owned())
+}
+
+#[actix_web::test]
+async fn pipelines_are_chosen_and_counted() {
+    let app = TestApp::new();
+    let (_, ada, path) = two(&app).await;
+    let refs = async |filters: &str| {
+        let query = format!(
+            r#"{{ project(fullPath: "{path}") {{ pipelines{filters} {{ count nodes {{ ref }} }} }} }}"#
+        );
+        nodes(&ask(&ada, &query).await["project"]["pipelines"], "ref")
+    };
+    assert_eq!(refs("").await, ["topic", "main"]);
+    assert_eq!(refs("(status: FAILED)").await, ["main"]);
+    assert_eq!(refs("(scope: RUNNING)").await, ["topic"]);
+    assert_eq!(refs(r#"(ref: "main", username: "ada")"#).await, ["main"]);
+    assert_eq!(refs(r#"(source: "push")"#).await, Vec::<Value>::new());
+    assert_eq!(refs("(first: 1)").await, ["topic"]);
+    let query = format!(
+        r#"{{ project(fullPath: "{path}") {{ pipelineCounts {{ all finished running pending }} }} }}"#
+    );
+    let counts = json!({ "all": 2, "finished": 1, "running": 1, "pending": 0 });
+    assert_eq!(ask(&ada, &query).await["project"]["pipelineCounts"], counts);
+}
+
+#[actix_web::test]
+async fn a_pipeline_tells_what_its_rest_record_tells() {
+    let app = TestApp::new();
+    let (project, ada, path) = two(&app).await;
+    let rest = ada.get(&format!("/projects/{project}/pipelines?ref=main")).await.ok()[0].clone();
+    let query = format!(
+        r#"{{ project(fullPath: "{path}") {{ pipeline(iid: "1") {{ id iid sha ref status active complete path
+            detailedStatus {{ group text detailsPath }} user {{ username }} userPermissions {{ updatePipeline }}
+            stages {{ nodes {{ name status
+            groups {{ nodes {{ name size }} }} jobs {{ nodes {{ name kind }} }} }} }} }} }} }}"#
+    );
+
+    let shown = ask(&ada, &query).await["project"]["pipeline"].clone();
+
+    let id = format!("gid://gitlab/Ci::Pipeline/{}", rest["id"]);
+    assert_eq!((&shown["id"], &shown["iid"]), (&json!(id), &json!("1")));
+    assert_eq!((&shown["sha"], &shown["ref"]), (&rest["sha"], &rest["ref"]));
+    assert_eq!((&shown["status"], &shown["complete"]), (&json!("FAILED"), &json!(true)));
+    assert_eq!(shown["detailedStatus"]["group"], "failed");
+    assert_eq!(shown["userPermissions"], json!({ "updatePipeline": true }));
+    let stage = &shown["stages"]["nodes"][0];
+    assert_eq!((&stage["name"], &stage["status"]), (&json!("external"), &json!("failed")));
+    assert_eq!(stage["groups"]["nodes"], json!([{ "name": "default", "size": 1 }]));
+    assert_eq!(stage["jobs"]["nodes"], json!([{ "name": "default", "kind": "BUILD" }]));
+}
+
+#[actix_web::test]
+async fn exactly_one_argument_names_a_pipeline() {
+    let app = TestApp::new();
+    let (_, ada, path) = two(&app).await;
+    let query = format!(r#"{{ project(fullPath: "{path}") {{ pipeline {{ id }} }} }}"#);
+    let told = "One and only one of [iid, sha] arguments is required.";
+    assert_eq!(refusal(&ada, &query).await, told);
+}
+
+#[actix_web::test]
+async fn pipelines_are_canceled_and_removed_by_those_who_may() {
+    let app = TestApp::new();
+    let (project, ada, path) = two(&app).await;
+    let eve = app.person("eve");
+    let listed = ada.get(&format!("/projects/{project}/pipelines?ref=topic")).await.ok();
+    let id = format!("gid://gitlab/Ci::Pipeline/{}", listed[0]["id"]);
+    let input = format!(r#"id: "{id}""#);
+    let query = format!("mutation {{ pipelineCancel(input: {{ {input} }}) {{ errors }} }}");
+    assert_eq!(refusal(&eve, &query).await, REFUSED);
+    let canceled = mutate(&ada, "pipelineCancel", &input, "pipeline { status }").await;
+    assert_eq!(canceled, json!({ "errors": [], "pipeline": { "status": "CANCELED" } }));
+    assert_eq!(mutate(&ada, "pipelineDestroy", &input, "").await, json!({ "errors": [] }));
+    let query = format!(r#"{{ project(fullPath: "{path}") {{ pipelines {{ count }} }} }}"#);
+    assert_eq!(ask(&ada, &query).await["project"]["pipelines"]["count"], 1);
+}
+
+#[actix_web::test]
+async fn a_configuration_is_compiled_once_a_request() {
+    let app = TestApp::new();
+    let (_, ada, path) = two(&app).await;
+    let one = |name: &str, content: &str| {
+        format!(
+            r#"{name}: ciConfig(projectPath: "{path}", content: "{content}") {{ status errors
+                stages {{ nodes {{ name groups {{ nodes {{ name size jobs {{ nodes {{ name script }} }} }} }} }} }} }}"#
+        )
+    };
+    let query = format!("{{ {} }}", one("a", r"unit:\n  script: make test\n"));
+    let shown = ask(&ada, &query).await["a"].clone();
+    assert_eq!((&shown["status"], &shown["errors"]), (&json!("VALID"), &json!([])));
+    let job = &shown["stages"]["nodes"][0]["groups"]["nodes"][0]["jobs"]["nodes"][0];
+    assert_eq!(job, &json!({ "name": "unit", "script": ["make test"] }));
+    let query = format!("{{ {} }}", one("a", r"unit:\n  stage: nowhere\n  script: x\n"));
+    assert_eq!(ask(&ada, &query).await["a"]["status"], "INVALID");
+    let eve = app.person("eve");
+    assert_eq!(ask(&eve, &query).await["a"], Value::Null);
+}
+
+#[actix_web::test]
+async fn variables_are_for_those_who_keep_them() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("ada"), "forge", Public);
+    let (max, rita) =
+        (app.member(project, "max", Maintainer), app.member(project, "rita", Reporter));
+    let new = json!({ "key": "TOKEN", "value": "secret words", "protected": true });
+    max.post(&format!("/projects/{project}/variables"), new).await.created();
+    let query = r#"{ project(fullPath: "ada/forge") { ciVariables { nodes { key value protected masked variableType
+        environmentScope } } } }"#;
+    let shown = json!({ "key": "TOKEN", "value": "secret words", "protected": true, "masked": false,
+        "variableType": "ENV_VAR", "environmentScope": "*" });
+    let of = async |person: &Person<'_>| ask(person, query).await["project"]["ciVariables"].clone();
+    assert_eq!(of(&max).await["nodes"], json!([shown]));
+    assert_eq!(of(&rita).await, Value::Null);
+    let admin = "{ ciVariables { nodes { key } } jobs { nodes { id } } }";
+    assert_eq!(ask(&max, admin).await, json!({ "ciVariables": null, "jobs": null }));
+    assert_eq!(ask(&app.admin(), admin).await["ciVariables"]["nodes"], json!([]));
+}
+
+#[actix_web::test]
+async fn schedules_are_made_changed_and_removed() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("ada"), "forge", Private);
+    let dan = app.member(project, "dan", Developer);
+    let input = r#"projectPath: "ada/forge", description: "nightly", cron: "0 4 * * *", ref: "main",
+        variables: [{ key: "TO", value: "staging", variableType: ENV_VAR }]"#;
+    let payload = "pipelineSchedule { id description active owner { username } variables { nodes { key value } } }";
+    let made = mutate(&dan, "pipelineScheduleCreate", input, payload).await;
+    let schedule = &made["pipelineSchedule"];
+    assert_eq!((&made["errors"], &schedule["active"]), (&json!([]), &json!(true)));
+    assert_eq!(schedule["variables"]["nodes"], json!([{ "key": "TO", "value": "staging" }]));
+    let id = format!(r#"id: {}"#, schedule["id"]);
+    let refused = format!(r#"{id}, cron: "nonsense""#);
+    let changed = mutate(&dan, "pipelineScheduleUpdate", &refused, "").await;
+    assert_ne!(changed["errors"], json!([]));
+    let changed = format!("{id}, active: false");
+    let changed = mutate(&dan, "pipelineScheduleUpdate", &changed, payload).await;
+    assert_eq!(changed["pipelineSchedule"]["active"], false);
+    assert_eq!(mutate(&dan, "pipelineScheduleDelete", &id, "").await["errors"], json!([]));
+    let query = r#"{ project(fullPath: "ada/forge") { pipelineSchedules { count } } }"#;
+    assert_eq!(ask(&dan, query).await["project"]["pipelineSchedules"]["count"], 0);
+}
+
+#[actix_web::test]
+async fn ci_settings_and_job_tokens_are_set_by_maintainers() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    app.project(&ada, "forge", Private);
+    app.project(&ada, "other", Private);
+    let input =
+        r#"fullPath: "ada/forge", keepLatestArtifact: false, inboundJobTokenScopeEnabled: true"#;
+    let payload =
+        "ciCdSettings { keepLatestArtifact inboundJobTokenScopeEnabled project { fullPath } }";
+    let set = mutate(&ada, "projectCiCdSettingsUpdate", input, payload).await;
+    assert_eq!(
+        set["ciCdSettings"],
+        json!({ "keepLatestArtifact": false, "inboundJobTokenScopeEnabled": true,
+            "project": { "fullPath": "ada/forge" } })
+    );
+    let both = r#"projectPath: "ada/forge", targetProjectPath: "ada/other""#;
+    let payload = "ciJobTokenScope { projects { nodes { fullPath } } }";
+    let added = mutate(&ada, "ciJobTokenScopeAddProject", both, payload).await;
+    let projects = nodes(&added["ciJobTokenScope"]["projects"], "fullPath");
+    assert_eq!(projects, ["ada/forge", "ada/other"]);
+    let removed = mutate(&ada, "ciJobTokenScopeRemoveProject", both, payload).await;
+    assert_eq!(nodes(&removed["ciJobTokenScope"]["projects"], "fullPath"), ["ada/forge"]);
+    let eve = app.person("eve");
+    let told = answer(
+        &eve,
+        r#"{ project(fullPath: "ada/forge") { ciCdSettings { keepLatestArtifact } } }"#,
+    );
+    assert_eq!(told.await["data"]["project"], Value::Null);
+}

@@ -1,0 +1,97 @@
+//! Runners by GraphQL.
+
+use kernel::{AccessLevel::Developer, Visibility::Private, ids::ProjectId};
+use serde_json::{Value, json};
+
+use super::review::{REFUSED, ask, mutate, nodes, refusal};
+use crate::support::{Person, TestApp};
+
+async fn runner(person: &Person<'_>, project: ProjectId, tags: &[&str]) -> String {
+    let new = json!({ "runner_type": "project_type", "project_id": project.0, "tag_list": tags,
+        "description": "builder", "maintenance_note": "for *us*" });
+    let made = person.post("/user/runners", new).await.created();
+    format!("gid://gitlab/Ci::Runner/{}", made["id"])
+}
+
+#[actix_web::test]
+async fn a_runner_is_shown_to_those_who_look_after_it() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let project = app.project(&olga, "one", Private);
+    let dan = app.member(project, "dan", Developer);
+    let id = runner(&olga, project, &["linux"]).await;
+    let query = format!(
+        r#"{{ runner(id: "{id}") {{ id description paused status runnerType tagList jobCount projectCount
+            maintenanceNote ownerProject {{ fullPath }} projects {{ nodes {{ fullPath }} }} managers {{ count }}
+            userPermissions {{ updateRunner }} }} }}"#
+    );
+    let shown = ask(&olga, &query).await["runner"].clone();
+    assert_eq!((&shown["id"], &shown["status"]), (&json!(id), &json!("NEVER_CONTACTED")));
+    assert_eq!(
+        (&shown["runnerType"], &shown["tagList"]),
+        (&json!("PROJECT_TYPE"), &json!(["linux"]))
+    );
+    assert_eq!((&shown["jobCount"], &shown["projectCount"]), (&json!(0), &json!(1)));
+    assert_eq!(shown["ownerProject"]["fullPath"], "olga/one");
+    assert_eq!(nodes(&shown["projects"], "fullPath"), ["olga/one"]);
+    assert_eq!(shown["maintenanceNote"], "for *us*");
+    assert_eq!(shown["userPermissions"], json!({ "updateRunner": true }));
+    assert_eq!(ask(&dan, &query).await["runner"], Value::Null);
+    assert_eq!(ask(&app.anonymous(), &query).await["runner"], Value::Null);
+}
+
+#[actix_web::test]
+async fn runners_are_listed_by_search_tags_and_order() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let project = app.project(&olga, "one", Private);
+    let (first, second) =
+        (runner(&olga, project, &["linux"]).await, runner(&olga, project, &["arm"]).await);
+    let listed = async |filters: &str| {
+        let query = format!(
+            r#"{{ project(fullPath: "olga/one") {{ runners{filters} {{ nodes {{ id }} }} }} }}"#
+        );
+        nodes(&ask(&olga, &query).await["project"]["runners"], "id")
+    };
+    assert_eq!(listed("").await, [second.as_str(), first.as_str()]);
+    assert_eq!(listed("(sort: CREATED_ASC)").await, [first.as_str(), second.as_str()]);
+    assert_eq!(listed(r#"(tagList: ["arm"])"#).await, [second.as_str()]);
+    assert_eq!(listed(r#"(search: "BUILD", first: 1)"#).await, [second.as_str()]);
+    assert_eq!(listed(r#"(search: "nothing")"#).await, Vec::<Value>::new());
+    assert_eq!(listed("(paused: true)").await, Vec::<Value>::new());
+    assert_eq!(nodes(&ask(&olga, "{ runners { nodes { id } } }").await["runners"], "id").len(), 2);
+}
+
+#[actix_web::test]
+async fn runners_are_changed_and_removed() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let project = app.project(&olga, "one", Private);
+    let id = runner(&olga, project, &["linux"]).await;
+    let input = format!(r#"id: "{id}", paused: true, tagList: ["b", "a"], maximumTimeout: 900"#);
+    let payload = "runner { paused tagList maximumTimeout }";
+    let changed = mutate(&olga, "runnerUpdate", &input, payload).await;
+    let shown = json!({ "paused": true, "tagList": ["a", "b"], "maximumTimeout": 900 });
+    assert_eq!(changed, json!({ "errors": [], "runner": shown }));
+    let input = format!(r#"id: "{id}", maximumTimeout: 5"#);
+    let refused = mutate(&olga, "runnerUpdate", &input, payload).await;
+    assert_eq!(refused["errors"], json!(["Maximum timeout needs to be at least 10 minutes"]));
+    let remove = format!(r#"mutation {{ runnerDelete(input: {{ id: "{id}" }}) {{ errors }} }}"#);
+    assert_eq!(refusal(&app.person("eve"), &remove).await, REFUSED);
+    let many = format!(r#"ids: ["{id}"]"#);
+    let removed = mutate(&olga, "bulkRunnerDelete", &many, "deletedCount deletedIds").await;
+    assert_eq!(removed, json!({ "errors": [], "deletedCount": 1, "deletedIds": [id] }));
+}
+
+#[actix_web::test]
+async fn a_registration_token_is_reset_by_those_who_may_register() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let project = app.project(&olga, "one", Private);
+    let input = format!(r#"type: PROJECT_TYPE, id: "gid://gitlab/Project/{project}""#);
+    let reset = mutate(&olga, "runnersRegistrationTokenReset", &input, "token").await;
+    assert!(reset["token"].as_str().is_some_and(|token| token.len() > 10), "{reset}");
+    let all =
+        "mutation { runnersRegistrationTokenReset(input: { type: INSTANCE_TYPE }) { token } }";
+    assert_eq!(refusal(&olga, all).await, REFUSED);
+}

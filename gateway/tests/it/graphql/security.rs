@@ -1,0 +1,146 @@
+//! Vulnerabilities, alerts and integrations by GraphQL.
+
+use kernel::{
+    AccessLevel::{Developer, Maintainer, Reporter},
+    Visibility::Private,
+};
+use serde_json::{Value, json};
+
+use super::review::{REFUSED, ask, mutate, nodes, refusal};
+use crate::{
+    rest::security::{
+        findings::{finding, keep},
+        monitor::set_up,
+    },
+    support::TestApp,
+};
+
+#[actix_web::test]
+async fn vulnerabilities_are_listed_counted_and_judged() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("olga"), "one", Private);
+    let dev = app.member(project, "dev", Developer);
+    let rita = app.member(project, "rita", Reporter);
+    keep(&app, project, finding("Weak hash"));
+    let query = r#"{ project(fullPath: "olga/one") { vulnerabilities { count nodes { id title state reportType
+        scanner { externalId } identifiers { externalType } location { __typename } project { fullPath } } }
+        vulnerabilitySeveritiesCount(state: DETECTED) { critical high } securityDashboardPath } }"#;
+    let shown = ask(&dev, query).await["project"].clone();
+    let one = &shown["vulnerabilities"]["nodes"][0];
+    assert_eq!((&one["title"], &one["state"]), (&json!("Weak hash"), &json!("DETECTED")));
+    assert_eq!(one["project"]["fullPath"], "olga/one");
+    let hidden = ask(&rita, query).await["project"].clone();
+    assert_eq!(
+        (&hidden["vulnerabilities"], &hidden["securityDashboardPath"]),
+        (&Value::Null, &Value::Null)
+    );
+    let input = format!(r#"id: {}, comment: "old", dismissalReason: USED_IN_TESTS"#, one["id"]);
+    let payload = "vulnerability { state dismissalReason dismissedBy { username }
+        stateTransitions { nodes { fromState toState comment } } }";
+    let judged =
+        mutate(&dev, "vulnerabilityDismiss", &input, payload).await["vulnerability"].clone();
+    assert_eq!(judged["state"], "DISMISSED");
+    assert_eq!(judged["dismissedBy"]["username"], "dev");
+    let change = json!({ "fromState": "DETECTED", "toState": "DISMISSED", "comment": "old" });
+    assert_eq!(judged["stateTransitions"]["nodes"], json!([change]));
+    let query =
+        format!("mutation {{ vulnerabilityResolve(input: {{ id: {} }}) {{ errors }} }}", one["id"]);
+    assert_eq!(refusal(&rita, &query).await, REFUSED);
+}
+
+#[actix_web::test]
+async fn a_dashboard_shows_the_projects_that_somebody_watches() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("olga"), "one", Private);
+    let dev = app.member(project, "dev", Developer);
+    keep(&app, project, finding("Weak hash"));
+    let id = format!(r#"id: "gid://gitlab/Project/{project}""#);
+    let added = mutate(&dev, "addProjectToSecurityDashboard", &id, "project { fullPath }").await;
+    assert_eq!(added["project"]["fullPath"], "olga/one");
+    let query = "{ instanceSecurityDashboard { projects { nodes { fullPath } } vulnerabilityScanners { nodes { name } }
+        vulnerabilityGrades { grade count } } vulnerabilities { nodes { title } } }";
+    let shown = ask(&dev, query).await;
+    let dashboard = &shown["instanceSecurityDashboard"];
+    assert_eq!(nodes(&dashboard["projects"], "fullPath"), ["olga/one"]);
+    assert_eq!(dashboard["vulnerabilityGrades"][0]["count"], 1);
+    assert_eq!(nodes(&shown["vulnerabilities"], "title"), ["Weak hash"]);
+    mutate(&dev, "removeProjectFromSecurityDashboard", &id, "").await;
+    let shown = ask(&dev, query).await;
+    assert_eq!(shown["instanceSecurityDashboard"]["projects"]["nodes"], json!([]));
+    assert_eq!(ask(&app.anonymous(), query).await["instanceSecurityDashboard"], Value::Null);
+}
+
+#[actix_web::test]
+async fn alerts_are_listed_counted_and_become_incidents() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    for (title, severity) in [("Disk is full", "high"), ("Slow", "low")] {
+        monitor.send(json!({ "title": title, "severity": severity })).await.ok();
+    }
+    let shown = mia.get(&format!("/projects/{project}")).await.ok();
+    let path = shown["path_with_namespace"].as_str().expect("a path").to_owned();
+    let query = format!(
+        r#"{{ project(fullPath: "{path}") {{ alertManagementAlerts(sort: SEVERITY_DESC) {{ nodes {{ iid title status
+            severity eventCount }} }} alertManagementAlert(iid: "2") {{ title }}
+            alertManagementAlertStatusCounts {{ all open resolved }} }} }}"#
+    );
+    let shown = ask(&mia, &query).await["project"].clone();
+    assert_eq!(nodes(&shown["alertManagementAlerts"], "title"), ["Disk is full", "Slow"]);
+    assert_eq!(shown["alertManagementAlert"]["title"], "Slow");
+    let counts = json!({ "all": 2, "open": 2, "resolved": 0 });
+    assert_eq!(shown["alertManagementAlertStatusCounts"], counts);
+    let at = format!(r#"projectPath: "{path}", iid: "1""#);
+    let input = format!("{at}, status: ACKNOWLEDGED");
+    let changed = mutate(&mia, "updateAlertStatus", &input, "alert { status } issue { iid }").await;
+    assert_eq!(changed["alert"]["status"], "ACKNOWLEDGED");
+    let payload = "alert { issueIid } issue { title author { username }
+        alertManagementAlerts { nodes { title } } }";
+    let opened = mutate(&mia, "createAlertIssue", &at, payload).await;
+    assert_eq!(
+        (&opened["alert"]["issueIid"], &opened["issue"]["title"]),
+        (&json!("1"), &json!("Disk is full"))
+    );
+    assert_eq!(nodes(&opened["issue"]["alertManagementAlerts"], "title"), ["Disk is full"]);
+    let again = mutate(&mia, "createAlertIssue", &at, "issue { iid }").await;
+    assert_eq!(again["errors"], json!(["An issue already exists"]));
+}
+
+#[actix_web::test]
+async fn endpoints_for_alerts_are_made_changed_and_removed() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("olga"), "one", Private);
+    let max = app.member(project, "max", Maintainer);
+    let input = r#"projectPath: "olga/one", active: true, name: "Nagios", payloadAttributeMappings:
+        [{ fieldName: TITLE, path: ["data", "summary"], type: STRING }]"#;
+    let payload =
+        "integration { id name active token url type payloadAttributeMappings { fieldName path } }";
+    let made = mutate(&max, "httpIntegrationCreate", input, payload).await["integration"].clone();
+    assert_eq!((&made["type"], &made["active"]), (&json!("HTTP"), &json!(true)));
+    assert_eq!(
+        made["payloadAttributeMappings"],
+        json!([{ "fieldName": "TITLE", "path": ["data", "summary"] }])
+    );
+    let id = format!("id: {}", made["id"]);
+    let input = format!("{id}, active: false");
+    let changed = mutate(&max, "httpIntegrationUpdate", &input, payload).await;
+    assert_eq!(changed["integration"]["active"], false);
+    let reset = mutate(&max, "httpIntegrationResetToken", &id, payload).await;
+    assert_ne!(reset["integration"]["token"], made["token"]);
+    let input = r#"projectPath: "olga/one", active: true, apiUrl: "https://prometheus.example""#;
+    let payload = "integration { id type apiUrl }";
+    let other =
+        mutate(&max, "prometheusIntegrationCreate", input, payload).await["integration"].clone();
+    assert_eq!(
+        (&other["type"], &other["apiUrl"]),
+        (&json!("PROMETHEUS"), &json!("https://prometheus.example"))
+    );
+    let query = r#"{ project(fullPath: "olga/one") { alertManagementIntegrations { nodes { type } }
+        alertManagementHttpIntegrations { nodes { name } }
+        services(type: PROMETHEUS_SERVICE) { nodes { active } } } }"#;
+    let shown = ask(&max, query).await["project"].clone();
+    assert_eq!(nodes(&shown["alertManagementIntegrations"], "type"), ["HTTP", "PROMETHEUS"]);
+    assert_eq!(nodes(&shown["alertManagementHttpIntegrations"], "name"), ["Nagios"]);
+    assert_eq!(nodes(&shown["services"], "active"), [true]);
+    let removed = mutate(&max, "httpIntegrationDestroy", &id, "integration { name }").await;
+    assert_eq!(removed["integration"]["name"], "Nagios");
+}

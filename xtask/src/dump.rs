@@ -13,7 +13,7 @@ use crate::{
     workspace::{self, cargo, root},
 };
 
-const FILES: &[&str] = &["openapi.json", "routes.txt"];
+const FILES: &[&str] = &["openapi.json", "routes.txt", "schema.graphql", "schema.json"];
 
 #[derive(Args)]
 pub(crate) struct Options {

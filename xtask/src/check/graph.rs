@@ -8,8 +8,8 @@ use crate::workspace::{Package, packages};
 const DOMAINS: &[&str] =
     &["org", "repo", "review", "ci", "deployments", "runners", "security", "admin", "geo"];
 
-/// Crates that speak HTTP or GraphQL; only the gateway may.
-const WEB: &[&str] = &["actix", "juniper"];
+/// Crates that speak HTTP; only the gateway may.
+const WEB: &[&str] = &["actix"];
 
 pub(super) fn check() -> Result<Outcome> {
     let found = packages()?.iter().flat_map(findings).collect::<Vec<_>>();
@@ -19,9 +19,8 @@ pub(super) fn check() -> Result<Outcome> {
 /// What a crate may name; `None` when the map has no place for it.
 fn allowed(name: &str) -> Option<Vec<&'static str>> {
     Some(match name {
-        "job-runner" | "kernel" | "markup" | "outbound" | "secrets" | "signatures" | "xtask" => {
-            vec![]
-        }
+        "graphql" | "job-runner" | "kernel" | "markup" | "outbound" | "secrets" | "signatures"
+        | "xtask" => vec![],
         "db" => vec!["kernel"],
         "objects" => vec!["kernel"],
         "worker" => vec!["kernel", "db"],
@@ -39,6 +38,7 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
                 "secrets",
                 "signatures",
                 "forge",
+                "graphql",
                 "job-runner",
             ];
             [&below[..], DOMAINS].concat()
@@ -48,7 +48,7 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "repo" => vec!["kernel", "db", "worker", "objects"],
         "admin" => vec!["kernel", "db", "worker", "secrets"],
         "runners" => vec!["kernel", "db", "secrets"],
-        "security" => vec!["kernel", "db", "worker", "secrets"],
+        "security" | "geo" => vec!["kernel", "db", "worker", "secrets"],
         domain if DOMAINS.contains(&domain) => vec!["kernel", "db", "worker"],
         _ => return None,
     })

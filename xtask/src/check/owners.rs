@@ -12,7 +12,18 @@ use crate::{
 
 /// Who owns which tables.
 const OWNERS: &[(&str, &[&str])] = &[
-    ("db", &["outbox", "project_access", "namespace_access", "stamps"]),
+    (
+        "db",
+        &[
+            "outbox",
+            "event_cursors",
+            "ref_checksums",
+            "file_checksums",
+            "project_access",
+            "namespace_access",
+            "stamps",
+        ],
+    ),
     ("worker", &["work", "work_schedules"]),
     (
         "org",
@@ -31,6 +42,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "user_accounts",
             "user_identities",
             "access_tokens",
+            "oauth_applications",
+            "oauth_codes",
             "namespaces",
             "redirects",
             "projects",
@@ -139,6 +152,8 @@ const OWNERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("admin", &["hook_deliveries", "hook_events", "hook_logs", "hooks", "integrations"]),
+    ("admin", &["imports", "import_failures", "imported_objects", "imported_users"]),
+    ("geo", &["geo_nodes", "geo_node_namespaces", "geo_node_statuses"]),
     ("runners", &["runners", "runner_projects", "runner_managers", "instance_runner_registration"]),
     ("admin", &["audit_events", "broadcast_messages", "feature_gates", "appearances"]),
     (
@@ -180,7 +195,10 @@ const ACCESS_PROJECTION: &[&str] = &["project_access", "namespace_access"];
 const EXCEPTIONS: &[(&str, &[&str])] = &[
     ("crates/review/src/item/list/plan.rs", &["projects"]),
     ("crates/review/src/item/list/searched.rs", &["projects"]),
+    ("crates/review/src/item/list/scope.rs", &["projects"]),
+    ("crates/review/src/item/time/timelog.rs", &["projects"]),
     ("crates/review/src/label/counts.rs", &["projects"]),
+    ("crates/review/src/milestone/counts.rs", &["projects"]),
 ];
 
 pub(super) fn check() -> Result<Outcome> {

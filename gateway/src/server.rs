@@ -150,6 +150,7 @@ fn lock(data: &Path) -> anyhow::Result<File> {
 }
 
 /// Serves until SIGTERM or SIGINT, then lets requests end.
+#[expect(clippy::too_many_lines, reason = "one step after the other")]
 pub async fn run(config: Config) -> anyhow::Result<()> {
     metrics::install();
     allow_many_files();

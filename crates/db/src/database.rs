@@ -306,6 +306,7 @@ impl Database {
         (work, receiver)
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
     fn write_postgres(
         &self,
         mut piece: Box<dyn AnyPiece>,

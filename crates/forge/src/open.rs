@@ -70,6 +70,7 @@ pub struct Settings {
 
 impl Forge {
     /// Opens the database and the data folder, both made when they are not there.
+    #[expect(clippy::too_many_lines, reason = "one step after the other")]
     pub fn open(settings: &Settings, clock: Arc<Clock>, git: Git) -> Result<Self> {
         let db = Database::open(&settings.database, clock)?;
         let urls = Urls::new(&settings.external_url);

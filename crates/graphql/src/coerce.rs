@@ -83,10 +83,10 @@ impl Rules<'_> {
         place: &Site<'_>,
         problems: &mut Vec<Problem>,
     ) -> Input {
-        if let Some(upload) = place.uploads.get(&place.upload).filter(|_| json.is_null()) {
-            if kind.name() == "Upload" {
-                return Input::Upload(upload.clone());
-            }
+        if let Some(upload) = place.uploads.get(&place.upload).filter(|_| json.is_null())
+            && kind.name() == "Upload"
+        {
+            return Input::Upload(upload.clone());
         }
         match kind {
             Type::NonNull(_) if json.is_null() => {
@@ -272,6 +272,7 @@ impl Rules<'_> {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
     fn scalar(self, name: &str, given: &JsonValue<'_>) -> Result<Input, Option<String>> {
         let whole = |range: std::ops::RangeInclusive<i64>| match given {
             JsonValue::Int(number) if range.contains(number) => Ok(Input::Int(*number)),

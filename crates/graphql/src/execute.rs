@@ -327,7 +327,9 @@ fn nothing<C>(info: &Info<C>, kind: &Type) -> Value {
     let is_required = kind.is_non_null();
     match kind.nullable() {
         Type::List(_) => Value::List(Vec::new()),
-        Type::Named(name) if info.engine.model.find(name).is_some_and(|it| it.is_connection()) => {
+        Type::Named(name)
+            if info.engine.model.find(name).is_some_and(super::model::TypeModel::is_connection) =>
+        {
             Value::Connection(Connection::empty())
         }
         Type::Named(name) if is_required => match name.as_str() {

@@ -24,6 +24,8 @@
 //! arguments are, already checked; juniper's document only holds placeholders for those that its own validation wants
 //! to see.
 
+#![expect(clippy::result_large_err, reason = "an error ends its query and is moved once")]
+
 mod arguments;
 mod coerce;
 mod connection;

@@ -188,6 +188,7 @@ struct Reader {
 }
 
 impl Reader {
+    #[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
     fn add(
         &mut self,
         name: ArcStr,

@@ -185,8 +185,9 @@ impl Page {
 fn size(given: Option<i64>, name: &str) -> Result<Option<usize>, Failure> {
     given
         .map(|size| {
-            usize::try_from(size)
-                .map_err(|_| Failure::Message(format!("`{name}` must be a non-negative number")))
+            usize::try_from(size).map_err(|_cause| {
+                Failure::Message(format!("`{name}` must be a non-negative number"))
+            })
         })
         .transpose()
 }
@@ -195,6 +196,8 @@ fn keys<K: DeserializeOwned>(place: Option<&Position>) -> Result<Option<K>, Fail
     match place {
         None => Ok(None),
         Some(Position::At(_)) => Err(Failure::cursor()),
-        Some(Position::Keys(keys)) => K::deserialize(keys).map(Some).map_err(|_| Failure::cursor()),
+        Some(Position::Keys(keys)) => {
+            K::deserialize(keys).map(Some).map_err(|_cause| Failure::cursor())
+        }
     }
 }

@@ -80,6 +80,7 @@ struct Group<'a> {
 
 /// The selections of one type.
 #[derive(Default)]
+#[expect(clippy::type_complexity, reason = "it is read in one place")]
 struct FieldGroups<'a> {
     groups: Vec<Group<'a>>,
     narrower: Vec<(&'a TypeModel, Vec<(&'a [Selection], &'a TypeModel)>)>,

@@ -50,7 +50,7 @@ impl<C> Engine<C> {
         }
         score = score.saturating_add(u32::from(entry.reads_git));
         let is_connection =
-            self.model.find(field.kind.name()).is_some_and(|kind| kind.is_connection());
+            self.model.find(field.kind.name()).is_some_and(super::model::TypeModel::is_connection);
         if !is_connection || given("iid") || given("iids") {
             return score;
         }

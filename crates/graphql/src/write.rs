@@ -68,7 +68,8 @@ impl SchemaText {
         if !arguments.is_empty() {
             let _ = write!(text, "({})", arguments.join(", "));
         }
-        let is_composite = model.find(field.kind.name()).is_some_and(|kind| kind.is_composite());
+        let is_composite =
+            model.find(field.kind.name()).is_some_and(super::model::TypeModel::is_composite);
         if !is_composite {
             return self.line(Some(line), &text);
         }

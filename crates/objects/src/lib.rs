@@ -261,7 +261,8 @@ mod tests {
     #[tokio::test]
     async fn every_content_is_noted_when_it_is_stored_and_removed() {
         let (folder, notes) = (tempfile::tempdir().unwrap(), Arc::new(Notes::default()));
-        let objects = Objects::in_folder(folder.path()).unwrap().noted_by(Arc::clone(&notes) as _);
+        let ledger: Arc<dyn Ledger> = notes.clone();
+        let objects = Objects::in_folder(folder.path()).unwrap().noted_by(ledger);
         for name in ["1/a", "1/b", "2/c"] {
             objects.begin(name).unwrap().finish().await.unwrap();
         }

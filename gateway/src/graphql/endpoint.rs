@@ -3,6 +3,8 @@
 //! There are no sessions of browsers here: callers show a token, or are nobody. So no page can make a browser act for
 //! the person before it, and there is nothing for `X-CSRF-Token` to protect.
 
+#![expect(clippy::result_large_err, reason = "a refusal ends its request and is moved once")]
+
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use actix_multipart::Multipart;
@@ -445,6 +447,7 @@ mod tests {
 
     use super::{Queries, RequestBody, request};
 
+    #[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
     fn variables(given: Value) -> Result<Value, u16> {
         let given = json!({ "query": "{ a }", "variables": given });
         let read = request(&given, HashMap::new());

@@ -18,10 +18,11 @@ pub fn failure_of(error: Error) -> Failure {
 }
 
 /// What the machine lacks at the moment; callers may try again.
+#[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
 fn unavailable(error: Error) -> Failure {
     match error.is_ours() {
         true => {
-            tracing::error!(error = &error as &dyn std::error::Error, "a GraphQL field failed");
+            tracing::error!(%error, "a GraphQL field failed");
             Failure::Timeout
         }
         false => Failure::Message(sentences(&error).join(", ")),

@@ -46,7 +46,7 @@ pub(crate) fn fitting(text: &str) -> Option<String> {
 }
 
 /// The elements of a list; nothing for what is no list.
-pub(crate) fn list<'v>(value: &'v Value) -> &'v [Value] {
+pub(crate) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 

@@ -46,6 +46,7 @@ pub struct NodeContext<'a, A, N> {
 
 /// Who changes a node: an administrator, or the node itself.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one is made for each request")]
 pub enum NodeKeeper {
     Administrator(Grant<Administrate>),
     Node(SignedRequest),

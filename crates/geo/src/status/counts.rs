@@ -53,6 +53,7 @@ fn of_kind(all: &[ChecksumCount], kind: &str) -> ChecksumCount {
     all.iter().find(|count| count.kind == kind).cloned().unwrap_or_default()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
 fn add(counters: &mut Counters, of: &str, count: ChecksumCount) {
     for (name, more) in [
         ("count", count.total),

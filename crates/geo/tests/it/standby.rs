@@ -34,7 +34,7 @@ fn run_there(database: &Database, sql: &'static str) {
 }
 
 fn standing(database: &Database) -> Standing {
-    let found = database.read_blocking(|tx| replication::standing(tx));
+    let found = database.read_blocking(replication::standing);
     found.expect("it can be read").expect("PostgreSQL has a standing")
 }
 
@@ -63,9 +63,9 @@ fn a_standby_lags_until_it_has_replayed_what_it_received() {
     let level = Standing { is_standby: true, lag_seconds: Some(0) };
     assert_eq!(eventually(&standby, |found| found == level), level);
 
-    let slots = primary.read_blocking(|tx| replication::slots(tx)).expect("slots");
+    let slots = primary.read_blocking(replication::slots).expect("slots");
     assert!(matches!(slots, Some(Slots { count: 1, used: 1, max_retained_wal_bytes: Some(_) })));
-    assert_eq!(standby.read_blocking(|tx| replication::slots(tx)).expect("no slots"), None);
+    assert_eq!(standby.read_blocking(replication::slots).expect("no slots"), None);
     // A standby knows how old its newest transaction is once it has replayed one.
     run(&primary, "CREATE TABLE first (id bigint)");
     run_there(&standby, "SELECT 1 FROM first");

@@ -59,6 +59,7 @@ fn books() -> Vec<Value> {
     (0..BOOKS.len()).map(book).collect()
 }
 
+#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn registry() -> Registry<Library> {
     let mut registry = Registry::<Library>::new(&[SDL]);
     registry.ids(&[("BookID", &["Book"])]);
@@ -79,9 +80,10 @@ pub(super) fn registry() -> Registry<Library> {
         })
         .lookup("given", |_, arguments, _| async move {
             let names = ["text", "number", "texts", "genre", "by", "any", "flag", "at"];
-            let given = names.into_iter().filter_map(|name| {
-                arguments.has(name).then(|| (name.to_owned(), arguments.json(name).into()))
-            });
+            let given = names
+                .into_iter()
+                .filter(|&name| arguments.has(name))
+                .map(|name| (name.to_owned(), arguments.json(name).into()));
             Ok(Value::Json(Json::Object(given.collect())))
         })
         .lookup("cost", |_, arguments, _| async move {
@@ -138,7 +140,7 @@ pub(super) fn registry() -> Registry<Library> {
         if text.is_empty() {
             return Ok(Payload::errors(vec!["Text can't be blank".to_owned()]));
         }
-        let mut notes = library.notes.lock().map_err(|_| Failure::Timeout)?;
+        let mut notes = library.notes.lock().map_err(|_cause| Failure::Timeout)?;
         notes.push(text);
         Ok(Payload::new().field("notes", notes.clone()))
     });

@@ -12,6 +12,7 @@ fn asked(text: &str, variables: Value) -> Value {
     respond(request, limits()).body
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
 fn given(declared: &str, argument: &str, value: Value) -> Value {
     let text = format!("query q($x: {declared}) {{ given({argument}: $x) }}");
     let mut answer = asked(&text, json!({ "x": value }));

@@ -48,6 +48,7 @@ pub trait MilestoneStore {
 }
 
 impl MilestoneStore for Tx<'_> {
+    #[expect(clippy::too_many_lines, reason = "one step after the other")]
     fn milestones(
         &mut self,
         filter: &MilestoneFilter,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use geo::node::{GeoNode, NodeStore as _};
 use graphql::{Arguments, Connection, Failure, Registry, Value};
-use kernel::{Grant, TextEnum as _, access::Administrate};
+use kernel::{Grant, TextEnum, access::Administrate};
 
 use super::{
     context::Context,
@@ -56,9 +56,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .plain("primary", |node| node.0.primary.into())
         .plain("reposMaxCapacity", |node| node.0.repos_max_capacity.into())
         .plain("selectiveSyncShards", |node| node.0.shards().into())
-        .plain("selectiveSyncType", |node| {
-            node.0.selective_sync_type.map(|kind| kind.as_str()).into()
-        })
+        .plain("selectiveSyncType", |node| node.0.selective_sync_type.map(TextEnum::as_str).into())
         .plain("syncObjectStorage", |node| node.0.sync_object_storage.into())
         .plain("url", |node| node.0.url.as_str().into())
         .plain("verificationMaxCapacity", |node| node.0.verification_max_capacity.into())

@@ -149,6 +149,7 @@ fn add_namespace_fields(
         ])
 }
 
+#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 fn add_group_fields(fields: Fields<'_, Context, GroupRecord>) -> Fields<'_, Context, GroupRecord> {
     fields
         .plain("allowStaleRunnerPruning", |_| false.into())
@@ -171,7 +172,7 @@ fn add_group_fields(fields: Fields<'_, Context, GroupRecord>) -> Fields<'_, Cont
         .plain("twoFactorGracePeriod", |record| {
             record.group.settings().two_factor_grace_period.into()
         })
-        .plain("userPermissions", |record| permissions(record))
+        .plain("userPermissions", permissions)
         .lookup("avatarUrl", |record: Arc<GroupRecord>, _, context| async move {
             let id = record.id();
             let address = |file: &String| {

@@ -101,6 +101,7 @@ pub(in crate::graphql) fn register(registry: &mut Registry<Context>) {
 }
 
 /// The fields of the interface `User`, for any record that holds a user.
+#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub fn add_fields<'r, T: AsRef<BriefUser> + Send + Sync + 'static>(
     fields: Fields<'r, Context, T>,
 ) -> Fields<'r, Context, T> {

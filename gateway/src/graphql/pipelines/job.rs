@@ -100,6 +100,7 @@ impl JobRecord {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
     let fields = registry
         .object::<JobRecord>("CiJob")

@@ -225,6 +225,7 @@ fn newest(
     Ok(all)
 }
 
+#[expect(clippy::type_complexity, reason = "it is read in one place")]
 fn of_commits(
     tx: &mut Tx<'_>,
     keys: &[(ProjectId, String)],

@@ -72,6 +72,7 @@ impl PipelineRecord {
 
 type Record = Arc<PipelineRecord>;
 
+#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
     let fields = registry.object::<PipelineRecord>("Pipeline");
     let fields = fields

@@ -56,6 +56,7 @@ impl ScheduleRecord {
 
 type Record = Arc<ScheduleRecord>;
 
+#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")

@@ -49,6 +49,7 @@ impl CiSettingsRecord {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry
         .query()

@@ -174,7 +174,11 @@ pub async fn connection(
 /// A number of bytes, as a float.
 pub fn bytes(number: i64) -> Value {
     // Exact up to petabytes.
-    #[expect(clippy::cast_precision_loss, reason = "sizes are floats in the schema")]
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_precision_loss,
+        reason = "sizes are floats in the schema"
+    )]
     let number = number as f64;
     number.into()
 }

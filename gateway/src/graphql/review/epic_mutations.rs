@@ -83,7 +83,7 @@ async fn managed(context: &Context, input: &Arguments) -> Result<Grant<ManageGro
 }
 
 fn iid(input: &Arguments) -> Result<i64, Failure> {
-    input.text("iid")?.parse().map_err(|_| Failure::NotFoundOrForbidden)
+    input.text("iid")?.parse().map_err(|_cause| Failure::NotFoundOrForbidden)
 }
 
 async fn record(context: &Context, row: Epic) -> Result<Option<Arc<EpicRecord>>, Failure> {
@@ -109,7 +109,8 @@ fn change(input: &Arguments) -> Result<EpicChange, Failure> {
         }
         let Some(text) = input.maybe_text(name) else { return Ok(Some(None)) };
         let date = kernel::time::parse_date(&text);
-        let date = date.map_err(|_| Failure::message(format!("`{name}` must be a valid date")))?;
+        let date =
+            date.map_err(|_cause| Failure::message(format!("`{name}` must be a valid date")))?;
         Ok(Some(Some(Ts::from_date(date))))
     };
     Ok(EpicChange {
@@ -172,7 +173,7 @@ async fn add_issue(context: &Context, input: &Arguments) -> Answer {
     let grant = managed(context, input).await?;
     let (path, epic_iid) = (IdOrPath::Path(input.text("projectPath")?), iid(input)?);
     let issue_iid: i64 =
-        input.text("issueIid")?.parse().map_err(|_| Failure::NotFoundOrForbidden)?;
+        input.text("issueIid")?.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
     let (actor, urls) = (context.actor(), context.app.urls.clone());
     let directory = Directory::new(&urls);
     let added = context.app.db.write(move |tx| {

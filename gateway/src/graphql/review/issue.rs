@@ -293,6 +293,6 @@ pub async fn named(
     iid: &str,
 ) -> Result<(kernel::Grant<CreateIssues>, i64), Failure> {
     let grant = scope::grant_at::<CreateIssues>(context, path).await?;
-    let iid = iid.parse().map_err(|_| Failure::NotFoundOrForbidden)?;
+    let iid = iid.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
     Ok((grant, iid))
 }

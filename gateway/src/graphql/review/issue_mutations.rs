@@ -195,7 +195,7 @@ fn day(input: &Arguments, name: &str) -> Result<Option<Ts>, Failure> {
     let Some(text) = input.maybe_text(name) else { return Ok(None) };
     let date = kernel::time::parse_date(&text);
     let date =
-        date.map_err(|_| Failure::message(format!("`{name}` must be a valid ISO8601Date")))?;
+        date.map_err(|_cause| Failure::message(format!("`{name}` must be a valid ISO8601Date")))?;
     Ok(Some(Ts::from_date(date)))
 }
 
@@ -326,6 +326,7 @@ fn number_of(tx: &mut Tx<'_>, project: ProjectId, id: Option<i64>) -> Kept<Optio
     Ok(Some(own.iid))
 }
 
+#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 async fn update_all(context: &Context, input: &Arguments) -> Answer {
     let (grant, iid) = named_by(context, input).await?;
     let issue_type = match issue_type(input) {

@@ -54,6 +54,7 @@ pub async fn sends_no_mail(context: &Context, project: ProjectId) -> Result<Valu
 }
 
 /// The labels of a list in their order, as values.
+#[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
 pub(super) fn label_values(found: Option<Arc<Vec<review::label::Label>>>) -> Vec<Value> {
     found.iter().flat_map(|all| all.iter()).cloned().map(labels::label).collect()
 }

@@ -81,6 +81,7 @@ pub struct ReviewLoaders {
 
 impl ReviewLoaders {
     /// The loaders of the request.
+    #[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
     pub fn of(context: &Context) -> Arc<Self> {
         let (actor, urls) = (context.actor(), context.app.urls.clone());
         context.loaders.of(move |db| Self {
@@ -142,7 +143,7 @@ impl ReviewLoaders {
                     super::approval_records::all(tx, &urls, actor, ids)
                 })
             },
-            rebasing: BatchLoader::new(db, |tx, ids| rebase::under_way(tx, ids)),
+            rebasing: BatchLoader::new(db, rebase::under_way),
             piped: BatchLoader::new(db, piped),
             protections: BatchLoader::new(db, move |tx, ids| {
                 let mut all = HashMap::new();

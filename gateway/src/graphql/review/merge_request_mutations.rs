@@ -116,7 +116,7 @@ async fn named_by(
     input: &Arguments,
 ) -> Result<(Grant<TakePartInMergeRequests>, i64), Failure> {
     let grant = scope::grant_at(context, input.text("projectPath")?).await?;
-    let iid = input.text("iid")?.parse().map_err(|_| Failure::NotFoundOrForbidden)?;
+    let iid = input.text("iid")?.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
     Ok((grant, iid))
 }
 

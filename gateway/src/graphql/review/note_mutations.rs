@@ -76,6 +76,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 }
 
 /// A grant of whichever ability speaking about an item takes.
+#[expect(clippy::enum_variant_names, reason = "they name the subject")]
 enum Speaker {
     OnIssues(Grant<CreateIssues>),
     OnMergeRequests(Grant<TakePartInMergeRequests>),
@@ -121,7 +122,7 @@ async fn noteable(context: &Context, input: &Arguments) -> Result<Item, Failure>
     let (class, id) = input.any_gid("noteableId")?;
     let kind = kind_of(&class).filter(|_| ITEMS.contains(&class.as_str()));
     let kind = kind.ok_or(Failure::NotFoundOrForbidden)?;
-    let id = id.parse().map_err(|_| Failure::NotFoundOrForbidden)?;
+    let id = id.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
     Ok(scope::readable_item(context, ItemId { kind, id }).await?.0)
 }
 
@@ -315,7 +316,7 @@ enum Reaction {
 async fn react(context: &Context, input: &Arguments, what: Reaction) -> Answer {
     context.signed_in()?;
     let (class, id) = input.any_gid("awardableId")?;
-    let id: i64 = id.parse().map_err(|_| Failure::NotFoundOrForbidden)?;
+    let id: i64 = id.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
     let (item, note) = match class.ends_with("Note") {
         true => {
             let found = notes::readable(context, NoteId(id)).await?;

@@ -1,6 +1,6 @@
 //! The caller's standing where records of reviews are, and the proofs of abilities there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
 use db::Tx;
 use graphql::Failure;
@@ -137,8 +137,8 @@ pub fn standings(
     let in_projects = in_projects(tx, actor, &projects)?;
     let mut in_groups: HashMap<NamespaceId, Option<Standing>> = HashMap::new();
     for group in homes.iter().filter_map(|(_, home)| home.group()) {
-        if !in_groups.contains_key(&group) {
-            in_groups.insert(group, standing_in_group(tx, actor, group)?);
+        if let Entry::Vacant(unknown) = in_groups.entry(group) {
+            unknown.insert(standing_in_group(tx, actor, group)?);
         }
     }
     let standing = |home: &Home| match home {

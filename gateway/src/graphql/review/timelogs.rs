@@ -210,7 +210,7 @@ fn register_mutations(registry: &mut Registry<Context>) {
         context.signed_in()?;
         let (class, id) = input.any_gid("issuableId")?;
         let kind = kind_of(&class).ok_or(Failure::NotFoundOrForbidden)?;
-        let id = id.parse().map_err(|_| Failure::NotFoundOrForbidden)?;
+        let id = id.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
         let (item, _) = scope::readable_item(&context, ItemId { kind, id }).await?;
         let at = moment(&input, "spentAt")?;
         let (duration, summary) = (input.text("timeSpent")?, input.maybe_text("summary"));

@@ -232,7 +232,7 @@ async fn restore(context: &Context, ids: Vec<TodoId>) -> Result<Vec<Arc<TodoReco
 async fn target(context: &Context, input: &Arguments, name: &str) -> Result<Item, Failure> {
     context.signed_in()?;
     let (class, id) = input.any_gid(name)?;
-    let id: i64 = id.parse().map_err(|_| Failure::NotFoundOrForbidden)?;
+    let id: i64 = id.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
     if class.ends_with("Note") {
         let note = notes::readable(context, NoteId(id)).await?;
         return Ok(scope::readable_item(context, note.key.item()).await?.0);

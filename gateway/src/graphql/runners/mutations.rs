@@ -79,6 +79,7 @@ async fn update(input: &Arguments, context: &Context) -> Result<Payload, Failure
 }
 
 /// Assigns a project runner to these projects alone, beside its first one.
+#[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
 fn associate(
     tx: &mut Tx<'_>,
     grant: &Grant<UseRunners>,
@@ -148,7 +149,7 @@ async fn reset_registration(input: &Arguments, context: &Context) -> Result<Payl
             Failure::Message(format!("\"{gid}\" does not represent an instance of {named}"))
         };
         match class.contains(&found.as_str()) {
-            true => id.parse().map_err(|_| Failure::NotFoundOrForbidden),
+            true => id.parse().map_err(|_cause| Failure::NotFoundOrForbidden),
             false => Err(wrong()),
         }
     };

@@ -66,6 +66,7 @@ fn status(status: RunnerStatus, row: &Runner, now: Ts) -> Value {
 
 type Record = Arc<RunnerRecord>;
 
+#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
     let fields = registry
         .object::<RunnerRecord>("CiRunner")

@@ -47,6 +47,7 @@ const LIMIT: i64 = 100;
 /// Fields of an example that are told.
 const FIELDS: usize = 500;
 
+#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")

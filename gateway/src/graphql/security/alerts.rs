@@ -36,6 +36,7 @@ pub fn alert(home: Arc<Home>, row: Alert) -> Value {
 
 type Record = Arc<AlertRecord>;
 
+#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")
@@ -278,7 +279,7 @@ async fn counts(
 /// The project of an alert that a mutation names, and the number of the alert.
 async fn named(input: &Arguments, context: &Context) -> Result<(Arc<Home>, i64), Failure> {
     let home = home::at(context, input.text("projectPath")?).await?;
-    let iid = input.text("iid")?.parse().map_err(|_| Failure::NotFoundOrForbidden)?;
+    let iid = input.text("iid")?.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
     Ok((home, iid))
 }
 

@@ -10,7 +10,7 @@ const MOST_SHARDS: usize = 100;
 /// What a column of the widely used product holds.
 const MOST: i64 = 2_147_483_647;
 
-/// What becomes of a node; what is left out stays, and begins as [`NodeChange::applied`] says.
+/// What becomes of a node; what is left out stays, and begins as `applied` says.
 #[derive(Clone, Debug, Default)]
 pub struct NodeChange {
     pub name: Option<String>,

@@ -2,18 +2,27 @@
 
 use std::sync::Arc;
 
+use tokio::task::JoinHandle;
+
+use crate::origin::{self, with_origin};
+
 tokio::task_local! {
-    static CAUSE: Arc<str>;
+    static CAUSE: Option<Arc<str>>;
 }
 
-/// Does something whose transactions know what led to it.
+/// Does something whose transactions know what led to it, and nothing of what led to the caller.
 pub async fn caused_by<T>(cause: Option<Arc<str>>, work: impl Future<Output = T>) -> T {
-    match cause {
-        Some(cause) => CAUSE.scope(cause, work).await,
-        None => work.await,
-    }
+    CAUSE.scope(cause, work).await
+}
+
+/// Starts a task whose transactions know what led to the caller, and who asked for it.
+pub fn spawn<F>(work: F) -> JoinHandle<F::Output>
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    tokio::spawn(caused_by(current(), with_origin(origin::current(), work)))
 }
 
 pub(crate) fn current() -> Option<Arc<str>> {
-    CAUSE.try_with(Arc::clone).ok()
+    CAUSE.try_with(Clone::clone).ok().flatten()
 }

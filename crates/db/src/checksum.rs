@@ -8,9 +8,12 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable, Text},
 };
-use kernel::Result;
+use kernel::{Result, Ts};
 
-use crate::{Tx, listing::rows};
+use crate::{
+    Tx, each_backend, error,
+    listing::{Bind, ids, rows},
+};
 
 /// How many there are of a kind, and what is known of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, QueryableByName)]
@@ -41,7 +44,26 @@ pub struct ChecksumFailure {
     #[diesel(sql_type = Text)]
     pub reason: String,
     #[diesel(sql_type = Nullable<BigInt>)]
-    pub checked_at: Option<kernel::Ts>,
+    pub checked_at: Option<Ts>,
+}
+
+fn hasten(tx: &mut Tx<'_>, sql: &str, latest: Ts, most: i64) -> Result<usize> {
+    let sooner = diesel::sql_query(sql)
+        .bind::<BigInt, _>(latest)
+        .bind::<BigInt, _>(latest)
+        .bind::<BigInt, _>(most);
+    each_backend!(tx, |conn| sooner.execute(conn).map_err(error("Record")))
+}
+
+/// Whether a repository or file waits for its check beyond this moment.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn waits_beyond(tx: &mut Tx<'_>, moment: Ts) -> Result<bool> {
+    let sql = "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM ref_checksums WHERE check_at > $1) \
+                 OR EXISTS (SELECT 1 FROM file_checksums WHERE check_at > $2) THEN 1 ELSE 0 END AS BIGINT) AS id";
+    let binds = [Bind::Number(moment.0), Bind::Number(moment.0)];
+    Ok(ids(tx, sql, &binds)?.contains(&1))
 }
 
 /// The checks of repositories and files that failed, at most so many.
@@ -52,5 +74,5 @@ pub fn failures(tx: &mut Tx<'_>, most: i64) -> Result<Vec<ChecksumFailure>> {
     let sql = "SELECT kind, place AS name, failure AS reason, checked_at FROM ref_checksums \
                WHERE failure IS NOT NULL UNION ALL \
                SELECT kind, name, failure, checked_at FROM file_checksums WHERE failure IS NOT NULL LIMIT $1";
-    rows(tx, sql, &[crate::listing::Bind::Number(most)])
+    rows(tx, sql, &[Bind::Number(most)])
 }

@@ -13,7 +13,6 @@ pub struct CountOf<Q>(pub Q);
 
 impl<Q: QueryFragment<DB>, DB: Backend> QueryFragment<DB> for CountOf<Q> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        out.unsafe_to_cache_prepared();
         out.push_sql("SELECT COUNT(*) FROM (");
         self.0.walk_ast(out.reborrow())?;
         out.push_sql(") AS counted");

@@ -12,7 +12,10 @@ use std::{
 
 use diesel::{Connection, PgConnection};
 use kernel::{Clock, Error, Result, error::Kind, event::Event};
-use tokio::{sync::oneshot, task::spawn_blocking};
+use tokio::{
+    sync::{oneshot, watch},
+    task::spawn_blocking,
+};
 
 use crate::{
     Conn, Loss, Tx, cause,
@@ -63,6 +66,8 @@ struct Inner {
     full: AtomicBool,
     clock: Arc<Clock>,
     listener: OnceLock<Listener>,
+    /// Grows with each transaction of this process that announced something.
+    announced: watch::Sender<u64>,
 }
 
 enum Backend {
@@ -82,6 +87,7 @@ impl Database {
             clock,
             full: AtomicBool::default(),
             listener: OnceLock::new(),
+            announced: watch::Sender::default(),
         })))
     }
 
@@ -91,6 +97,11 @@ impl Database {
         listener: impl Fn(&mut Tx<'_>, &dyn Event) -> Result<()> + Send + Sync + 'static,
     ) {
         self.0.listener.get_or_init(|| Box::new(listener));
+    }
+
+    /// Changes whenever a transaction of this process has announced something. Other processes write to the outbox, too.
+    pub fn announcements(&self) -> watch::Receiver<u64> {
+        self.0.announced.subscribe()
     }
 
     pub fn clock(&self) -> &Clock {
@@ -235,7 +246,7 @@ impl Database {
                 let waiting = DatabaseWait::new(AccessPath::Write);
                 let _place = postgres.writers.place().await?;
                 let this = self.clone();
-                spawn_blocking(move || this.write_postgres(piece, waiting, cause))
+                spawn_blocking(move || this.write_postgres(piece, waiting, cause.as_ref()))
                     .await
                     .map_err(Error::internal)?
             }
@@ -258,7 +269,8 @@ impl Database {
                 answer.blocking_recv().map_err(Error::internal)?
             }
             Backend::Postgres(_) => {
-                self.write_postgres(piece, DatabaseWait::new(AccessPath::Write), cause::current())
+                let cause = cause::current();
+                self.write_postgres(piece, DatabaseWait::new(AccessPath::Write), cause.as_ref())
             }
         };
         Piece::<F, T>::answer_of(piece?)
@@ -306,12 +318,11 @@ impl Database {
         (work, receiver)
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
     fn write_postgres(
         &self,
         mut piece: Box<dyn AnyPiece>,
         waiting: DatabaseWait,
-        cause: Option<Arc<str>>,
+        cause: Option<&Arc<str>>,
     ) -> Result<Box<dyn AnyPiece>> {
         let Backend::Postgres(postgres) = &self.0.backend else {
             return Err(Error::internal("not a PostgreSQL database"));
@@ -324,7 +335,7 @@ impl Database {
                 retry::until_kept(&mut || {
                     done.set(false);
                     let in_it = |conn: &mut PgConnection| {
-                        let own = cause.clone();
+                        let own = cause.cloned();
                         let run =
                             self.0.run(Conn::Postgres(conn), own, &mut |tx| piece.attempt(tx));
                         let afterwards = run.map_err(TransactionError)?;
@@ -351,6 +362,10 @@ impl Inner {
     fn run(&self, conn: Conn<'_>, cause: Option<Arc<str>>, step: Step<'_>) -> Result<CommitHooks> {
         let mut tx = Tx { cause, ..Tx::new(conn, self.clock.now()) };
         step(&mut tx)?;
+        if !tx.facts.is_empty() {
+            let announced = self.announced.clone();
+            tx.after_commit(move || announced.send_modify(|count| *count = count.wrapping_add(1)));
+        }
         while let Some(fact) = tx.facts.pop_front() {
             if let Some(listener) = self.listener.get() {
                 listener(&mut tx, &*fact)?;

@@ -1,5 +1,6 @@
 //! Connections, transactions, schema, outbox: the only crate that knows there are two databases.
 
+pub mod archive;
 mod cause;
 pub mod checksum;
 mod commit_number;
@@ -11,6 +12,8 @@ mod folded;
 mod fragment;
 pub mod listing;
 mod migrations;
+mod one_of;
+mod origin;
 pub mod outbox;
 mod piece;
 mod pool;
@@ -26,13 +29,15 @@ pub mod testing;
 pub mod trigram;
 mod tx;
 
-pub use cause::caused_by;
+pub use cause::{caused_by, spawn};
 pub use commit_number::Loss;
 pub use count::CountOf;
 pub use database::{Database, Listener, Location};
 pub use error::{error, is_duplicate};
 pub use folded::{LowerCase, lower};
 pub use fragment::Fragment;
+pub use one_of::{IsOneOf, OneOf};
+pub use origin::{Origin, with_origin};
 pub use subselect::{Subselect, SubselectText};
 pub use tx::{Conn, Tx};
 

@@ -127,6 +127,15 @@ pub fn last(tx: &mut Tx<'_>) -> Result<Option<LoggedEvent>> {
     last_of(tx, "1 = 1")
 }
 
+/// The position behind the last fact that nothing can come before any more.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn end(tx: &mut Tx<'_>) -> Result<Position> {
+    let is_final = is_final(tx);
+    Ok(last_of(tx, is_final)?.as_ref().map(LoggedEvent::position).unwrap_or_default())
+}
+
 fn last_of(tx: &mut Tx<'_>, which: &str) -> Result<Option<LoggedEvent>> {
     let sql =
         format!("SELECT {COLUMNS} FROM outbox WHERE {which} ORDER BY xid DESC, id DESC LIMIT 1");

@@ -5,7 +5,10 @@ use std::any::Any;
 
 use kernel::{Error, Result};
 
-use crate::Tx;
+use crate::{
+    Tx,
+    origin::{self, Origin},
+};
 
 /// Work on an open transaction that keeps its answer to itself.
 pub(crate) type Step<'a> = &'a mut dyn FnMut(&mut Tx<'_>) -> Result<()>;
@@ -23,16 +26,19 @@ pub(crate) trait AnyPiece: Any + Send {
 pub(crate) struct Piece<F, T> {
     work: Option<F>,
     answer: Option<T>,
+    /// Who asked for it, where it was made.
+    origin: Origin,
 }
 
 impl<F: FnOnce(&mut Tx<'_>) -> Result<T>, T> Piece<F, T> {
     pub(crate) fn new(work: F) -> Self {
-        Self { work: Some(work), answer: None }
+        Self { work: Some(work), answer: None, origin: origin::current() }
     }
 
     /// Runs it for the only time.
     pub(crate) fn once(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         let work = self.work.take().ok_or_else(over)?;
+        tx.origin = self.origin;
         self.answer = Some(work(tx)?);
         Ok(())
     }
@@ -65,6 +71,7 @@ where
 {
     fn attempt(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         let work = self.work.clone().ok_or_else(over)?;
+        tx.origin = self.origin;
         self.answer = Some(work(tx)?);
         Ok(())
     }

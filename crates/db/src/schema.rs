@@ -29,6 +29,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    alert_assignees (alert_id, user_id) {
+        alert_id -> BigInt,
+        user_id -> BigInt,
+    }
+}
+
+diesel::table! {
     alert_integrations (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -182,6 +189,50 @@ diesel::table! {
 }
 
 diesel::table! {
+    archive_exports (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        user_id -> BigInt,
+        status -> Text,
+        description -> Nullable<Text>,
+        sealed -> Nullable<Text>,
+        error -> Nullable<Text>,
+        created_at -> BigInt,
+        finished_at -> Nullable<BigInt>,
+        expires_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    archive_import_ids (import_id, relation, source_id) {
+        import_id -> BigInt,
+        relation -> Text,
+        source_id -> BigInt,
+        target_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    archive_imports (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        user_id -> BigInt,
+        status -> Text,
+        overrides -> Text,
+        correlation_id -> Text,
+        relation -> BigInt,
+        line -> BigInt,
+        steps -> BigInt,
+        attempts -> Integer,
+        error -> Nullable<Text>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     audit_events (id) {
         id -> BigInt,
         author_id -> Nullable<BigInt>,
@@ -209,6 +260,59 @@ diesel::table! {
 }
 
 diesel::table! {
+    board_labels (board_id, label_id) {
+        board_id -> BigInt,
+        label_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    board_lists (id) {
+        id -> BigInt,
+        board_id -> BigInt,
+        kind -> Text,
+        label_id -> Nullable<BigInt>,
+        user_id -> Nullable<BigInt>,
+        milestone_id -> Nullable<BigInt>,
+        iteration_id -> Nullable<BigInt>,
+        position -> BigInt,
+        max_issue_count -> BigInt,
+        max_issue_weight -> BigInt,
+        limit_metric -> Nullable<Text>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    board_visits (user_id, board_id) {
+        user_id -> BigInt,
+        board_id -> BigInt,
+        visited_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    boards (id) {
+        id -> BigInt,
+        item_kind -> Text,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        name -> Text,
+        hide_backlog_list -> Bool,
+        hide_closed_list -> Bool,
+        display_colors -> Bool,
+        milestone_id -> Nullable<BigInt>,
+        iteration_id -> Nullable<BigInt>,
+        iteration_cadence_id -> Nullable<BigInt>,
+        assignee_id -> Nullable<BigInt>,
+        weight -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     broadcast_messages (id) {
         id -> BigInt,
         message -> Text,
@@ -222,6 +326,55 @@ diesel::table! {
         dismissable -> Bool,
         created_at -> BigInt,
         updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    bulk_import_entities (id) {
+        id -> BigInt,
+        bulk_import_id -> BigInt,
+        parent_id -> Nullable<BigInt>,
+        entity_type -> Text,
+        status -> Text,
+        source_full_path -> Text,
+        destination_slug -> Text,
+        destination_namespace -> Text,
+        migrate_projects -> Bool,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        is_requested -> Bool,
+        attempts -> Integer,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    bulk_import_failures (id) {
+        id -> BigInt,
+        entity_id -> BigInt,
+        relation -> Text,
+        message -> Text,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    bulk_imports (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        status -> Text,
+        url -> Text,
+        sealed -> Nullable<Text>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    collapsed_board_lists (user_id, list_id) {
+        user_id -> BigInt,
+        list_id -> BigInt,
     }
 }
 
@@ -461,9 +614,9 @@ diesel::table! {
         sync_object_storage -> Bool,
         access_key -> Text,
         sealed -> Text,
-        oauth_application_id -> Nullable<BigInt>,
         created_at -> BigInt,
         updated_at -> BigInt,
+        oauth_application_id -> Nullable<BigInt>,
     }
 }
 
@@ -712,6 +865,9 @@ diesel::table! {
         updated_at -> BigInt,
         epic_position -> Nullable<BigInt>,
         promoted_to_epic_id -> Nullable<BigInt>,
+        last_edited_at -> Nullable<BigInt>,
+        last_edited_by_id -> Nullable<BigInt>,
+        updated_by_id -> Nullable<BigInt>,
     }
 }
 
@@ -1101,6 +1257,9 @@ diesel::table! {
         updated_at -> BigInt,
         locked_at -> Nullable<BigInt>,
         looks -> BigInt,
+        last_edited_at -> Nullable<BigInt>,
+        last_edited_by_id -> Nullable<BigInt>,
+        updated_by_id -> Nullable<BigInt>,
     }
 }
 
@@ -1209,6 +1368,7 @@ diesel::table! {
         confidential -> Bool,
         created_at -> BigInt,
         updated_at -> BigInt,
+        owner_id -> Nullable<BigInt>,
     }
 }
 
@@ -1225,6 +1385,15 @@ diesel::table! {
         family_id -> Nullable<BigInt>,
         created_at -> BigInt,
         expires_at -> BigInt,
+        nonce -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    oauth_signing_keys (id) {
+        id -> BigInt,
+        sealed -> Text,
+        created_at -> BigInt,
     }
 }
 
@@ -1432,6 +1601,8 @@ diesel::table! {
         created_at -> BigInt,
         updated_at -> BigInt,
         deleted_at -> Nullable<BigInt>,
+        marked_for_deletion_at -> Nullable<BigInt>,
+        marked_by -> Nullable<BigInt>,
     }
 }
 
@@ -1903,6 +2074,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    user_sessions (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        digest -> Text,
+        created_at -> BigInt,
+        last_used_at -> BigInt,
+    }
+}
+
+diesel::table! {
     user_statuses (user_id) {
         user_id -> BigInt,
         emoji -> Text,
@@ -2043,6 +2224,7 @@ diesel::table! {
         last_error -> Nullable<Text>,
         created_at -> BigInt,
         taken_by -> Nullable<Text>,
+        cause -> Nullable<Text>,
     }
 }
 
@@ -2075,6 +2257,8 @@ diesel::joinable!(access_requests -> projects (project_id));
 diesel::joinable!(access_requests -> users (user_id));
 diesel::joinable!(access_tokens -> oauth_applications (application_id));
 diesel::joinable!(access_tokens -> users (user_id));
+diesel::joinable!(alert_assignees -> alerts (alert_id));
+diesel::joinable!(alert_assignees -> users (user_id));
 diesel::joinable!(alert_integrations -> projects (project_id));
 diesel::joinable!(alert_metric_images -> alerts (alert_id));
 diesel::joinable!(alert_notes -> alerts (alert_id));
@@ -2095,8 +2279,20 @@ diesel::joinable!(approval_rules -> projects (project_id));
 diesel::joinable!(approval_settings -> projects (project_id));
 diesel::joinable!(approvals -> merge_requests (merge_request_id));
 diesel::joinable!(approvals -> users (user_id));
+diesel::joinable!(archive_exports -> namespaces (namespace_id));
+diesel::joinable!(archive_exports -> projects (project_id));
+diesel::joinable!(archive_exports -> users (user_id));
+diesel::joinable!(archive_import_ids -> archive_imports (import_id));
+diesel::joinable!(archive_imports -> namespaces (namespace_id));
+diesel::joinable!(archive_imports -> projects (project_id));
+diesel::joinable!(archive_imports -> users (user_id));
 diesel::joinable!(award_emoji -> projects (project_id));
 diesel::joinable!(award_emoji -> users (user_id));
+diesel::joinable!(bulk_import_entities -> bulk_imports (bulk_import_id));
+diesel::joinable!(bulk_import_entities -> namespaces (namespace_id));
+diesel::joinable!(bulk_import_entities -> projects (project_id));
+diesel::joinable!(bulk_import_failures -> bulk_import_entities (entity_id));
+diesel::joinable!(bulk_imports -> users (user_id));
 diesel::joinable!(commit_notes -> projects (project_id));
 diesel::joinable!(custom_attributes -> namespaces (namespace_id));
 diesel::joinable!(custom_attributes -> projects (project_id));
@@ -2118,6 +2314,7 @@ diesel::joinable!(freeze_periods -> projects (project_id));
 diesel::joinable!(geo_node_namespaces -> geo_nodes (node_id));
 diesel::joinable!(geo_node_namespaces -> namespaces (namespace_id));
 diesel::joinable!(geo_node_statuses -> geo_nodes (node_id));
+diesel::joinable!(geo_nodes -> oauth_applications (oauth_application_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
 diesel::joinable!(hook_deliveries -> hook_events (event_id));
@@ -2194,6 +2391,7 @@ diesel::joinable!(namespace_bans -> namespaces (namespace_id));
 diesel::joinable!(namespace_bans -> users (user_id));
 diesel::joinable!(namespaces -> users (owner_id));
 diesel::joinable!(notes -> projects (project_id));
+diesel::joinable!(oauth_applications -> users (owner_id));
 diesel::joinable!(oauth_codes -> oauth_applications (application_id));
 diesel::joinable!(oauth_codes -> users (user_id));
 diesel::joinable!(pipeline_numbers -> projects (project_id));
@@ -2267,6 +2465,7 @@ diesel::joinable!(user_emails -> users (user_id));
 diesel::joinable!(user_identities -> users (user_id));
 diesel::joinable!(user_preferences -> users (user_id));
 diesel::joinable!(user_profiles -> users (user_id));
+diesel::joinable!(user_sessions -> users (user_id));
 diesel::joinable!(user_statuses -> users (user_id));
 diesel::joinable!(variables -> namespaces (namespace_id));
 diesel::joinable!(variables -> projects (project_id));
@@ -2300,6 +2499,8 @@ diesel::allow_tables_to_appear_in_same_query!(access_tokens, user_identities);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, users);
+diesel::allow_tables_to_appear_in_same_query!(alert_assignees, alerts);
+diesel::allow_tables_to_appear_in_same_query!(alert_assignees, users);
 diesel::allow_tables_to_appear_in_same_query!(alert_integrations, projects);
 diesel::allow_tables_to_appear_in_same_query!(alert_metric_images, alerts);
 diesel::allow_tables_to_appear_in_same_query!(alert_notes, alerts);
@@ -2342,6 +2543,8 @@ diesel::allow_tables_to_appear_in_same_query!(award_emoji, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(award_emoji, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(award_emoji, todos);
 diesel::allow_tables_to_appear_in_same_query!(award_emoji, users);
+diesel::allow_tables_to_appear_in_same_query!(bulk_import_entities, bulk_import_failures);
+diesel::allow_tables_to_appear_in_same_query!(bulk_import_entities, bulk_imports);
 diesel::allow_tables_to_appear_in_same_query!(commit_notes, projects);
 diesel::allow_tables_to_appear_in_same_query!(custom_attributes, namespaces);
 diesel::allow_tables_to_appear_in_same_query!(custom_attributes, projects);
@@ -2397,6 +2600,7 @@ diesel::allow_tables_to_appear_in_same_query!(freeze_periods, projects);
 diesel::allow_tables_to_appear_in_same_query!(geo_node_namespaces, geo_nodes);
 diesel::allow_tables_to_appear_in_same_query!(geo_node_namespaces, namespaces);
 diesel::allow_tables_to_appear_in_same_query!(geo_node_statuses, geo_nodes);
+diesel::allow_tables_to_appear_in_same_query!(geo_nodes, oauth_applications);
 diesel::allow_tables_to_appear_in_same_query!(gpg_keys, gpg_subkeys);
 diesel::allow_tables_to_appear_in_same_query!(gpg_keys, users);
 diesel::allow_tables_to_appear_in_same_query!(group_group_links, members);
@@ -2661,6 +2865,7 @@ diesel::allow_tables_to_appear_in_same_query!(notes, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(notes, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(notes, todos);
 diesel::allow_tables_to_appear_in_same_query!(oauth_applications, oauth_codes);
+diesel::allow_tables_to_appear_in_same_query!(oauth_applications, users);
 diesel::allow_tables_to_appear_in_same_query!(oauth_codes, users);
 diesel::allow_tables_to_appear_in_same_query!(pipeline_numbers, projects);
 diesel::allow_tables_to_appear_in_same_query!(pipeline_schedule_variables, pipeline_schedules);
@@ -2821,6 +3026,7 @@ diesel::allow_tables_to_appear_in_same_query!(user_identities, users);
 diesel::allow_tables_to_appear_in_same_query!(user_preferences, users);
 diesel::allow_tables_to_appear_in_same_query!(user_profiles, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(user_profiles, users);
+diesel::allow_tables_to_appear_in_same_query!(user_sessions, users);
 diesel::allow_tables_to_appear_in_same_query!(user_statuses, users);
 diesel::allow_tables_to_appear_in_same_query!(users, vulnerability_changes);
 diesel::allow_tables_to_appear_in_same_query!(vulnerabilities, vulnerability_changes);

@@ -71,6 +71,13 @@ impl TestDatabase {
         Self { db, location, folder, _copy: copy }
     }
 
+    /// One that somebody else made, and that stays.
+    #[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]
+    pub fn at(location: Location, clock: Arc<Clock>) -> Self {
+        let db = Database::open(&location, clock).expect("the test's database opens");
+        Self { db, location, folder: None, _copy: None }
+    }
+
     /// The folder of a SQLite database.
     pub fn folder(&self) -> Option<PathBuf> {
         self.folder.as_ref().map(|folder| folder.path().to_owned())

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use diesel::{PgConnection, RunQueryDsl, SqliteConnection};
 use kernel::{Result, Ts, event::Event};
 
-use crate::{error, schema::outbox};
+use crate::{Origin, error, schema::outbox};
 
 /// The connection of a transaction, on either database.
 pub enum Conn<'c> {
@@ -37,6 +37,8 @@ pub struct Tx<'c> {
     pub now: Ts,
     /// What led to it, where that is known of a write: see [`caused_by`](crate::caused_by).
     pub cause: Option<Arc<str>>,
+    /// Who asked for it.
+    pub origin: Origin,
     pub(crate) facts: VecDeque<Box<dyn Event>>,
     pub(crate) afterwards: CommitHooks,
 }
@@ -46,7 +48,14 @@ pub(crate) type CommitHooks = Vec<Box<dyn FnOnce() + Send>>;
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: Conn<'c>, now: Ts) -> Self {
-        Self { conn, now, cause: None, facts: VecDeque::new(), afterwards: Vec::new() }
+        Self {
+            conn,
+            now,
+            cause: None,
+            origin: Origin::default(),
+            facts: VecDeque::new(),
+            afterwards: Vec::new(),
+        }
     }
 
     /// Announces a fact in the transaction that made it true.

@@ -1,6 +1,7 @@
 //! The vocabulary every domain shares. No I/O, no HTTP, no connection.
 
 pub mod access;
+pub mod audit;
 pub mod error;
 pub mod event;
 mod faults;

@@ -1,6 +1,6 @@
 //! The queue as rows.
 
-use db::{Tx, each_backend, error, schema::work};
+use db::{OneOf as _, Tx, each_backend, error, schema::work};
 use diesel::{dsl::exists, prelude::*, sql_types::Bool};
 use kernel::{Error, Result, Ts, ids::WorkId};
 use time::Duration;
@@ -23,6 +23,8 @@ pub struct ClaimedWork {
     pub unique_key: Option<String>,
     pub payload: String,
     pub attempts: i32,
+    /// The webhook event that led to it.
+    pub cause: Option<String>,
 }
 
 /// How much waits, and how much has been given up.
@@ -83,7 +85,7 @@ impl Queue for Tx<'_> {
 
     fn take_work_under(&mut self, keys: &[String], by: &str) -> Result<Vec<ClaimedWork>> {
         let found: Vec<ClaimedWork> = each_backend!(self, |conn| {
-            let mut under = work::table.filter(work::unique_key.eq_any(keys)).into_boxed();
+            let mut under = work::table.filter(work::unique_key.one_of(keys)).into_boxed();
             for key in keys {
                 // A semicolon is the sign after the colon.
                 let (from, to) = (format!("{key}:"), format!("{key};"));
@@ -187,6 +189,7 @@ fn insert<J: Job>(tx: &mut Tx<'_>, job: &J, at: Ts) -> Result<bool> {
         work::run_at.eq(at),
         work::attempts.eq(0),
         work::created_at.eq(tx.now),
+        work::cause.eq(tx.cause.as_deref()),
     );
     let insert = diesel::insert_into(work::table).values(row);
     let count = each_backend!(tx, |conn| insert

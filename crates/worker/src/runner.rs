@@ -245,9 +245,13 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
         let Some(run) = self.handlers.get(taken.kind.as_str()) else {
             return Err(Error::internal(format!("nobody knows how to do {}", taken.kind)));
         };
-        let done =
-            AssertUnwindSafe(run(self.context.clone(), taken.payload.clone())).catch_unwind();
-        done.await.unwrap_or_else(|_| Err(Error::internal("the work panicked")))
+        // What a webhook's receiver has led to stays known, however long the work waited.
+        let work = run(self.context.clone(), taken.payload.clone());
+        let work = db::caused_by(taken.cause.as_deref().map(Arc::from), work);
+        AssertUnwindSafe(work)
+            .catch_unwind()
+            .await
+            .unwrap_or_else(|_| Err(Error::internal("the work panicked")))
     }
 }
 

@@ -115,6 +115,16 @@ pub fn due(tx: &mut Tx<'_>, most: i64) -> Result<Vec<FileChecksum>> {
     rows(tx, sql, &[Bind::Number(tx.now.0), Bind::Number(most)])
 }
 
+/// Lets files that would wait for longer be checked by then, at most so many; how many these were.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn hasten(tx: &mut Tx<'_>, latest: Ts, most: i64) -> Result<usize> {
+    let sql = "UPDATE file_checksums SET check_at = $1 WHERE (kind, name) IN \
+               (SELECT kind, name FROM file_checksums WHERE check_at > $2 ORDER BY check_at DESC LIMIT $3)";
+    super::hasten(tx, sql, latest, most)
+}
+
 /// Notes what a check found, unless the file was stored anew or removed since it was `seen`: its checksum where it had
 /// none, and the reason why the check failed, or nothing.
 ///

@@ -35,6 +35,19 @@ impl fmt::Display for RefHolder {
 }
 
 impl RefHolder {
+    /// Reads what [`Display`](fmt::Display) writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (kind, id) = text.rsplit_once('-')?;
+        let id = id.parse().ok().filter(|id| *id > 0)?;
+        let place = match kind {
+            "repository" => Self::Repository(ProjectId(id)),
+            "wiki-project" => Self::ProjectWiki(ProjectId(id)),
+            "wiki-group" => Self::GroupWiki(NamespaceId(id)),
+            _ => return None,
+        };
+        (place.to_string() == text).then_some(place)
+    }
+
     fn kind(self) -> &'static str {
         match self {
             Self::Repository(_) => REPOSITORY,
@@ -242,6 +255,16 @@ pub fn due(tx: &mut Tx<'_>, most: i64) -> Result<Vec<RefHolder>> {
     found.into_iter().map(|row| Ok(row.checksum()?.place)).collect()
 }
 
+/// Lets repositories that would wait for longer be checked by then, at most so many; how many these were.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn hasten(tx: &mut Tx<'_>, latest: Ts, most: i64) -> Result<usize> {
+    let sql = "UPDATE ref_checksums SET check_at = $1 WHERE place IN \
+               (SELECT place FROM ref_checksums WHERE check_at > $2 ORDER BY check_at DESC LIMIT $3)";
+    super::hasten(tx, sql, latest, most)
+}
+
 /// Notes that all refs were counted and add up to `sum`, unless a move was decided since there were `moves`. Whether it
 /// was noted.
 ///
@@ -329,7 +352,31 @@ pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<ChecksumCount>> {
 
 #[cfg(test)]
 mod tests {
-    use super::RefSum;
+    use kernel::ids::{NamespaceId, ProjectId};
+
+    use super::{RefHolder, RefSum};
+
+    #[test]
+    fn a_place_is_read_as_it_is_written() {
+        for place in [
+            RefHolder::Repository(ProjectId(7)),
+            RefHolder::ProjectWiki(ProjectId(8)),
+            RefHolder::GroupWiki(NamespaceId(9)),
+        ] {
+            assert_eq!(RefHolder::parse(&place.to_string()), Some(place));
+        }
+        for odd in [
+            "",
+            "repository",
+            "repository-",
+            "repository-x",
+            "repository-0",
+            "repository-07",
+            "wiki-1",
+        ] {
+            assert_eq!(RefHolder::parse(odd), None, "{odd:?}");
+        }
+    }
 
     #[test]
     fn a_sum_is_written_as_its_bytes_are() {

@@ -5,8 +5,10 @@ use forgeway_db::{
     checksum::{
         failures, files,
         refs::{
-            RefHolder, RefSum, begin, counts, due, find, note_failure, note_sum, recount, toggle,
+            self, RefHolder, RefSum, begin, counts, due, find, note_failure, note_sum, recount,
+            toggle,
         },
+        waits_beyond,
     },
     testing::{TestDatabase, rows, start, transaction},
 };
@@ -119,4 +121,23 @@ fn what_belongs_to_a_project_goes_with_it() {
         find(tx, RefHolder::Repository(project))
     });
     assert_eq!(gone.unwrap(), None);
+}
+
+#[test]
+fn what_would_wait_for_too_long_is_checked_sooner() {
+    transaction(|tx| {
+        let project = project(tx)?;
+        let at = |days| start().plus(Duration::days(days));
+        begin(tx, project, at(9))?;
+        for (name, days) in [("a", 1), ("b", 5), ("c", 9)] {
+            files::note(tx, "uploads", name, "00", at(days))?;
+        }
+        assert!(waits_beyond(tx, at(3))? && !waits_beyond(tx, at(9))?);
+
+        assert_eq!((refs::hasten(tx, at(3), 9)?, files::hasten(tx, at(3), 1)?), (1, 1));
+        assert_eq!((refs::hasten(tx, at(3), 9)?, files::hasten(tx, at(3), 9)?), (0, 1));
+
+        assert!(!waits_beyond(tx, at(3))? && waits_beyond(tx, at(2))?);
+        Ok(())
+    });
 }

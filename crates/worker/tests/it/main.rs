@@ -1,6 +1,7 @@
 //! Work is done once, later, and again when it fails.
 #![expect(clippy::unwrap_used, reason = "a test may stop where its set-up fails")]
 
+mod causes;
 mod schedules;
 mod servers;
 mod underway;

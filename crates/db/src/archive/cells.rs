@@ -1,0 +1,261 @@
+//! From JSON to values, each checked against what its column may have.
+
+use std::{collections::HashMap, sync::Arc};
+
+use kernel::Ts;
+use serde_json::Value;
+
+use super::{ArchiveRow, Column, Field, Relation};
+
+/// A value as a statement gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    Null,
+    Number(i64),
+    Word(String),
+    Flag(bool),
+    Fixed(&'static str),
+}
+
+/// Why a row cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{relation}: {column} {problem}")]
+pub struct Flaw {
+    relation: &'static str,
+    column: String,
+    problem: &'static str,
+}
+
+/// What the ids of an archive are here.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    pub home: i64,
+    pub importer: i64,
+    pub people: Arc<HashMap<i64, i64>>,
+    pub rows: HashMap<(&'static str, i64), i64>,
+}
+
+/// Looks whether a row has the form that its relation asks for; adds the rows that it names.
+///
+/// # Errors
+/// The first flaw.
+pub fn first_pass(
+    relation: &'static Relation,
+    row: &ArchiveRow,
+    named: &mut Vec<(&'static str, i64)>,
+) -> Result<(), Flaw> {
+    if relation.has_id() && row.get("id").and_then(Value::as_i64).is_none_or(|id| id <= 0) {
+        return Err(flaw(relation, "id", "is not an id"));
+    }
+    for column in relation.columns {
+        if let (Some(of), Some(id)) = reference(relation, column, row)? {
+            named.push((of, id));
+        }
+    }
+    Ok(())
+}
+
+/// The values of a row in the order of its relation's columns; nothing where the row speaks of somebody or something
+/// that is not there.
+///
+/// # Errors
+/// The first flaw.
+pub fn cells(
+    relation: &'static Relation,
+    row: &ArchiveRow,
+    names: &Names,
+) -> Result<Option<Vec<Cell>>, Flaw> {
+    let mut cells = Vec::with_capacity(relation.columns.len());
+    for column in relation.columns {
+        let (of, id) = reference(relation, column, row)?;
+        let cell = match (column.field, of, id) {
+            (Field::Home, ..) => Cell::Number(names.home),
+            (Field::Fixed(sql), ..) => Cell::Fixed(sql),
+            (Field::Author, _, Some(id)) => {
+                Cell::Number(names.people.get(&id).copied().unwrap_or(names.importer))
+            }
+            (Field::Person, _, Some(id)) => {
+                names.people.get(&id).map_or(Cell::Null, |id| Cell::Number(*id))
+            }
+            // Nobody's id says that there is none.
+            (_, Some(_), Some(0)) => Cell::Number(0),
+            (_, Some(of), Some(id)) => {
+                names.rows.get(&(of, id)).map_or(Cell::Null, |id| Cell::Number(*id))
+            }
+            _ => plain(column, row.get(column.name).unwrap_or(&Value::Null)),
+        };
+        if column.is_required && cell == Cell::Null {
+            return Ok(None);
+        }
+        cells.push(cell);
+    }
+    Ok(Some(cells))
+}
+
+/// What a value names: a relation, and an id in it or that of somebody.
+type Reference = (Option<&'static str>, Option<i64>);
+
+fn reference(
+    relation: &'static Relation,
+    column: &Column,
+    row: &ArchiveRow,
+) -> Result<Reference, Flaw> {
+    let none = (None, None);
+    let wrong = |problem| Err(flaw(relation, column.name, problem));
+    let value = match (column.field, row.get(column.name)) {
+        (Field::Home | Field::Fixed(_), _) => return Ok(none),
+        (_, None | Some(Value::Null)) if column.is_required => return wrong("is missing"),
+        (_, None | Some(Value::Null)) => return Ok(none),
+        (_, Some(value)) => value,
+    };
+    let id = value.as_i64().filter(|id| *id >= 0);
+    match column.field {
+        Field::Home | Field::Fixed(_) => Ok(none),
+        Field::Text(most) => match value.as_str() {
+            Some(text) if text.contains('\0') => wrong("has a character that texts cannot have"),
+            Some(text) if text.chars().count() > most => wrong("is too long"),
+            Some(_) => Ok(none),
+            None => wrong("is not a text"),
+        },
+        Field::Choice(is_one) => match value.as_str().is_some_and(is_one) {
+            true => Ok(none),
+            false => wrong("does not have a valid value"),
+        },
+        Field::Kind(kinds) => match relation_of(kinds, value) {
+            Some(_) => Ok(none),
+            None => wrong("does not have a valid value"),
+        },
+        Field::Number(least, most) => match value.as_i64() {
+            Some(number) if (least..=most).contains(&number) => Ok(none),
+            Some(_) => wrong("is out of range"),
+            None => wrong("is not a number"),
+        },
+        Field::Flag => match value {
+            Value::Bool(_) => Ok(none),
+            _ => wrong("is neither true nor false"),
+        },
+        Field::Moment => match value.as_str().and_then(Ts::parse) {
+            Some(_) => Ok(none),
+            None => wrong("is not a moment"),
+        },
+        Field::Author | Field::Person => match id {
+            Some(id) => Ok((None, Some(id))),
+            None => wrong("is not an id"),
+        },
+        Field::Row(of) => match id {
+            Some(id) => Ok((Some(of), Some(id))),
+            None => wrong("is not an id"),
+        },
+        Field::Item(kind) => {
+            let kinds = match relation.column(kind).map(|column| column.field) {
+                Some(Field::Kind(kinds)) => kinds,
+                _ => &[],
+            };
+            let of = row.get(kind).and_then(|value| relation_of(kinds, value));
+            match (of, id) {
+                (Some(of), Some(id)) => Ok((Some(of), Some(id))),
+                _ => wrong("is not an id"),
+            }
+        }
+    }
+}
+
+fn relation_of(
+    kinds: &'static [(&'static str, &'static str)],
+    value: &Value,
+) -> Option<&'static str> {
+    let word = value.as_str()?;
+    kinds.iter().find(|(kind, _)| *kind == word).map(|(_, relation)| *relation)
+}
+
+fn plain(column: &Column, value: &Value) -> Cell {
+    match value {
+        Value::String(text) if matches!(column.field, Field::Moment) => {
+            Ts::parse(text).map_or(Cell::Null, |at| Cell::Number(at.0))
+        }
+        Value::String(text) => Cell::Word(text.clone()),
+        Value::Bool(flag) => Cell::Flag(*flag),
+        Value::Number(_) => value.as_i64().map_or(Cell::Null, Cell::Number),
+        Value::Null | Value::Array(_) | Value::Object(_) => Cell::Null,
+    }
+}
+
+fn flaw(relation: &Relation, column: &str, problem: &'static str) -> Flaw {
+    Flaw { relation: relation.name, column: column.to_owned(), problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Cell, Column, Field, Names, Relation, cells, first_pass};
+
+    static NOTES: Relation = Relation {
+        name: "notes",
+        table: "notes",
+        scope: "project_id = $1",
+        key: &["id"],
+        columns: &[
+            Column::home("project_id"),
+            Column::new("item_kind", Field::Kind(&[("Issue", "issues")])),
+            Column::new("item_id", Field::Item("item_kind")),
+            Column::new("body", Field::Text(5)),
+            Column::author("author_id"),
+            Column::person("resolved_by_id").optional(),
+            Column::flag("internal"),
+            Column::moment("created_at"),
+        ],
+        signed: Some("body"),
+    };
+
+    fn row(change: (&str, Value)) -> serde_json::Map<String, Value> {
+        let row = json!({
+            "id": 7, "item_kind": "Issue", "item_id": 3, "body": "tea", "author_id": 1,
+            "resolved_by_id": null, "internal": false, "created_at": "2024-02-03T04:05:06.000007Z",
+        });
+        let mut row = row.as_object().unwrap().clone();
+        row.insert(change.0.to_owned(), change.1);
+        row
+    }
+
+    #[test]
+    fn a_row_names_what_it_is_about() {
+        let mut named = Vec::new();
+        first_pass(&NOTES, &row(("id", json!(7))), &mut named).unwrap();
+        assert_eq!(named, [("issues", 3)]);
+    }
+
+    #[test]
+    fn values_are_of_the_kind_of_their_columns() {
+        for (change, problem) in [
+            (("id", json!(0)), "notes: id is not an id"),
+            (("body", json!("a tea")), ""),
+            (("body", json!("a teapot")), "notes: body is too long"),
+            (("body", json!("\0")), "notes: body has a character that texts cannot have"),
+            (("body", json!(null)), "notes: body is missing"),
+            (("body", json!({})), "notes: body is not a text"),
+            (("item_kind", json!("Pot")), "notes: item_kind does not have a valid value"),
+            (("item_id", json!(-1)), "notes: item_id is not an id"),
+            (("internal", json!(1)), "notes: internal is neither true nor false"),
+            (("created_at", json!("soon")), "notes: created_at is not a moment"),
+            (("author_id", json!("ada")), "notes: author_id is not an id"),
+        ] {
+            let found = first_pass(&NOTES, &row(change.clone()), &mut Vec::new());
+            let found = found.map_or_else(|flaw| flaw.to_string(), |()| String::new());
+            assert_eq!(found, problem, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn whoever_imports_stands_for_authors_without_an_account() {
+        let mut names = Names { home: 9, importer: 2, ..Names::default() };
+        names.rows.insert(("issues", 3), 30);
+        let known = cells(&NOTES, &row(("resolved_by_id", json!(5))), &names).unwrap().unwrap();
+        assert_eq!(known[2], Cell::Number(30));
+        assert_eq!(known[4], Cell::Number(2));
+        assert_eq!(known[5], Cell::Null);
+        assert_eq!(known[7], Cell::Number(1_706_933_106_000_007));
+        names.rows.clear();
+        assert_eq!(cells(&NOTES, &row(("id", json!(7))), &names).unwrap(), None);
+    }
+}

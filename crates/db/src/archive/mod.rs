@@ -1,0 +1,12 @@
+//! Rows of tables as JSON, and back: for archives of projects and groups. The owner of a table describes which of its
+//! columns an archive holds and what values they may have; no row is read or written that is not described.
+
+mod cells;
+mod column;
+mod read;
+mod write;
+
+pub use cells::{Cell, Flaw, Names, cells, first_pass};
+pub use column::{Column, Field, Relation};
+pub use read::{ArchiveRow, page};
+pub use write::{clear, insert};

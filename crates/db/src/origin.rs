@@ -1,0 +1,25 @@
+//! Who asked for the work that is done now, and from where: known to every transaction of it.
+
+use std::net::IpAddr;
+
+use kernel::ids::UserId;
+
+/// Nobody, from nowhere, where the server does something by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub user: Option<UserId>,
+    pub address: Option<IpAddr>,
+}
+
+tokio::task_local! {
+    static ORIGIN: Origin;
+}
+
+/// Does something whose transactions know who asked for it.
+pub async fn with_origin<T>(origin: Origin, work: impl Future<Output = T>) -> T {
+    ORIGIN.scope(origin, work).await
+}
+
+pub(crate) fn current() -> Origin {
+    ORIGIN.try_with(|origin| *origin).unwrap_or_default()
+}

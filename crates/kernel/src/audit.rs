@@ -1,0 +1,89 @@
+//! What is written down of an action for those who look into it later. The transaction knows who did it and from where.
+
+use crate::{
+    event::Event,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+
+/// Where something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuditPlace {
+    Instance,
+    Project(ProjectId),
+    Group(NamespaceId),
+    User(UserId),
+}
+
+/// An action, mentioned in the transaction that does it. No value of a secret is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRecord {
+    /// As the API calls it, `protected_branch_created`.
+    pub name: &'static str,
+    pub place: AuditPlace,
+    /// The type of what it was done to.
+    pub target_type: &'static str,
+    pub target_id: i64,
+    /// What people call that.
+    pub target_name: String,
+    /// What else is told, by its name.
+    pub details: Vec<(&'static str, String)>,
+}
+
+impl AuditRecord {
+    /// Something was made; `what` names its kind.
+    pub fn addition(name: &'static str, place: AuditPlace, what: &str) -> Self {
+        Self::of(name, place, ("add", what))
+    }
+
+    /// Something was taken away.
+    pub fn removal(name: &'static str, place: AuditPlace, what: &str) -> Self {
+        Self::of(name, place, ("remove", what))
+    }
+
+    /// Something is otherwise than before.
+    pub fn change(name: &'static str, place: AuditPlace, what: &str) -> Self {
+        Self::of(name, place, ("change", what))
+    }
+
+    fn of(name: &'static str, place: AuditPlace, (verb, what): (&'static str, &str)) -> Self {
+        Self {
+            name,
+            place,
+            target_type: "",
+            target_id: 0,
+            target_name: String::new(),
+            details: vec![(verb, what.to_owned())],
+        }
+    }
+
+    /// Names what it was done to.
+    #[must_use]
+    pub fn target(self, kind: &'static str, id: i64, name: impl Into<String>) -> Self {
+        Self { target_type: kind, target_id: id, target_name: name.into(), ..self }
+    }
+
+    /// Tells one more thing.
+    #[must_use]
+    pub fn detail(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.details.push((name, value.into()));
+        self
+    }
+}
+
+impl Event for AuditRecord {
+    fn kind(&self) -> &'static str {
+        "audit.record"
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        match self.place {
+            AuditPlace::Project(project) => Some(project),
+            AuditPlace::Instance | AuditPlace::Group(_) | AuditPlace::User(_) => None,
+        }
+    }
+
+    /// It is only mentioned: nobody hears it after the commit.
+    fn payload(&self) -> String {
+        String::new()
+    }
+}

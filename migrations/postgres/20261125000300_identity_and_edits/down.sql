@@ -1,0 +1,13 @@
+DROP INDEX merge_requests_updated_by;
+DROP INDEX merge_requests_last_edited_by;
+ALTER TABLE merge_requests DROP COLUMN updated_by_id;
+ALTER TABLE merge_requests DROP COLUMN last_edited_by_id;
+ALTER TABLE merge_requests DROP COLUMN last_edited_at;
+DROP INDEX issues_updated_by;
+DROP INDEX issues_last_edited_by;
+ALTER TABLE issues DROP COLUMN updated_by_id;
+ALTER TABLE issues DROP COLUMN last_edited_by_id;
+ALTER TABLE issues DROP COLUMN last_edited_at;
+ALTER TABLE work DROP COLUMN cause;
+ALTER TABLE oauth_codes DROP COLUMN nonce;
+DROP TABLE oauth_signing_keys;

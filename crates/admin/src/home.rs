@@ -3,6 +3,7 @@
 use kernel::{
     Grant, Result,
     access::Administrate,
+    audit::AuditPlace,
     ids::{NamespaceId, ProjectId, UserId},
 };
 
@@ -32,6 +33,15 @@ impl Home {
             Self::Project(project) => (Some(project), None),
             Self::Group(group) => (None, Some(group)),
             Self::Instance => (None, None),
+        }
+    }
+
+    /// Where audit events of what it has are found.
+    pub(crate) fn audit_place(self) -> AuditPlace {
+        match self {
+            Self::Project(project) => AuditPlace::Project(project),
+            Self::Group(group) => AuditPlace::Group(group),
+            Self::Instance => AuditPlace::Instance,
         }
     }
 

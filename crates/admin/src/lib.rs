@@ -1,8 +1,10 @@
 //! What administrators of projects, groups and the installation set up and see, and what of it leaves the machine.
 
 pub mod appearance;
+pub mod archive;
 pub mod audit;
 pub mod broadcast;
+pub mod bulk_import;
 pub mod delivery;
 pub mod feature;
 pub mod flags;

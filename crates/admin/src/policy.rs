@@ -7,6 +7,8 @@ kernel::abilities! { in Project, signed in;
     AdminIntegrations if |who| who.is(Maintainer),
     /// See and change webhooks of a project.
     AdminHooks if |who| who.is(Maintainer),
+    /// Have a project written into an archive, and fetch that.
+    ArchiveProject if |who| who.is(Maintainer),
 }
 
 kernel::abilities! { in Group, signed in;
@@ -14,4 +16,6 @@ kernel::abilities! { in Group, signed in;
     AdminGroupIntegrations if |who| who.is(Maintainer),
     /// See and change webhooks of a group.
     AdminGroupHooks if |who| who.is(Owner),
+    /// Have a group written into an archive, and fetch that.
+    ArchiveGroup if |who| who.is(Owner),
 }

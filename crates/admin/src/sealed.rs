@@ -2,18 +2,22 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{hooks, imports, integrations},
+    schema::{archive_exports, bulk_imports, hooks, imports, integrations},
 };
 use diesel::prelude::*;
 use kernel::Result;
 use secrets::Vault;
 
-use crate::{hook::Hook, import::Import, integration::Integration};
+use crate::{
+    archive::ArchiveExport, bulk_import::BulkImport, hook::Hook, import::Import,
+    integration::Integration,
+};
 
 const NOUN: &str = "Hook";
 
 /// The tables with a column `sealed`; `cargo xtask check` compares them with the schema.
-pub const SEALED_TABLES: [&str; 3] = ["hooks", "imports", "integrations"];
+pub const SEALED_TABLES: [&str; 5] =
+    ["archive_exports", "bulk_imports", "hooks", "imports", "integrations"];
 
 /// Whether a vault has the key of what is sealed: of the newest `most` rows of each table one must be readable. `None`
 /// where nothing is sealed.
@@ -41,7 +45,36 @@ pub fn is_key_of(tx: &mut Tx<'_>, vault: &Vault, most: i64) -> Result<Option<boo
     let of_rows = (!rows.is_empty()).then(|| rows.iter().any(|row| row.unseal(vault).is_ok()));
     let of_sources = (!sources.is_empty())
         .then(|| sources.iter().any(|row| row.unseal(vault).is_some_and(|clear| clear.is_ok())));
-    Ok([of_hooks, of_rows, of_sources].into_iter().flatten().reduce(|one, other| one && other))
+    let of_archives = archives_fit(tx, vault, most)?;
+    let of_bulk = bulk_imports_fit(tx, vault, most)?;
+    let all = [of_hooks, of_rows, of_sources, of_archives, of_bulk];
+    Ok(all.into_iter().flatten().reduce(|one, other| one && other))
+}
+
+fn archives_fit(tx: &mut Tx<'_>, vault: &Vault, most: i64) -> Result<Option<bool>> {
+    let rows = archive_exports::table
+        .filter(archive_exports::sealed.is_not_null())
+        .order(archive_exports::id.desc())
+        .limit(most);
+    let rows: Vec<ArchiveExport> = each_backend!(tx, |conn| rows
+        .select(ArchiveExport::as_select())
+        .load(conn)
+        .map_err(error(NOUN)))?;
+    let fits = |row: &ArchiveExport| row.unseal(vault).is_some_and(|clear| clear.is_ok());
+    Ok((!rows.is_empty()).then(|| rows.iter().any(fits)))
+}
+
+fn bulk_imports_fit(tx: &mut Tx<'_>, vault: &Vault, most: i64) -> Result<Option<bool>> {
+    let rows = bulk_imports::table
+        .filter(bulk_imports::sealed.is_not_null())
+        .order(bulk_imports::id.desc())
+        .limit(most);
+    let rows: Vec<BulkImport> = each_backend!(tx, |conn| rows
+        .select(BulkImport::as_select())
+        .load(conn)
+        .map_err(error(NOUN)))?;
+    let fits = |row: &BulkImport| row.unseal(vault).is_some_and(|clear| clear.is_ok());
+    Ok((!rows.is_empty()).then(|| rows.iter().any(fits)))
 }
 
 /// Whether anything is sealed.
@@ -65,7 +98,17 @@ pub fn count(tx: &mut Tx<'_>) -> Result<i64> {
             .count()
             .get_result(conn)
             .map_err(error(NOUN))?;
-        Ok(hooks + rows + sources)
+        let archives: i64 = archive_exports::table
+            .filter(archive_exports::sealed.is_not_null())
+            .count()
+            .get_result(conn)
+            .map_err(error(NOUN))?;
+        let bulk: i64 = bulk_imports::table
+            .filter(bulk_imports::sealed.is_not_null())
+            .count()
+            .get_result(conn)
+            .map_err(error(NOUN))?;
+        Ok(hooks + rows + sources + archives + bulk)
     })
 }
 
@@ -82,6 +125,16 @@ pub fn delete_all(tx: &mut Tx<'_>) -> Result<usize> {
             .set(imports::sealed.eq(None::<String>))
             .execute(conn)
             .map_err(error(NOUN))?;
-        Ok(hooks + rows + sources)
+        let archives = archive_exports::table.filter(archive_exports::sealed.is_not_null());
+        let archives = diesel::update(archives)
+            .set(archive_exports::sealed.eq(None::<String>))
+            .execute(conn)
+            .map_err(error(NOUN))?;
+        let bulk = bulk_imports::table.filter(bulk_imports::sealed.is_not_null());
+        let bulk = diesel::update(bulk)
+            .set(bulk_imports::sealed.eq(None::<String>))
+            .execute(conn)
+            .map_err(error(NOUN))?;
+        Ok(hooks + rows + sources + archives + bulk)
     })
 }

@@ -18,7 +18,7 @@ pub(crate) mod tree;
 use std::collections::HashMap;
 
 use db::{
-    Database, Tx, each_backend, error,
+    Database, OneOf as _, Tx, each_backend, error,
     schema::{namespace_access, project_access, project_group_links, projects},
     stamp,
 };
@@ -103,7 +103,7 @@ pub fn levels_in_namespaces(
     let Some(user) = actor.id else { return Ok(HashMap::new()) };
     let rows = namespace_access::table
         .filter(namespace_access::user_id.eq(user))
-        .filter(namespace_access::namespace_id.eq_any(namespaces))
+        .filter(namespace_access::namespace_id.one_of(namespaces))
         .select((
             namespace_access::namespace_id,
             namespace_access::access_level,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    Fragment, Tx, each_backend, error,
+    Fragment, OneOf as _, Tx, each_backend, error,
     listing::{self, Bind, list_of},
     schema::{namespace_access, namespaces, project_access, projects},
 };
@@ -103,7 +103,7 @@ fn children(tx: &mut Tx<'_>, actor: Actor, of: &[NamespaceId]) -> Result<Vec<Nam
     let (now, closed, above) = (tx.now, closed_to(tx, actor)?, above(tx, actor)?);
     each_backend!(tx, |conn| {
         let rows = namespaces::table
-            .filter(namespaces::parent_id.eq_any(of))
+            .filter(namespaces::parent_id.one_of(of))
             .filter(namespaces::deleted_at.is_null())
             .select(namespaces::id)
             .into_boxed();
@@ -119,7 +119,7 @@ pub fn known_groups(tx: &mut Tx<'_>, actor: Actor, ids: &[NamespaceId]) -> Resul
     let (now, closed, above) = (tx.now, closed_to(tx, actor)?, above(tx, actor)?);
     each_backend!(tx, |conn| {
         let rows = namespaces::table
-            .filter(namespaces::id.eq_any(ids).and(namespaces::kind.eq(Kind::Group)))
+            .filter(namespaces::id.one_of(ids).and(namespaces::kind.eq(Kind::Group)))
             .filter(namespaces::deleted_at.is_null())
             .order(namespaces::id)
             .select(Namespace::as_select())
@@ -137,12 +137,12 @@ pub fn projects_in(
     let (now, closed) = (tx.now, closed_to(tx, actor)?);
     each_backend!(tx, |conn| {
         let mut rows = projects::table
-            .filter(projects::namespace_id.eq_any(groups))
+            .filter(projects::namespace_id.one_of(groups))
             .filter(projects::deleted_at.is_null())
             .select(projects::id)
             .into_boxed();
         if !closed.is_empty() {
-            let elsewhere = namespaces::table.filter(namespaces::ip_ranges.eq_any(&closed));
+            let elsewhere = namespaces::table.filter(namespaces::ip_ranges.one_of(&closed));
             rows = rows.filter(projects::namespace_id.ne_all(elsewhere.select(namespaces::id)));
         }
         let open = projects::visibility.eq_any(open_to(actor));
@@ -255,7 +255,7 @@ pub fn projects_below(
 ) -> Result<Vec<ProjectId>> {
     let (from, to) = below(&tx.namespace(group)?.full_path);
     let rows = projects::table
-        .filter(projects::id.eq_any(among))
+        .filter(projects::id.one_of(among))
         .filter(projects::path_key.ge(from).and(projects::path_key.lt(to)))
         .select(projects::id);
     each_backend!(tx, |conn| rows.load(conn).map_err(error("Project")))
@@ -294,7 +294,7 @@ pub fn groups_within(
     let (from, to) = below(&tx.namespace(group)?.full_path);
     let inside = namespaces::path_key.ge(from).and(namespaces::path_key.lt(to));
     let rows = namespaces::table
-        .filter(namespaces::id.eq_any(among))
+        .filter(namespaces::id.one_of(among))
         .filter(namespaces::id.eq(group).or(inside))
         .select(namespaces::id);
     each_backend!(tx, |conn| rows.load(conn).map_err(error("Group")))
@@ -306,7 +306,7 @@ pub fn project_paths(tx: &mut Tx<'_>, ids: &[ProjectId]) -> Result<HashMap<Proje
         return Ok(HashMap::new());
     }
     let rows = projects::table
-        .filter(projects::id.eq_any(ids))
+        .filter(projects::id.one_of(ids))
         .select((projects::id, projects::full_path));
     let rows: Vec<(ProjectId, String)> =
         each_backend!(tx, |conn| rows.load(conn).map_err(error("Project")))?;
@@ -319,7 +319,7 @@ pub fn group_paths(tx: &mut Tx<'_>, ids: &[NamespaceId]) -> Result<HashMap<Names
         return Ok(HashMap::new());
     }
     let rows = namespaces::table
-        .filter(namespaces::id.eq_any(ids))
+        .filter(namespaces::id.one_of(ids))
         .select((namespaces::id, namespaces::full_path));
     let rows: Vec<(NamespaceId, String)> =
         each_backend!(tx, |conn| rows.load(conn).map_err(error("Group")))?;

@@ -8,7 +8,8 @@ use worker::Job;
 use crate::{
     member,
     namespace::{removal, sharing},
-    project::links,
+    project::{self, links},
+    user::session,
 };
 
 /// Removes memberships, invitations and links to groups whose end has come. They count as gone from that moment on; this is about
@@ -30,11 +31,11 @@ impl RemoveExpiredAccess {
         db.write(member::invitations::remove_expired).await?;
         while db.write(links::remove_expired).await? {}
         while db.write(sharing::remove_expired).await? {}
-        Ok(())
+        db.write(session::remove_ended).await
     }
 }
 
-/// Takes away groups whose last day has come.
+/// Takes away groups and projects whose last day has come.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RemoveOverdue {}
 
@@ -49,6 +50,7 @@ impl Job for RemoveOverdue {
 impl RemoveOverdue {
     pub async fn run(self, db: &Database) -> Result<()> {
         while db.write(removal::remove_overdue).await? {}
+        while db.write(project::removal::remove_overdue).await? {}
         Ok(())
     }
 }

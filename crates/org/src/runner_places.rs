@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     listing::{self, Bind},
     schema::{namespace_access, namespaces, project_access, projects},
 };
@@ -122,7 +122,7 @@ pub struct JobHome {
 /// left out.
 pub fn job_homes(tx: &mut Tx<'_>, ids: &[ProjectId]) -> Result<Vec<JobHome>> {
     let rows = projects::table
-        .filter(projects::id.eq_any(ids).and(projects::deleted_at.is_null()))
+        .filter(projects::id.one_of(ids).and(projects::deleted_at.is_null()))
         .select((
             projects::id,
             projects::namespace_id,
@@ -153,7 +153,7 @@ fn ancestry(tx: &mut Tx<'_>, from: HashSet<NamespaceId>) -> Result<Parents> {
     let mut known = Parents::new();
     let mut next: Vec<NamespaceId> = from.into_iter().collect();
     while !next.is_empty() {
-        let rows = namespaces::table.filter(namespaces::id.eq_any(&next));
+        let rows = namespaces::table.filter(namespaces::id.one_of(&next));
         let rows = rows.select((namespaces::id, namespaces::kind, namespaces::parent_id));
         let rows: Vec<(NamespaceId, Kind, Option<NamespaceId>)> =
             each_backend!(tx, |conn| rows.load(conn).map_err(error("Group")))?;

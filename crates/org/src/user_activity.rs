@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, OneOf as _, Tx, each_backend, error,
     schema::{members, namespaces, projects, users},
 };
 use diesel::prelude::*;
@@ -116,7 +116,7 @@ pub fn group_counts(tx: &mut Tx<'_>, users: &[UserId]) -> Result<HashMap<UserId,
     let now = tx.now;
     let rows = members::table
         .inner_join(namespaces::table.on(namespaces::id.nullable().eq(members::namespace_id)))
-        .filter(members::user_id.eq_any(users))
+        .filter(members::user_id.one_of(users))
         .filter(members::expires_at.is_null().or(members::expires_at.gt(now)))
         .filter(namespaces::deleted_at.is_null())
         .group_by(members::user_id)
@@ -135,7 +135,7 @@ pub fn memberships_of(
     let now = tx.now;
     let rows: Vec<Member> = each_backend!(tx, |conn| {
         let found = members::table
-            .filter(members::user_id.eq_any(users))
+            .filter(members::user_id.one_of(users))
             .filter(members::expires_at.is_null().or(members::expires_at.gt(now)))
             .order(members::id)
             .select(Member::as_select())

@@ -75,25 +75,10 @@ impl Client {
             true => self.run_with(sent.body(()).map_err(odd)?, request.limits, None),
             false => self.run_with(sent.body(request.body).map_err(odd)?, request.limits, Some(0)),
         };
-        let mut answer = answer.map_err(failure)?;
-        let head = AnswerHead {
-            status: answer.status().as_u16(),
-            headers: answer
-                .headers()
-                .iter()
-                .take(MOST_HEADERS)
-                .map(|(name, value)| {
-                    let value = value.as_bytes();
-                    let value = value.get(..LONGEST_HEADER).unwrap_or(value);
-                    (name.as_str().to_owned(), String::from_utf8_lossy(value).into_owned())
-                })
-                .collect(),
-        };
-        copy(&mut answer.body_mut().as_reader(), sink, request.limits.bytes)?;
-        Ok(head)
+        read_answer(answer.map_err(failure)?, sink, request.limits.bytes)
     }
 
-    fn run_with<B: AsSendBody>(
+    pub(crate) fn run_with<B: AsSendBody>(
         &self,
         request: Request<B>,
         limits: FetchLimits,
@@ -110,6 +95,29 @@ impl Client {
         }
         self.agent.run(config.build())
     }
+}
+
+/// The head of an answer, whose body goes into `sink`.
+pub(crate) fn read_answer(
+    mut answer: Response<Body>,
+    sink: &mut impl Write,
+    most: u64,
+) -> Result<AnswerHead, FetchError> {
+    let head = AnswerHead {
+        status: answer.status().as_u16(),
+        headers: answer
+            .headers()
+            .iter()
+            .take(MOST_HEADERS)
+            .map(|(name, value)| {
+                let value = value.as_bytes();
+                let value = value.get(..LONGEST_HEADER).unwrap_or(value);
+                (name.as_str().to_owned(), String::from_utf8_lossy(value).into_owned())
+            })
+            .collect(),
+    };
+    copy(&mut answer.body_mut().as_reader(), sink, most)?;
+    Ok(head)
 }
 
 fn copy(from: &mut impl io::Read, sink: &mut impl Write, most: u64) -> Result<(), FetchError> {

@@ -8,6 +8,7 @@ mod exchange;
 mod guard;
 mod local;
 mod post;
+mod upload;
 
 pub use address::is_open;
 pub use client::{Client, FetchError, FetchLimits};
@@ -15,3 +16,4 @@ pub use exchange::{AnswerHead, Exchange};
 pub use guard::{AddressAllowlist, PlaceAllowlist};
 pub use local::LocalRequests;
 pub use post::{Answer, Post};
+pub use upload::FileUpload;

@@ -19,6 +19,6 @@ pub fn update(
     let mut appearance = tx.appearance()?;
     change(&mut appearance);
     appearance.check()?;
-    tx.keep_appearance(&appearance)?;
+    tx.save_appearance(&appearance)?;
     Ok(appearance)
 }

@@ -15,7 +15,7 @@ pub trait AppearanceStore {
     fn appearance(&mut self) -> Result<Appearance>;
     /// Lets nobody else change the appearance before this transaction ends.
     fn lock_appearance(&mut self) -> Result<()>;
-    fn keep_appearance(&mut self, appearance: &Appearance) -> Result<()>;
+    fn save_appearance(&mut self, appearance: &Appearance) -> Result<()>;
 }
 
 impl AppearanceStore for Tx<'_> {
@@ -41,7 +41,7 @@ impl AppearanceStore for Tx<'_> {
         Ok(())
     }
 
-    fn keep_appearance(&mut self, appearance: &Appearance) -> Result<()> {
+    fn save_appearance(&mut self, appearance: &Appearance) -> Result<()> {
         let text = serde_json::to_string(appearance).map_err(Error::internal)?;
         let kept = (appearances::appearance.eq(text), appearances::updated_at.eq(self.now));
         let upsert = diesel::insert_into(appearances::table)

@@ -1,6 +1,6 @@
 //! Audit events in the database.
 
-use db::{CountOf, Tx, each_backend, error, schema::audit_events as events};
+use db::{CountOf, OneOf as _, Tx, each_backend, error, schema::audit_events as events};
 use diesel::prelude::*;
 use kernel::{
     Result,
@@ -101,7 +101,7 @@ impl AuditStore for Tx<'_> {
         let newest = events::table
             .filter(events::entity_type.eq(entity.type_name()))
             .filter(events::entity_id.eq(entity.id()))
-            .filter(events::event_name.eq_any(event_names))
+            .filter(events::event_name.one_of(event_names))
             .order(events::id.desc())
             .limit(1)
             .select(events::author_id);

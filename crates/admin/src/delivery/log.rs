@@ -1,6 +1,6 @@
 //! What was sent to webhooks, and what came back.
 
-use db::{CountOf, Tx, each_backend, error, schema::hook_logs as logs};
+use db::{CountOf, OneOf as _, Tx, each_backend, error, schema::hook_logs as logs};
 use diesel::prelude::*;
 use kernel::{
     Result, Ts,
@@ -80,8 +80,12 @@ impl StatusFilter {
     }
 }
 
+/// Rows of one statement: each has 14 values, and a statement of SQLite takes 32,766.
+const AT_ONCE: usize = 200;
+
 pub trait LogStore {
     fn insert_log(&mut self, log: &NewLog) -> Result<()>;
+    fn insert_logs(&mut self, all: &[&NewLog]) -> Result<()>;
     /// A page, newest first; without filters all.
     fn logs_of(
         &mut self,
@@ -98,26 +102,37 @@ pub trait LogStore {
 
 impl LogStore for Tx<'_> {
     fn insert_log(&mut self, log: &NewLog) -> Result<()> {
-        let status =
-            log.response_status.map_or(INTERNAL_ERROR.to_owned(), |status| status.to_string());
-        let row = (
-            logs::hook_id.eq(log.hook),
-            logs::uuid.eq(&log.uuid),
-            logs::idempotency_key.eq(&log.idempotency_key),
-            logs::trigger_name.eq(log.trigger),
-            logs::header.eq(&log.header),
-            logs::url.eq(&log.url),
-            logs::request_headers.eq(&log.request_headers),
-            logs::request_data.eq(&log.request_data),
-            logs::response_headers.eq(&log.response_headers),
-            logs::response_body.eq(&log.response_body),
-            logs::response_status.eq(status),
-            logs::duration.eq(log.duration),
-            logs::requested_by.eq(log.requested_by),
-            logs::created_at.eq(self.now),
-        );
-        let insert = diesel::insert_into(logs::table).values(row);
-        each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
+        self.insert_logs(&[log])
+    }
+
+    fn insert_logs(&mut self, all: &[&NewLog]) -> Result<()> {
+        let now = self.now;
+        for some in all.chunks(AT_ONCE) {
+            let rows: Vec<_> = some
+                .iter()
+                .map(|log| {
+                    let status = log.response_status.map(|status| status.to_string());
+                    (
+                        logs::hook_id.eq(log.hook),
+                        logs::uuid.eq(&log.uuid),
+                        logs::idempotency_key.eq(&log.idempotency_key),
+                        logs::trigger_name.eq(log.trigger),
+                        logs::header.eq(&log.header),
+                        logs::url.eq(&log.url),
+                        logs::request_headers.eq(&log.request_headers),
+                        logs::request_data.eq(&log.request_data),
+                        logs::response_headers.eq(&log.response_headers),
+                        logs::response_body.eq(&log.response_body),
+                        logs::response_status.eq(status.unwrap_or(INTERNAL_ERROR.to_owned())),
+                        logs::duration.eq(log.duration),
+                        logs::requested_by.eq(log.requested_by),
+                        logs::created_at.eq(now),
+                    )
+                })
+                .collect();
+            let insert = diesel::insert_into(logs::table).values(rows);
+            each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
+        }
         Ok(())
     }
 
@@ -133,7 +148,7 @@ impl LogStore for Tx<'_> {
                 let all = logs::table.filter(logs::hook_id.eq(hook)).into_boxed();
                 match statuses.is_empty() {
                     true => all,
-                    false => all.filter(logs::response_status.eq_any(&statuses)),
+                    false => all.filter(logs::response_status.one_of(&statuses)),
                 }
             };
             let items = chosen()

@@ -1,9 +1,9 @@
 //! The queue of deliveries as rows: announced with the fact, taken by one server, gone when done.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{hook_deliveries as deliveries, hook_events},
 };
 use diesel::{dsl::exists, prelude::*};
@@ -50,6 +50,15 @@ fn chained(tx: &mut Tx<'_>, receivers: &[Receiver]) -> Result<(String, Vec<Recei
     Ok((cause.to_string(), left))
 }
 
+/// Deliveries by the end of their lease: those that were taken together have the same.
+fn by_lease(taken: &[&Delivery]) -> BTreeMap<Option<Ts>, Vec<HookDeliveryId>> {
+    let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for one in taken {
+        all.entry(one.locked_until).or_default().push(one.id);
+    }
+    all
+}
+
 pub trait DeliveryQueue {
     /// Notes a fact, and that each of these is to be told; nothing where there is nobody.
     fn announce(&mut self, event: &NewEvent, receivers: &[Receiver]) -> Result<()>;
@@ -60,6 +69,10 @@ pub trait DeliveryQueue {
     fn complete_event(&mut self, id: HookEventId, payload: &str) -> Result<()>;
     /// Ends one that was taken; nothing where another server has taken it since.
     fn finish_delivery(&mut self, taken: &Delivery) -> Result<()>;
+    /// As [`finish_delivery`](Self::finish_delivery), of many.
+    fn finish_deliveries(&mut self, taken: &[&Delivery]) -> Result<()>;
+    /// Leaves those that were taken to whoever takes them next, as they were.
+    fn release_deliveries(&mut self, taken: &[&Delivery]) -> Result<()>;
     /// Puts one back, to be sent at another time; nothing where another server has taken it since.
     fn postpone_delivery(&mut self, taken: &Delivery, at: Ts, attempts: i32) -> Result<()>;
     /// Says from when on a hook may be told what waits for it.
@@ -161,7 +174,7 @@ impl DeliveryQueue for Tx<'_> {
     }
 
     fn events_with(&mut self, ids: &[HookEventId]) -> Result<Vec<HookEvent>> {
-        let all = hook_events::table.filter(hook_events::id.eq_any(ids));
+        let all = hook_events::table.filter(hook_events::id.one_of(ids));
         each_backend!(self, |conn| all
             .select(HookEvent::as_select())
             .load(conn)
@@ -176,9 +189,25 @@ impl DeliveryQueue for Tx<'_> {
     }
 
     fn finish_delivery(&mut self, taken: &Delivery) -> Result<()> {
-        let row = deliveries::table.find(taken.id);
-        let row = diesel::delete(row.filter(deliveries::locked_until.eq(taken.locked_until)));
-        each_backend!(self, |conn| row.execute(conn).map_err(error(NOUN)))?;
+        self.finish_deliveries(&[taken])
+    }
+
+    fn finish_deliveries(&mut self, taken: &[&Delivery]) -> Result<()> {
+        for (lease, ids) in by_lease(taken) {
+            let rows = deliveries::table.filter(deliveries::id.eq_any(ids));
+            let gone = diesel::delete(rows.filter(deliveries::locked_until.eq(lease)));
+            each_backend!(self, |conn| gone.execute(conn).map_err(error(NOUN)))?;
+        }
+        Ok(())
+    }
+
+    fn release_deliveries(&mut self, taken: &[&Delivery]) -> Result<()> {
+        for (lease, ids) in by_lease(taken) {
+            let rows = deliveries::table.filter(deliveries::id.eq_any(ids));
+            let free = diesel::update(rows.filter(deliveries::locked_until.eq(lease)))
+                .set(deliveries::locked_until.eq(None::<Ts>));
+            each_backend!(self, |conn| free.execute(conn).map_err(error(NOUN)))?;
+        }
         Ok(())
     }
 

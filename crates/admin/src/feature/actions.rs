@@ -51,7 +51,7 @@ pub fn set(
     if feature.actors.len() + feature.groups.len() > MOST {
         return Err(Error::bad_request().whole(format!("a feature has at most {MOST} actors")));
     }
-    tx.keep_feature(&feature)?;
+    tx.save_feature(&feature)?;
     Ok(feature)
 }
 

@@ -16,7 +16,7 @@ pub trait FeatureStore {
     fn feature(&mut self, name: &str) -> Result<Option<Feature>>;
     /// Lets nobody else change features before this transaction ends.
     fn lock_features(&mut self) -> Result<()>;
-    fn keep_feature(&mut self, feature: &Feature) -> Result<()>;
+    fn save_feature(&mut self, feature: &Feature) -> Result<()>;
     fn delete_feature(&mut self, name: &str) -> Result<()>;
 }
 
@@ -59,7 +59,7 @@ impl FeatureStore for Tx<'_> {
         Ok(())
     }
 
-    fn keep_feature(&mut self, feature: &Feature) -> Result<()> {
+    fn save_feature(&mut self, feature: &Feature) -> Result<()> {
         self.delete_feature(&feature.name)?;
         let rows: Vec<_> = feature
             .gates()

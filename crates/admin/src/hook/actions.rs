@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use db::Tx;
 use kernel::{
     Error, Faults, Result, Ts,
+    audit::AuditRecord,
     error::Kind as ErrorKind,
     ids::{HookId, HookLogId},
     page::{Page, PageRequest},
@@ -97,7 +98,15 @@ pub fn create(
     apply(&mut row, &mut secrets, change);
     ensure_valid(&row, &secrets, urls)?;
     row.seal(vault, &secrets)?;
-    tx.insert_hook(&row)
+    let made = tx.insert_hook(&row)?;
+    record(tx, &made, AuditRecord::addition("webhook_created", home.audit_place(), "webhook"));
+    Ok(made)
+}
+
+/// Writes down who did it; its address may hold secrets.
+fn record(tx: &mut Tx<'_>, hook: &Hook, action: AuditRecord) {
+    let name = hook.name.clone().unwrap_or_else(|| hook.id.to_string());
+    tx.mention(action.target("WebHook", hook.id.0, name));
 }
 
 fn ensure_room(tx: &mut Tx<'_>, home: Home) -> Result<()> {
@@ -138,7 +147,7 @@ pub fn update(
     row.seal(vault, &secrets)?;
     set_health(&mut row, Health::default());
     row.updated_at = tx.now;
-    tx.keep_hook(&row)?;
+    tx.save_hook(&row)?;
     let now = tx.now;
     tx.postpone_hook(id, now)?;
     Ok(row)
@@ -240,7 +249,10 @@ pub fn remove(
 ) -> Result<()> {
     let row = read(tx, keeper, id)?;
     row.updated_at.ensure_unchanged_since(unmodified_since)?;
-    tx.delete_hook(id)
+    tx.delete_hook(id)?;
+    let place = keeper.home().audit_place();
+    record(tx, &row, AuditRecord::removal("webhook_destroyed", place, "webhook"));
+    Ok(())
 }
 
 /// Values in the address of a webhook, or headers of its requests.
@@ -291,7 +303,7 @@ pub fn set_pair(
     }
     row.seal(vault, &secrets)?;
     row.updated_at = tx.now;
-    tx.keep_hook(&row)
+    tx.save_hook(&row)
 }
 
 /// Notes that somebody tests a webhook: it is told again where it was left alone.

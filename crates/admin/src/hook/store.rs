@@ -1,7 +1,7 @@
 //! Webhooks in the database.
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, OneOf as _, Tx, each_backend, error,
     schema::{hooks, integrations},
 };
 use diesel::{dsl::exists, prelude::*};
@@ -31,7 +31,7 @@ pub trait HookStore {
     /// Whether there is anybody at all who is told of anything; integrations that are switched off are nobody.
     fn has_receivers(&mut self) -> Result<bool>;
     fn insert_hook(&mut self, row: &Hook) -> Result<Hook>;
-    fn keep_hook(&mut self, row: &Hook) -> Result<()>;
+    fn save_hook(&mut self, row: &Hook) -> Result<()>;
     /// Notes how a webhook fares, where that has not changed since `before`.
     fn keep_health(&mut self, id: HookId, before: Health, after: Health) -> Result<bool>;
     fn delete_hook(&mut self, id: HookId) -> Result<()>;
@@ -80,7 +80,7 @@ impl HookStore for Tx<'_> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let all = hooks::table.filter(hooks::id.eq_any(ids));
+        let all = hooks::table.filter(hooks::id.one_of(ids));
         each_backend!(self, |conn| all.select(Hook::as_select()).load(conn).map_err(error(NOUN)))
     }
 
@@ -98,7 +98,7 @@ impl HookStore for Tx<'_> {
             .map_err(error(NOUN)))?;
         if !groups.is_empty() {
             let of_groups =
-                hooks::table.filter(hooks::namespace_id.eq_any(groups)).order(hooks::id);
+                hooks::table.filter(hooks::namespace_id.one_of(groups)).order(hooks::id);
             let more: Vec<Hook> = each_backend!(self, |conn| of_groups
                 .select(Hook::as_select())
                 .load(conn)
@@ -152,7 +152,7 @@ impl HookStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn keep_hook(&mut self, row: &Hook) -> Result<()> {
+    fn save_hook(&mut self, row: &Hook) -> Result<()> {
         let values = (
             hooks::name.eq(&row.name),
             hooks::description.eq(&row.description),

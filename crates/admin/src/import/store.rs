@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{import_failures as failures, imported_objects, imported_users, imports},
 };
 use diesel::prelude::*;
@@ -89,7 +89,7 @@ impl ImportStore for Tx<'_> {
 
     fn imports_of(&mut self, projects: &[ProjectId]) -> Result<HashMap<ProjectId, Import>> {
         let rows: Vec<Import> = each_backend!(self, |conn| imports::table
-            .filter(imports::project_id.eq_any(projects))
+            .filter(imports::project_id.one_of(projects))
             .select(Import::as_select())
             .load(conn)
             .map_err(error(NOUN)))?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use db::Tx;
-use kernel::{Error, Result, Ts, ids::NamespaceId};
+use kernel::{Error, Result, Ts, audit::AuditRecord, ids::NamespaceId};
 use secrets::{Secret, Vault};
 use serde_json::Value;
 
@@ -108,9 +108,11 @@ pub fn set(
     row.inherits = inherits;
     row.updated_at = tx.now;
     match before {
-        Some(_) => tx.keep_integration(&row)?,
+        Some(_) => tx.save_integration(&row)?,
         None => row = tx.insert_integration(&row)?,
     }
+    let place = home.audit_place();
+    record(tx, &row, AuditRecord::change("integration_updated", place, kind.slug));
     if inherits {
         return read(tx, keeper, groups, kind);
     }
@@ -166,12 +168,22 @@ pub fn disable(
     if let Some(row) = tx.find_integration(home, kind.slug)? {
         row.updated_at.ensure_unchanged_since(unmodified_since)?;
         let off = Integration { active: false, inherits: false, updated_at: tx.now, ..row };
-        return tx.keep_integration(&off);
+        tx.save_integration(&off)?;
+        let place = home.audit_place();
+        record(tx, &off, AuditRecord::removal("integration_disabled", place, kind.slug));
+        return Ok(());
     }
     // What a group gives is switched off by a row of one's own.
     read(tx, keeper, groups, kind)?;
     let off = Integration::fresh(home, kind, vault, tx.now)?;
-    tx.insert_integration(&off).map(drop)
+    let off = tx.insert_integration(&off)?;
+    record(tx, &off, AuditRecord::removal("integration_disabled", home.audit_place(), kind.slug));
+    Ok(())
+}
+
+/// Writes down who did it, without any value.
+fn record(tx: &mut Tx<'_>, row: &Integration, action: AuditRecord) {
+    tx.mention(action.target("Integration", row.id.0, &row.slug));
 }
 
 /// The active integration that knows this token, for those who ask without an account.

@@ -1,6 +1,6 @@
 //! Integrations in the database.
 
-use db::{Tx, each_backend, error, schema::integrations};
+use db::{OneOf as _, Tx, each_backend, error, schema::integrations};
 use diesel::prelude::*;
 use kernel::{
     Result,
@@ -20,7 +20,7 @@ pub trait IntegrationStore {
     fn integrations_with(&mut self, ids: &[IntegrationId]) -> Result<Vec<Integration>>;
     fn find_integration(&mut self, home: Home, slug: &str) -> Result<Option<Integration>>;
     fn insert_integration(&mut self, row: &Integration) -> Result<Integration>;
-    fn keep_integration(&mut self, row: &Integration) -> Result<()>;
+    fn save_integration(&mut self, row: &Integration) -> Result<()>;
 }
 
 impl IntegrationStore for Tx<'_> {
@@ -43,7 +43,7 @@ impl IntegrationStore for Tx<'_> {
         if groups.is_empty() {
             return Ok(Vec::new());
         }
-        let all = integrations::table.filter(integrations::namespace_id.eq_any(groups));
+        let all = integrations::table.filter(integrations::namespace_id.one_of(groups));
         each_backend!(self, |conn| all
             .order(integrations::id)
             .select(Integration::as_select())
@@ -55,7 +55,7 @@ impl IntegrationStore for Tx<'_> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let all = integrations::table.filter(integrations::id.eq_any(ids));
+        let all = integrations::table.filter(integrations::id.one_of(ids));
         each_backend!(self, |conn| all
             .select(Integration::as_select())
             .load(conn)
@@ -100,7 +100,7 @@ impl IntegrationStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn keep_integration(&mut self, row: &Integration) -> Result<()> {
+    fn save_integration(&mut self, row: &Integration) -> Result<()> {
         let values = (
             integrations::active.eq(row.active),
             integrations::inherits.eq(row.inherits),

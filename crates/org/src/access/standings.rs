@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{namespace_access, project_access},
 };
 use diesel::prelude::*;
@@ -30,7 +30,7 @@ pub fn standings_in_project(
         return Ok(Vec::new());
     };
     let rows = project_access::table
-        .filter(project_access::project_id.eq(project).and(project_access::user_id.eq_any(people)))
+        .filter(project_access::project_id.eq(project).and(project_access::user_id.one_of(people)))
         .select((project_access::user_id, project_access::access_level, project_access::until));
     let rows: Vec<(UserId, AccessLevel, Ts)> =
         each_backend!(tx, |conn| rows.load(conn).map_err(error("Member")))?;
@@ -64,7 +64,7 @@ pub fn standings_in_group(
     let Some(facts) = tx.find_namespace(group)? else { return Ok(Vec::new()) };
     let rows = namespace_access::table
         .filter(
-            namespace_access::namespace_id.eq(group).and(namespace_access::user_id.eq_any(people)),
+            namespace_access::namespace_id.eq(group).and(namespace_access::user_id.one_of(people)),
         )
         .select((
             namespace_access::user_id,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{namespaces, project_access, projects},
 };
 use diesel::prelude::*;
@@ -51,7 +51,7 @@ pub fn in_projects(
             project_access::user_id.eq(user).and(project_access::project_id.eq(projects::id));
         let query = projects::table
             .left_join(project_access::table.on(access))
-            .filter(projects::id.eq_any(ids).and(projects::deleted_at.is_null()))
+            .filter(projects::id.one_of(ids).and(projects::deleted_at.is_null()))
             .select((
                 (
                     projects::id,
@@ -90,9 +90,9 @@ fn out_of_reach(
     if closed.is_empty() {
         return Ok(HashSet::new());
     }
-    let homes = namespaces::table.filter(namespaces::ip_ranges.eq_any(closed));
+    let homes = namespaces::table.filter(namespaces::ip_ranges.one_of(closed));
     let inside = projects::table
-        .filter(projects::id.eq_any(ids))
+        .filter(projects::id.one_of(ids))
         .filter(projects::namespace_id.eq_any(homes.select(namespaces::id)))
         .select(projects::id);
     let inside: Vec<ProjectId> =

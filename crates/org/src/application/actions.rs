@@ -3,13 +3,16 @@
 use db::Tx;
 use kernel::{
     Error, Faults, Grant, Result, Ts,
-    access::Administrate,
+    access::{Administrate, SignedIn},
     ids::{ApplicationId, UserId},
     page::{Page, PageRequest},
 };
 
 use super::{Application, ApplicationAction, ApplicationChange, ApplicationStore as _, redirect};
-use crate::token::{Scopes, Secret};
+use crate::{
+    settings::store::SettingsStore as _,
+    token::{Scopes, Secret},
+};
 
 const LONGEST_NAME: usize = 255;
 const LONGEST_REDIRECT: usize = 2_048;
@@ -32,7 +35,7 @@ pub fn list(
     _: &Grant<Administrate>,
     page: PageRequest,
 ) -> Result<Page<Application>> {
-    tx.applications(page)
+    tx.applications(None, page)
 }
 
 /// Makes one; its secret is shown this once.
@@ -44,10 +47,58 @@ pub fn create(
     register(tx, grant.actor().id, new)
 }
 
+/// Applications that somebody may have.
+const MOST_OWN: i64 = 100;
+const CLOSED: &str = "Applications of people are disabled";
+
+/// The applications that somebody made.
+pub fn list_own(
+    tx: &mut Tx<'_>,
+    grant: &Grant<SignedIn>,
+    page: PageRequest,
+) -> Result<Page<Application>> {
+    tx.applications(Some(grant.actor().user()?), page)
+}
+
+/// Makes an application of somebody's own, where the installation lets people have some.
+///
+/// # Errors
+/// `Forbidden` where it does not; `BadRequest` for one too many, and for what cannot be an application.
+pub fn create_own(
+    tx: &mut Tx<'_>,
+    grant: &Grant<SignedIn>,
+    new: &NewApplication,
+) -> Result<(Application, Secret)> {
+    let owner = grant.actor().user()?;
+    if !tx.settings()?.user_oauth_applications() {
+        return Err(Error::forbidden().because(CLOSED));
+    }
+    if tx.count_applications(owner)? >= MOST_OWN {
+        return Err(Error::invalid("base", format!("cannot be more than {MOST_OWN} applications")));
+    }
+    make(tx, Some(owner), Some(owner), new)
+}
+
+/// Takes away an application of somebody's own.
+pub fn remove_own(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, id: ApplicationId) -> Result<()> {
+    let owner = grant.actor().user()?;
+    let found = tx.find_application(id)?.filter(|found| found.owner_id == Some(owner));
+    unregister(tx, Some(owner), &found.ok_or(Error::missing())?)
+}
+
 /// As [`create`], for the server's own needs.
 pub fn register(
     tx: &mut Tx<'_>,
     by: Option<UserId>,
+    new: &NewApplication,
+) -> Result<(Application, Secret)> {
+    make(tx, by, None, new)
+}
+
+fn make(
+    tx: &mut Tx<'_>,
+    by: Option<UserId>,
+    owner_id: Option<UserId>,
     new: &NewApplication,
 ) -> Result<(Application, Secret)> {
     let scopes = check(new)?;
@@ -63,6 +114,7 @@ pub fn register(
         confidential: new.confidential,
         created_at: tx.now,
         updated_at: tx.now,
+        owner_id,
     };
     let made = tx.insert_application(&row)?;
     record(tx, by, &made, ApplicationChange::Creation);

@@ -23,6 +23,7 @@ pub struct AuthorizationRequest {
     pub scope: Option<String>,
     pub code_challenge: Option<String>,
     pub code_challenge_method: Option<String>,
+    pub nonce: Option<String>,
 }
 
 /// Why nobody is asked.
@@ -47,6 +48,7 @@ pub struct Consent {
     pub redirect_uri: String,
     pub scopes: Scopes,
     pub challenge: Option<Challenge>,
+    pub nonce: Option<String>,
 }
 
 /// Reads a request. Where the application and the address are right, the address is told of what is not.
@@ -66,6 +68,7 @@ pub fn read(
         redirect_uri: address,
         scopes,
         challenge,
+        nonce: request.nonce.clone().filter(|nonce| !nonce.is_empty()),
     }))
 }
 

@@ -43,6 +43,7 @@ pub fn change_code(
         return Ok(None);
     }
     let pair = oauth::issue_first(tx, user.id, &code.scopes(), Some(client.id))?;
+    let pair = Pair { nonce: code.nonce, ..pair };
     Ok(tx.use_code(code.id, pair.token.id)?.then_some(pair))
 }
 

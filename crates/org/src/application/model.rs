@@ -27,6 +27,8 @@ pub struct Application {
     pub confidential: bool,
     pub created_at: Ts,
     pub updated_at: Ts,
+    /// Whose it is; `None` for one of the installation.
+    pub owner_id: Option<UserId>,
 }
 
 impl Application {
@@ -72,6 +74,7 @@ pub struct AuthorizationCode {
     /// The first token that came of it; nothing before.
     pub family_id: Option<TokenId>,
     pub expires_at: Ts,
+    pub nonce: Option<String>,
 }
 
 impl AuthorizationCode {

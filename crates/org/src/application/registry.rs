@@ -1,6 +1,6 @@
 //! Applications that the server keeps for itself: which of them exist, and what they are called.
 
-use db::{Tx, each_backend, error, schema::oauth_applications as applications};
+use db::{OneOf as _, Tx, each_backend, error, schema::oauth_applications as applications};
 use diesel::prelude::*;
 use kernel::{Result, ids::ApplicationId};
 
@@ -11,7 +11,7 @@ const NOUN: &str = "Application";
 /// # Errors
 /// When the database cannot be read.
 pub fn existing(tx: &mut Tx<'_>, ids: &[ApplicationId]) -> Result<Vec<ApplicationId>> {
-    let rows = applications::table.filter(applications::id.eq_any(ids)).select(applications::id);
+    let rows = applications::table.filter(applications::id.one_of(ids)).select(applications::id);
     each_backend!(tx, |conn| rows.load(conn).map_err(error(NOUN)))
 }
 

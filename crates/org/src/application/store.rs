@@ -4,10 +4,10 @@ use db::{
     CountOf, Tx, each_backend, error,
     schema::{oauth_applications as applications, oauth_codes as codes},
 };
-use diesel::prelude::*;
+use diesel::{prelude::*, sql_types::Bool};
 use kernel::{
     Result, Ts,
-    ids::{ApplicationId, TokenId},
+    ids::{ApplicationId, TokenId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
@@ -18,8 +18,14 @@ const NOUN: &str = "Application";
 const CODE: &str = "Code";
 
 pub trait ApplicationStore {
-    /// The oldest first.
-    fn applications(&mut self, page: PageRequest) -> Result<Page<Application>>;
+    /// Those of somebody, or of the installation; the oldest first.
+    fn applications(
+        &mut self,
+        owner: Option<UserId>,
+        page: PageRequest,
+    ) -> Result<Page<Application>>;
+    /// How many somebody has.
+    fn count_applications(&mut self, owner: UserId) -> Result<i64>;
     fn find_application(&mut self, id: ApplicationId) -> Result<Option<Application>>;
     /// The one that calls itself so.
     fn find_client(&mut self, uid: &str) -> Result<Option<Application>>;
@@ -35,20 +41,35 @@ pub trait ApplicationStore {
 }
 
 impl ApplicationStore for Tx<'_> {
-    fn applications(&mut self, page: PageRequest) -> Result<Page<Application>> {
+    fn applications(
+        &mut self,
+        owner: Option<UserId>,
+        page: PageRequest,
+    ) -> Result<Page<Application>> {
+        // Nobody's applications are the installation's.
+        let nobody = || owner.is_none().into_sql::<Bool>();
+        let of =
+            || applications::owner_id.eq(owner).or(applications::owner_id.is_null().and(nobody()));
         each_backend!(self, |conn| {
             let items = applications::table
+                .filter(of())
                 .order(applications::id)
                 .limit(page.per_page)
                 .offset(page.offset())
                 .select(Application::as_select())
                 .load(conn)
                 .map_err(error(NOUN))?;
-            let counted =
-                CountOf(applications::table.select(applications::id).limit(COUNT_LIMIT + 1));
+            let counted = CountOf(
+                applications::table.filter(of()).select(applications::id).limit(COUNT_LIMIT + 1),
+            );
             let total: i64 = counted.get_result(conn).map_err(error(NOUN))?;
             Ok(Page { items, total: Total::Counted(total) })
         })
+    }
+
+    fn count_applications(&mut self, owner: UserId) -> Result<i64> {
+        let own = applications::table.filter(applications::owner_id.eq(owner));
+        each_backend!(self, |conn| own.count().get_result(conn).map_err(error(NOUN)))
     }
 
     fn find_application(&mut self, id: ApplicationId) -> Result<Option<Application>> {
@@ -80,6 +101,7 @@ impl ApplicationStore for Tx<'_> {
             applications::confidential.eq(new.confidential),
             applications::created_at.eq(new.created_at),
             applications::updated_at.eq(new.updated_at),
+            applications::owner_id.eq(new.owner_id),
         );
         let insert = diesel::insert_into(applications::table).values(row);
         each_backend!(self, |conn| insert
@@ -104,6 +126,7 @@ impl ApplicationStore for Tx<'_> {
             codes::scopes.eq(new.scopes.to_string()),
             codes::challenge.eq(challenge.map(|challenge| challenge.text.as_str())),
             codes::challenge_method.eq(challenge.map(|challenge| challenge.method)),
+            codes::nonce.eq(new.consent.nonce.as_deref()),
             codes::created_at.eq(self.now),
             codes::expires_at.eq(new.expires_at),
         );

@@ -1,7 +1,7 @@
 //! Reading and keeping further addresses.
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, OneOf as _, Tx, each_backend, error,
     schema::{user_emails, users},
 };
 use diesel::prelude::*;
@@ -93,13 +93,13 @@ impl EmailStore for Tx<'_> {
 
     fn confirmed_addresses(&mut self, of: &[UserId]) -> Result<Vec<(UserId, String)>> {
         let primary = users::table
-            .filter(users::id.eq_any(of))
+            .filter(users::id.one_of(of))
             .filter(users::confirmed_at.is_not_null())
             .select((users::id, users::email_key));
         let mut found: Vec<(UserId, String)> =
             each_backend!(self, |conn| primary.load(conn).map_err(error("User")))?;
         let further = user_emails::table
-            .filter(user_emails::user_id.eq_any(of))
+            .filter(user_emails::user_id.one_of(of))
             .filter(user_emails::confirmed_at.is_not_null())
             .select((user_emails::user_id, user_emails::email_key));
         let further: Vec<(UserId, String)> =

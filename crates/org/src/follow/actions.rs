@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, OneOf as _, Tx, each_backend, error,
     schema::{user_follows, users},
 };
 use diesel::prelude::*;
@@ -111,7 +111,7 @@ pub fn counts(tx: &mut Tx<'_>, of: &[UserId]) -> Result<HashMap<UserId, FollowCo
     let mut found: HashMap<UserId, FollowCounts> = HashMap::new();
     let followers = user_follows::table
         .inner_join(users::table.on(users::id.eq(user_follows::follower_id)))
-        .filter(user_follows::followee_id.eq_any(of))
+        .filter(user_follows::followee_id.one_of(of))
         .filter(users::state.eq(State::Active))
         .group_by(user_follows::followee_id)
         .select((user_follows::followee_id, diesel::dsl::count_star()));
@@ -119,7 +119,7 @@ pub fn counts(tx: &mut Tx<'_>, of: &[UserId]) -> Result<HashMap<UserId, FollowCo
         each_backend!(tx, |conn| followers.load(conn).map_err(error("User")))?;
     let following = user_follows::table
         .inner_join(users::table.on(users::id.eq(user_follows::followee_id)))
-        .filter(user_follows::follower_id.eq_any(of))
+        .filter(user_follows::follower_id.one_of(of))
         .filter(users::state.eq(State::Active))
         .group_by(user_follows::follower_id)
         .select((user_follows::follower_id, diesel::dsl::count_star()));

@@ -1,4 +1,4 @@
-//! What is announced about members.
+//! Events of members.
 
 use kernel::{
     AccessLevel, Ts,

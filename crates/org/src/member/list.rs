@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{members, namespace_access, namespaces, users},
 };
 use diesel::prelude::*;
@@ -221,7 +221,7 @@ pub(super) fn highest(
 ) -> Result<BTreeMap<UserId, (AccessLevel, Member)>> {
     let now = tx.now;
     let rows = members::table
-        .filter(members::user_id.eq_any(people))
+        .filter(members::user_id.one_of(people))
         .filter(members::expires_at.is_null().or(members::expires_at.gt(now)))
         .filter(
             members::namespace_id

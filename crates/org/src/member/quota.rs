@@ -1,4 +1,4 @@
-//! How many may be invited in a day into a namespace at the top and all that lies in it.
+//! The daily limit of invitations to a top-level namespace and all that it contains.
 
 use db::{Tx, each_backend, error, schema::daily_invites};
 use diesel::prelude::*;

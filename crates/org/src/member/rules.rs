@@ -1,4 +1,4 @@
-//! What speaks against giving somebody a role.
+//! The conditions for giving somebody a role.
 
 use db::Tx;
 use kernel::{AccessLevel, Error, Result, Ts};

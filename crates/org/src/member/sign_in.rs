@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, schema::user_identities};
+use db::{OneOf as _, Tx, each_backend, error, schema::user_identities};
 use diesel::{dsl::exists, prelude::*};
 use kernel::{AccessLevel, Result, ids::UserId};
 
@@ -31,7 +31,7 @@ pub fn identities(
     if !is_used {
         return Ok(None);
     }
-    let theirs = here.filter(user_identities::user_id.eq_any(people));
+    let theirs = here.filter(user_identities::user_id.one_of(people));
     let rows: Vec<(UserId, ExternalIdentity)> = each_backend!(tx, |conn| theirs
         .select((user_identities::user_id, ExternalIdentity::as_select()))
         .load(conn)

@@ -1,4 +1,4 @@
-//! What somebody is a member of.
+//! The project or group that a membership is in.
 
 use kernel::ids::{NamespaceId, ProjectId};
 

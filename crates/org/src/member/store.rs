@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{members, namespaces, projects, users},
 };
 use diesel::prelude::*;
@@ -205,7 +205,7 @@ impl MemberStore for Tx<'_> {
         let now = self.now;
         let query = members::table
             .filter(members::user_id.eq(user))
-            .filter(members::namespace_id.eq_any(namespaces))
+            .filter(members::namespace_id.one_of(namespaces))
             .filter(members::access_level.gt(AccessLevel::Minimal))
             .filter(members::expires_at.is_null().or(members::expires_at.gt(now)))
             .order_by((members::access_level.desc(), members::id.asc()))
@@ -218,7 +218,7 @@ impl MemberStore for Tx<'_> {
         let now = self.now;
         let query = members::table
             .inner_join(users::table)
-            .filter(members::namespace_id.eq_any(namespaces))
+            .filter(members::namespace_id.one_of(namespaces))
             .filter(members::access_level.eq(AccessLevel::Owner))
             .filter(members::user_id.ne(user))
             .filter(members::expires_at.is_null().or(members::expires_at.gt(now)))

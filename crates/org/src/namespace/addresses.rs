@@ -1,7 +1,7 @@
 //! Where groups lie: their addresses, and moves of whole trees between them.
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{namespaces, projects, redirects},
 };
 use diesel::{
@@ -113,7 +113,7 @@ pub(crate) fn lower_visibility(tx: &mut Tx<'_>, group: &Namespace, most: Visibil
     let groups = namespaces::table
         .filter(own.or(inside))
         .filter(namespaces::deleted_at.is_null())
-        .filter(namespaces::visibility.eq_any(&above));
+        .filter(namespaces::visibility.one_of(&above));
     let lowered = (namespaces::visibility.eq(most), namespaces::updated_at.eq(tx.now));
     each_backend!(tx, |conn| diesel::update(groups)
         .set(lowered)
@@ -122,7 +122,7 @@ pub(crate) fn lower_visibility(tx: &mut Tx<'_>, group: &Namespace, most: Visibil
     let inside = projects::table
         .filter(projects::path_key.ge(&from).and(projects::path_key.lt(&to)))
         .filter(projects::deleted_at.is_null())
-        .filter(projects::visibility.eq_any(&above));
+        .filter(projects::visibility.one_of(&above));
     let lowered = (projects::visibility.eq(most), projects::updated_at.eq(tx.now));
     each_backend!(tx, |conn| diesel::update(inside)
         .set(lowered)

@@ -1,6 +1,6 @@
 //! Namespaces by their ids, whoever asks.
 
-use db::{Tx, each_backend, error, schema::namespaces};
+use db::{OneOf as _, Tx, each_backend, error, schema::namespaces};
 use diesel::prelude::*;
 use kernel::{Result, ids::NamespaceId};
 
@@ -15,7 +15,7 @@ pub fn by_ids(tx: &mut Tx<'_>, ids: &[NamespaceId]) -> Result<Vec<Namespace>> {
         return Ok(Vec::new());
     }
     let rows = namespaces::table
-        .filter(namespaces::id.eq_any(ids))
+        .filter(namespaces::id.one_of(ids))
         .filter(namespaces::deleted_at.is_null())
         .order(namespaces::id);
     each_backend!(tx, |conn| rows

@@ -1,7 +1,7 @@
 //! Everything that a group's own record tells.
 
 use db::{
-    Subselect, Tx, each_backend, error,
+    OneOf as _, Subselect, Tx, each_backend, error,
     schema::{group_group_links, namespaces, project_access, project_group_links, projects},
 };
 use diesel::{
@@ -174,7 +174,7 @@ fn newest(
             ),
         };
         if !closed.is_empty() {
-            let homes = namespaces::table.filter(namespaces::ip_ranges.eq_any(closed));
+            let homes = namespaces::table.filter(namespaces::ip_ranges.one_of(closed));
             query = query.filter(projects::namespace_id.ne_all(homes.select(namespaces::id)));
         }
         query = match actor.id {
@@ -192,7 +192,7 @@ fn newest(
                     true => &[Visibility::Public],
                     false => &[Visibility::Public, Visibility::Internal],
                 };
-                query.filter(projects::visibility.eq_any(open).or(member))
+                query.filter(projects::visibility.one_of(open).or(member))
             }
         };
         query

@@ -71,24 +71,29 @@ pub fn note(tx: &mut Tx<'_>, actor: Actor, project: ProjectId, full_path: &str) 
         each_backend!(tx, |conn| taken.load(conn).map_err(error("Download")))?;
     let again = taken.contains(&project);
     let others = taken.len() - usize::from(again);
-    keep(tx, &group, user.id, project)?;
+    record_download(tx, &group, user.id, project)?;
     let most = usize::try_from(settings.unique_project_download_limit).unwrap_or(usize::MAX);
     if others < most {
         return Ok(Verdict::Fine);
     }
     if settings.auto_ban_user_on_excessive_projects_download {
         if bans::lock_out(tx, group.id, user.id)? {
-            tell(tx, &group, &settings, &user, true)?;
+            notify_managers(tx, &group, &settings, &user, true)?;
         }
         return Ok(Verdict::LockedOut);
     }
     if others == most && !again {
-        tell(tx, &group, &settings, &user, false)?;
+        notify_managers(tx, &group, &settings, &user, false)?;
     }
     Ok(Verdict::Fine)
 }
 
-fn keep(tx: &mut Tx<'_>, group: &Namespace, user: UserId, project: ProjectId) -> Result<()> {
+fn record_download(
+    tx: &mut Tx<'_>,
+    group: &Namespace,
+    user: UserId,
+    project: ProjectId,
+) -> Result<()> {
     let row = (
         downloads::namespace_id.eq(group.id),
         downloads::user_id.eq(user),
@@ -105,7 +110,7 @@ fn keep(tx: &mut Tx<'_>, group: &Namespace, user: UserId, project: ProjectId) ->
 }
 
 /// Tells those whom the group names, or else who manages it.
-fn tell(
+fn notify_managers(
     tx: &mut Tx<'_>,
     group: &Namespace,
     settings: &GroupSettings,

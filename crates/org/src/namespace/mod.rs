@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod addresses;
+pub mod archive;
 pub mod by_ids;
 pub mod default_branch;
 pub mod detail;

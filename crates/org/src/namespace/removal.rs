@@ -1,7 +1,7 @@
 //! Removing groups: at once, or marked for a day to come; and what is left of them afterwards.
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{
         group_group_links, members, namespace_access, namespaces, project_access,
         project_group_links, projects, redirects,
@@ -58,7 +58,7 @@ pub fn remove(tx: &mut Tx<'_>, grant: &Grant<RemoveGroup>, how: &Removal) -> Res
     if line.iter().any(|group| group.marked_for_deletion_at.is_some()) {
         return Ok(());
     }
-    mark(tx, group.id, Some(tx.now), user)?;
+    set_deletion(tx, group.id, Some(tx.now), user)?;
     tx.emit(Event::GroupMarkedForDeletion { group: (&group).into(), user })
 }
 
@@ -75,7 +75,12 @@ fn ensure_final(group: &Namespace, how: &Removal) -> Result<()> {
     Err(Error::bad_request().whole(why.to_owned()))
 }
 
-fn mark(tx: &mut Tx<'_>, group: NamespaceId, at: Option<Ts>, by: Option<UserId>) -> Result<()> {
+fn set_deletion(
+    tx: &mut Tx<'_>,
+    group: NamespaceId,
+    at: Option<Ts>,
+    by: Option<UserId>,
+) -> Result<()> {
     let row = namespaces::table.find(group);
     let marks = (
         namespaces::marked_for_deletion_at.eq(at),
@@ -93,7 +98,7 @@ pub fn restore(tx: &mut Tx<'_>, grant: &Grant<RemoveGroup>) -> Result<Namespace>
     if group.marked_for_deletion_at.is_none() {
         return Err(Error::bad_request().whole(NOTHING_TO_RESTORE));
     }
-    mark(tx, group.id, None, None)?;
+    set_deletion(tx, group.id, None, None)?;
     tx.emit(Event::GroupRestore { group: (&group).into(), user: grant.actor().id })?;
     tx.namespace(group.id)
 }
@@ -295,7 +300,7 @@ pub fn purge(tx: &mut Tx<'_>) -> Result<Vec<NamespaceId>> {
         .select(namespaces::id);
     let empty: Vec<NamespaceId> =
         each_backend!(tx, |conn| empty.load(conn).map_err(error("Group")))?;
-    let rows = namespaces::table.filter(namespaces::id.eq_any(&empty));
+    let rows = namespaces::table.filter(namespaces::id.one_of(&empty));
     each_backend!(tx, |conn| diesel::delete(rows).execute(conn).map_err(error("Group")))?;
     Ok(empty)
 }

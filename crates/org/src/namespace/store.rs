@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{namespaces, projects},
 };
 use diesel::{dsl::exists, prelude::*};
@@ -77,7 +77,7 @@ impl NamespaceStore for Tx<'_> {
 
     fn namespace_names(&mut self, ids: &[NamespaceId]) -> Result<HashMap<NamespaceId, String>> {
         let rows: Vec<(NamespaceId, String)> = each_backend!(self, |conn| namespaces::table
-            .filter(namespaces::id.eq_any(ids))
+            .filter(namespaces::id.one_of(ids))
             .select((namespaces::id, namespaces::name))
             .load(conn)
             .map_err(error("Namespace")))?;

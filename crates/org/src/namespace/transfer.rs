@@ -57,7 +57,7 @@ pub fn transfer(
     if let Some(why) = faults(tx, &group, parent.as_ref())? {
         return Err(stays(&why));
     }
-    settle(tx, &group, parent.as_ref(), &place)?;
+    finish_transfer(tx, &group, parent.as_ref(), &place)?;
     if parent.is_none() && !has_owner(tx, &group)? {
         let new = NewMember {
             source: Source::Group(group.id),
@@ -133,7 +133,7 @@ fn height(tx: &mut Tx<'_>, group: &Namespace) -> Result<usize> {
     Ok(deepest.unwrap_or(depth(group)) + 1 - depth(group))
 }
 
-fn settle(
+fn finish_transfer(
     tx: &mut Tx<'_>,
     group: &Namespace,
     parent: Option<&Namespace>,

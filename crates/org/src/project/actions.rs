@@ -10,6 +10,7 @@ use diesel::prelude::*;
 use kernel::{
     Actor, Error, Grant, Result, Ts, Visibility,
     access::{Administrate, FeatureAccess, SignedIn},
+    audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, ProjectId, UserId},
 };
 
@@ -237,14 +238,38 @@ pub fn update(
         home::settle(tx, &project, &home, name, path)?;
     }
     let changed = change::write(tx, project.id, change)?;
+    record_change(tx, &project, &changed);
     if changed.full_path == project.full_path {
         tx.mention(Event::ProjectUpdated { project: project.id });
     }
     Ok(changed)
 }
 
+/// Writes down that a project changed: what everybody sees of it with both values, anything else as settings.
+fn record_change(tx: &mut Tx<'_>, before: &Project, after: &Project) {
+    let place = AuditPlace::Project(after.id);
+    let (old, new) = (before.visibility.to_string(), after.visibility.to_string());
+    let told = [
+        ("project_visibility_level_updated", "visibility", old, new),
+        ("project_name_updated", "name", before.name.clone(), after.name.clone()),
+        ("project_path_updated", "path", before.full_path.clone(), after.full_path.clone()),
+    ];
+    let mut is_told = false;
+    for (name, what, from, to) in told {
+        if from != to {
+            is_told = true;
+            let change = AuditRecord::change(name, place, what).detail("from", from);
+            tx.mention(change.detail("to", to).target("Project", after.id.0, &after.name));
+        }
+    }
+    if !is_told {
+        let change = AuditRecord::change("project_settings_updated", place, "settings");
+        tx.mention(change.target("Project", after.id.0, &after.name));
+    }
+}
+
 /// Refuses a reach that the installation keeps to its administrators.
-fn ensure_unrestricted(
+pub(super) fn ensure_unrestricted(
     actor: Actor,
     installation: &crate::settings::Settings,
     wanted: Visibility,
@@ -279,7 +304,7 @@ fn ensure_storage(actor: Actor, change: &ProjectChange) -> Result<()> {
 }
 
 /// Refuses settings that no job could run with.
-fn ensure_possible(change: &SettingsChange) -> Result<()> {
+pub(super) fn ensure_possible(change: &SettingsChange) -> Result<()> {
     /// Ten minutes to a month.
     const TIMEOUT: RangeInclusive<i64> = 600..=2_678_400;
     const DEPTH: RangeInclusive<i64> = 0..=1000;
@@ -314,7 +339,11 @@ fn ensure_may_show(tx: &mut Tx<'_>, project: &Project, wanted: Visibility) -> Re
 /// Makes a project read-only, or writable again.
 pub fn set_archived(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, archived: bool) -> Result<Project> {
     let columns = Columns { archived: Some(archived), ..Columns::default() };
-    change::update(tx, grant.project(), columns, FeatureChange::default())
+    let project = change::update(tx, grant.project(), columns, FeatureChange::default())?;
+    let name = if archived { "project_archived" } else { "project_unarchived" };
+    let change = AuditRecord::change(name, AuditPlace::Project(project.id), "archived");
+    tx.mention(change.target("Project", project.id.0, &project.name));
+    Ok(project)
 }
 
 /// Moves a project into another namespace.

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use kernel::{
     Result, Ts, Visibility,
     access::FeatureAccess,
-    ids::{NamespaceId, ProjectId},
+    ids::{NamespaceId, ProjectId, UserId},
 };
 
 use super::{Project, SettingsChange, event::Event, settings::SettingsStore, topics::TopicStore};
@@ -70,6 +70,8 @@ pub(super) struct Columns {
     pub(super) license_path: Option<Option<String>>,
     pub(super) last_activity_at: Option<Ts>,
     pub(super) deleted_at: Option<Option<Ts>>,
+    pub(super) marked_for_deletion_at: Option<Option<Ts>>,
+    pub(super) marked_by: Option<Option<UserId>>,
 }
 
 /// Writes columns; `updated_at` follows.

@@ -19,6 +19,10 @@ pub enum Event {
     ProjectUpdated { project: ProjectId },
     /// It has another address; `transferred` where it lies in another namespace.
     ProjectMoved { project: ProjectId, old_path: String, transferred: bool },
+    /// It is to be deleted after the days that the settings give it.
+    ProjectDeletionMarked { project: ProjectId, user: Option<UserId> },
+    /// It stays, and was to be deleted.
+    ProjectRestored { project: ProjectId, user: Option<UserId> },
     /// It is gone for everybody; its rows follow.
     ProjectDestroyed {
         project: ProjectId,
@@ -35,6 +39,8 @@ impl kernel::event::Event for Event {
             Self::NetworkLeft { .. } => "project.network_left",
             Self::ProjectUpdated { .. } => "project.updated",
             Self::ProjectMoved { .. } => "project.moved",
+            Self::ProjectDeletionMarked { .. } => "project.deletion_marked",
+            Self::ProjectRestored { .. } => "project.restored",
             Self::ProjectDestroyed { .. } => "project.destroyed",
         }
     }
@@ -46,6 +52,8 @@ impl kernel::event::Event for Event {
             | Self::NetworkLeft { project, .. }
             | Self::ProjectUpdated { project }
             | Self::ProjectMoved { project, .. }
+            | Self::ProjectDeletionMarked { project, .. }
+            | Self::ProjectRestored { project, .. }
             | Self::ProjectDestroyed { project, .. } => Some(*project),
         }
     }

@@ -1,7 +1,7 @@
 //! Where projects live: who may put one into a namespace, which addresses are taken, and moves between addresses.
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{namespaces, projects, redirects},
 };
 use diesel::{dsl::exists, prelude::*, select};
@@ -217,7 +217,7 @@ impl HomeStore for Tx<'_> {
         ids: &[NamespaceId],
     ) -> Result<std::collections::BTreeMap<NamespaceId, Namespace>> {
         let rows: Vec<Namespace> = each_backend!(self, |conn| namespaces::table
-            .filter(namespaces::id.eq_any(ids))
+            .filter(namespaces::id.one_of(ids))
             .select(Namespace::as_select())
             .load(conn)
             .map_err(error("Namespace")))?;

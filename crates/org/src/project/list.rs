@@ -10,7 +10,7 @@ mod words;
 
 use std::collections::HashMap;
 
-use db::{Fragment, Tx, each_backend, error, schema::projects};
+use db::{Fragment, OneOf as _, Tx, each_backend, error, schema::projects};
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Actor, Result, Ts, Visibility,
@@ -146,7 +146,7 @@ impl ProjectLists for Tx<'_> {
 
     fn projects_in_order(&mut self, ids: &[i64]) -> Result<Vec<Project>> {
         let rows: Vec<Project> = each_backend!(self, |conn| projects::table
-            .filter(projects::id.eq_any(ids))
+            .filter(projects::id.one_of(ids))
             .select(Project::as_select())
             .load(conn)
             .map_err(error("Project")))?;

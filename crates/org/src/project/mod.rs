@@ -1,6 +1,7 @@
 //! Projects: a repository with a name, a home and its settings.
 
 pub mod actions;
+pub mod archive;
 pub mod change;
 pub mod event;
 pub mod forks;
@@ -15,8 +16,10 @@ pub mod push;
 pub mod reach;
 pub mod readable;
 pub mod record;
+pub mod removal;
 pub mod search;
 pub mod settings;
+pub mod size_limit;
 pub mod stars;
 pub mod statistics;
 pub mod store;

@@ -42,6 +42,10 @@ pub struct Project {
     pub avatar: Option<String>,
     pub readme_path: Option<String>,
     pub license_path: Option<String>,
+    /// Since when it waits to be deleted.
+    pub marked_for_deletion_at: Option<Ts>,
+    /// Who wants it deleted.
+    pub marked_by: Option<UserId>,
     pub last_activity_at: Ts,
     pub created_at: Ts,
     pub updated_at: Ts,

@@ -8,7 +8,7 @@ use kernel::{
     ids::ProjectId,
 };
 
-use super::statistics::StatisticsStore;
+use super::{size_limit, statistics::StatisticsStore};
 
 /// Whether the project's record tells all that a push changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +44,13 @@ pub fn note(
             .execute(conn)
             .map_err(error("Project")))?;
         if still_default == 1 {
-            tx.record_growth(project, growth)?;
+            size_limit::grow(tx, project, growth)?;
             let known = tx.note_head(project, head.from.as_deref(), head.to.as_deref(), shows)?;
             return Ok(if known { PushRecord::Completely } else { PushRecord::InPart });
         }
     }
     record_activity(tx, project)?;
-    tx.record_growth(project, growth)?;
+    size_limit::grow(tx, project, growth)?;
     Ok(if head.is_some() { PushRecord::InPart } else { PushRecord::Completely })
 }
 

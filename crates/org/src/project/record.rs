@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use db::{
-    Subselect, SubselectText, Tx, each_backend, error,
+    OneOf as _, Subselect, SubselectText, Tx, each_backend, error,
     schema::{
         members, namespace_access, namespaces, project_access, project_group_links,
         project_settings, project_topics, projects, users,
@@ -141,7 +141,7 @@ pub fn some<A: NumberByProject, B: NumberByProject>(
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<Row> = rows_where!(tx, actor, beside, projects::id.eq_any(ids), load)?;
+    let rows: Vec<Row> = rows_where!(tx, actor, beside, projects::id.one_of(ids), load)?;
     let mut around = around(tx, actor, &rows, want)?;
     let mut all = HashMap::new();
     for row in rows {

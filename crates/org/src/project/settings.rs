@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use db::{Tx, each_backend, error, schema::project_settings};
+use db::{OneOf as _, Tx, each_backend, error, schema::project_settings};
 use diesel::prelude::*;
 use kernel::{Error, Result, access::FeatureAccess, ids::ProjectId};
 use serde::{Deserialize, Serialize};
@@ -218,7 +218,7 @@ impl SettingsStore for Tx<'_> {
         projects: &[ProjectId],
     ) -> Result<BTreeMap<ProjectId, Settings>> {
         let rows: Vec<(ProjectId, String)> = each_backend!(self, |conn| project_settings::table
-            .filter(project_settings::project_id.eq_any(projects))
+            .filter(project_settings::project_id.one_of(projects))
             .select((project_settings::project_id, project_settings::settings))
             .load(conn)
             .map_err(error("Project")))?;

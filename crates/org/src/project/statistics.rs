@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{project_languages, project_statistics, projects},
 };
 use diesel::{prelude::*, upsert::excluded};
@@ -69,7 +69,7 @@ impl StatisticsStore for Tx<'_> {
     ) -> Result<BTreeMap<ProjectId, Statistics>> {
         let rows: Vec<(ProjectId, Statistics)> =
             each_backend!(self, |conn| project_statistics::table
-                .filter(project_statistics::project_id.eq_any(projects))
+                .filter(project_statistics::project_id.one_of(projects))
                 .select((project_statistics::project_id, Statistics::as_select()))
                 .load(conn)
                 .map_err(error("Project")))?;

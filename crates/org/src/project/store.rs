@@ -1,7 +1,7 @@
 //! Finding projects.
 
 use db::{
-    Subselect, Tx, each_backend, error,
+    OneOf as _, Subselect, Tx, each_backend, error,
     schema::{namespaces, project_access, projects, redirects},
 };
 use diesel::{
@@ -184,7 +184,7 @@ macro_rules! scope_where {
 impl ProjectStore for Tx<'_> {
     fn projects_by_id(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>> {
         let rows =
-            projects::table.filter(projects::id.eq_any(ids).and(projects::deleted_at.is_null()));
+            projects::table.filter(projects::id.one_of(ids).and(projects::deleted_at.is_null()));
         each_backend!(self, |conn| rows
             .select(Project::as_select())
             .load(conn)
@@ -237,7 +237,7 @@ impl ProjectStore for Tx<'_> {
     }
 
     fn find_scopes(&mut self, actor: Actor, ids: &[ProjectId]) -> Result<Vec<ProjectWithLevel>> {
-        let query = scopes_where!(actor, projects::id.eq_any(ids));
+        let query = scopes_where!(actor, projects::id.one_of(ids));
         let rows: Vec<ScopeRow> =
             each_backend!(self, |conn| query.load(conn).map_err(error("Project")))?;
         let reached = rows.into_iter().filter(|row| !shut_out(actor, row.ip_ranges.as_deref()));

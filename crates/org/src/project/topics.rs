@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{project_topics, topics},
 };
 use diesel::prelude::*;
@@ -53,7 +53,7 @@ impl TopicStore for Tx<'_> {
     ) -> Result<BTreeMap<ProjectId, Vec<String>>> {
         let rows: Vec<(ProjectId, String)> = each_backend!(self, |conn| project_topics::table
             .inner_join(topics::table)
-            .filter(project_topics::project_id.eq_any(projects))
+            .filter(project_topics::project_id.one_of(projects))
             .order(topics::name)
             .select((project_topics::project_id, topics::name))
             .load(conn)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{
         members, namespace_access, namespaces, project_access, project_group_links, projects,
     },
@@ -115,7 +115,7 @@ fn levels(
     let now = tx.now;
     let rows: Vec<(ProjectId, AccessLevel)> = each_backend!(tx, |conn| project_access::table
         .filter(project_access::user_id.eq(user))
-        .filter(project_access::project_id.eq_any(ids))
+        .filter(project_access::project_id.one_of(ids))
         .filter(project_access::until.gt(now))
         .select((project_access::project_id, project_access::access_level))
         .load(conn)
@@ -178,7 +178,7 @@ pub(super) fn fork_sources(
         return Ok(HashMap::new());
     }
     let rows: Vec<Project> = each_backend!(tx, |conn| projects::table
-        .filter(projects::id.eq_any(ids))
+        .filter(projects::id.one_of(ids))
         .filter(projects::deleted_at.is_null())
         .select(Project::as_select())
         .load(conn)
@@ -197,7 +197,7 @@ pub(super) fn links_by_project(
     ids: &[ProjectId],
 ) -> Result<HashMap<ProjectId, Vec<GroupLink>>> {
     let query = project_group_links::table
-        .filter(project_group_links::project_id.eq_any(ids))
+        .filter(project_group_links::project_id.one_of(ids))
         .filter(living!(project_group_links, tx.now))
         .order(project_group_links::id)
         .select((
@@ -231,7 +231,7 @@ fn own_memberships(
     let now = tx.now;
     let rows: Vec<(Option<ProjectId>, AccessLevel)> = each_backend!(tx, |conn| members::table
         .filter(members::user_id.eq(user))
-        .filter(members::project_id.eq_any(ids))
+        .filter(members::project_id.one_of(ids))
         .filter(living!(members, now))
         .select((members::project_id, members::access_level))
         .load(conn)
@@ -256,7 +256,7 @@ fn group_memberships(
         .single_value();
     let rows: Vec<(NamespaceId, Option<AccessLevel>)> =
         each_backend!(tx, |conn| namespaces::table
-            .filter(namespaces::id.eq_any(&homes))
+            .filter(namespaces::id.one_of(&homes))
             .select((namespaces::id, level))
             .load(conn)
             .map_err(error("Group")))?;

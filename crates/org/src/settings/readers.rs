@@ -32,6 +32,13 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// The day with which a week begins: 0 is Sunday, 1 Monday, 6 Saturday.
+    pub fn first_day_of_week(&self) -> u8 {
+        self.number("first_day_of_week").and_then(|day| u8::try_from(day).ok()).unwrap_or_default()
+    }
+}
+
 macro_rules! readers {
     ($($read:ident -> $type:ty { $($name:ident),* $(,)? })*) => {
         impl Settings {
@@ -50,35 +57,55 @@ readers! {
         admin_mode,
         allow_group_owners_to_manage_ldap,
         asset_proxy_enabled,
+        bulk_import_enabled,
+        delayed_project_deletion,
         disable_admin_oauth_scopes,
         disable_personal_access_tokens,
         email_restrictions_enabled,
+        enforce_terms,
         group_owners_can_manage_default_branch_protection,
         housekeeping_enabled,
         maintenance_mode,
         password_authentication_enabled_for_git,
         password_authentication_enabled_for_web,
+        project_export_enabled,
+        require_admin_approval_after_user_signup,
         shared_runners_enabled,
+        signup_enabled,
         throttle_authenticated_api_enabled,
         throttle_authenticated_files_api_enabled,
         throttle_authenticated_web_enabled,
         throttle_incident_management_notification_enabled,
+        throttle_protected_paths_enabled,
         throttle_unauthenticated_api_enabled,
         throttle_unauthenticated_enabled,
         throttle_unauthenticated_files_api_enabled,
         time_tracking_limit_to_hours,
         user_default_external,
         user_defaults_to_private_profile,
+        user_oauth_applications,
     }
     number -> Option<i64> {
+        external_pipeline_validation_service_timeout,
+        file_template_project_id,
+        group_download_export_limit,
+        group_export_limit,
+        group_import_limit,
         issues_create_limit,
         max_attachment_size,
+        max_export_size,
+        max_import_size,
         max_personal_access_token_lifetime,
         notes_create_limit,
+        project_download_export_limit,
+        project_export_limit,
+        project_import_limit,
         push_event_activities_limit,
         push_event_hooks_limit,
         raw_blob_request_limit,
         receive_max_input_size,
+        repository_size_limit,
+        session_expire_delay,
         throttle_authenticated_api_period_in_seconds,
         throttle_authenticated_api_requests_per_period,
         throttle_authenticated_files_api_period_in_seconds,
@@ -87,6 +114,8 @@ readers! {
         throttle_authenticated_web_requests_per_period,
         throttle_incident_management_notification_per_period,
         throttle_incident_management_notification_period_in_seconds,
+        throttle_protected_paths_period_in_seconds,
+        throttle_protected_paths_requests_per_period,
         throttle_unauthenticated_api_period_in_seconds,
         throttle_unauthenticated_api_requests_per_period,
         throttle_unauthenticated_files_api_period_in_seconds,
@@ -96,20 +125,28 @@ readers! {
         users_get_by_id_limit,
     }
     text -> Option<&str> {
+        after_sign_out_path,
         after_sign_up_text,
         archive_builds_in_human_readable,
         asset_proxy_url,
+        abuse_notification_email,
         commit_email_hostname,
         custom_http_clone_url_root,
         default_ci_config_path,
         email_additional_text,
         email_restrictions,
         enabled_git_access_protocol,
+        external_pipeline_validation_service_url,
         geo_node_allowed_ips,
+        help_page_documentation_base_url,
+        help_page_support_url,
+        help_page_text,
         home_page_url,
         maintenance_mode_message,
+        performance_bar_allowed_group_path,
         rate_limiting_response_text,
         sign_in_text,
+        terms,
         user_default_internal_regex,
     }
     decimal -> f64 {
@@ -119,6 +156,7 @@ readers! {
         asset_proxy_allowlist,
         import_sources,
         notes_create_limit_allowlist,
+        protected_paths,
         users_get_by_id_limit_allowlist,
         valid_runner_registrars,
     }
@@ -142,8 +180,13 @@ mod tests {
     #[test]
     fn each_setting_that_acts_is_read_or_a_field() {
         let fields = serde_json::to_value(Settings::default()).unwrap();
-        // Only one storage is there, which is decided where it is checked; the secret is read where it is unsealed.
-        let checked = ["repository_storages_weighted", "asset_proxy_secret_key"];
+        // Only one storage is there, which is decided where it is checked; secrets are read where they are unsealed.
+        let checked = [
+            "first_day_of_week",
+            "repository_storages_weighted",
+            "asset_proxy_secret_key",
+            "external_pipeline_validation_service_token",
+        ];
         for setting in table::all().filter(|setting| setting.acts) {
             let read = READ.contains(&setting.name) || checked.contains(&setting.name);
             assert!(read || fields.get(setting.name).is_some(), "{}", setting.name);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, schema::user_statuses};
+use db::{OneOf as _, Tx, each_backend, error, schema::user_statuses};
 use diesel::prelude::*;
 use kernel::{Result, Ts, ids::UserId};
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub fn status(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Status>> {
 
 /// As [`status`], of several people at once; those who say nothing have no entry.
 pub fn statuses(tx: &mut Tx<'_>, users: &[UserId]) -> Result<HashMap<UserId, Status>> {
-    let rows = user_statuses::table.filter(user_statuses::user_id.eq_any(users));
+    let rows = user_statuses::table.filter(user_statuses::user_id.one_of(users));
     let rows: Vec<(UserId, Status)> = each_backend!(tx, |conn| rows
         .select((user_statuses::user_id, Status::as_select()))
         .load(conn)
@@ -70,11 +70,11 @@ pub fn set(tx: &mut Tx<'_>, user: UserId, status: Status) -> Result<Option<Statu
     }
     faults.at_most("message", status.message.as_deref(), LONGEST);
     faults.into_result()?;
-    keep(tx, user, &status)?;
+    save_status(tx, user, &status)?;
     Ok(Some(status))
 }
 
-fn keep(tx: &mut Tx<'_>, user: UserId, status: &Status) -> Result<()> {
+fn save_status(tx: &mut Tx<'_>, user: UserId, status: &Status) -> Result<()> {
     let said = (
         user_statuses::emoji.eq(&status.emoji),
         user_statuses::message.eq(&status.message),

@@ -5,6 +5,7 @@ use diesel::prelude::*;
 use kernel::{
     Actor, Error, Grant, Result, Ts,
     access::{Administrate, SignedIn},
+    audit::{AuditPlace, AuditRecord},
     ids::{TokenId, UserId},
 };
 
@@ -50,10 +51,35 @@ fn insert(
         access_tokens::family_id.eq(family),
     );
     let insert = diesel::insert_into(access_tokens::table).values(row);
-    each_backend!(tx, |conn| insert
+    let made: AccessToken = each_backend!(tx, |conn| insert
         .returning(AccessToken::as_returning())
         .get_result(conn)
-        .map_err(error("Token")))
+        .map_err(error("Token")))?;
+    let is_renewed = family.is_some();
+    match made.kind {
+        Kind::Personal if is_renewed => record(tx, &made, "personal_access_token_rotated", "add"),
+        Kind::Personal => record(tx, &made, "personal_access_token_created", "add"),
+        Kind::Impersonation => record(tx, &made, "impersonation_token_created", "add"),
+        // The place that it is for tells of these, and the application of those.
+        Kind::Resource | Kind::OAuth => {}
+    }
+    Ok(made)
+}
+
+/// Writes down what somebody did with a token.
+fn record(tx: &mut Tx<'_>, token: &AccessToken, name: &'static str, verb: &'static str) {
+    let place = AuditPlace::User(token.user_id);
+    let what = match token.kind {
+        Kind::Impersonation => "impersonation_token",
+        Kind::Personal | Kind::Resource | Kind::OAuth => "access_token",
+    };
+    let action = match verb {
+        "add" => {
+            AuditRecord::addition(name, place, what).detail("scopes", token.scopes().to_string())
+        }
+        _ => AuditRecord::removal(name, place, what),
+    };
+    tx.mention(action.target("PersonalAccessToken", token.id.0, &token.name));
 }
 
 /// Makes a token with a new secret.
@@ -162,7 +188,9 @@ pub fn revoke_impersonation(
 ) -> Result<()> {
     let token = impersonation(tx, user, id)?;
     token.created_at.ensure_unchanged_since(unless_newer)?;
-    tx.revoke_token(token.id)
+    tx.revoke_token(token.id)?;
+    record(tx, &token, "impersonation_token_revoked", "remove");
+    Ok(())
 }
 
 /// Whether a token is in the actor's hands: administrators have all but OAuth's, others their own personal ones.
@@ -195,7 +223,9 @@ pub fn revoke(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, id: TokenId) -> Result<(
     if !is_in_hands_of(&token, grant.actor()) {
         return Err(Error::bad_request().because("Not permitted to revoke"));
     }
-    tx.revoke_token(id)
+    tx.revoke_token(id)?;
+    record(tx, &token, "personal_access_token_revoked", "remove");
+    Ok(())
 }
 
 /// Replaces a token by a new one; `None` where an administrator named one that is not there.

@@ -25,6 +25,8 @@ pub struct Pair {
     pub token: AccessToken,
     pub access: Secret,
     pub refresh: Secret,
+    /// What the application wants to find again in what says who the person is.
+    pub nonce: Option<String>,
 }
 
 /// Whether a password alone is enough for this account, now.
@@ -151,5 +153,5 @@ fn issue(
         .returning(AccessToken::as_returning())
         .get_result(conn)
         .map_err(error("Token")))?;
-    Ok(Pair { token, access, refresh })
+    Ok(Pair { token, access, refresh, nonce: None })
 }

@@ -9,6 +9,7 @@ use db::{
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Error, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, ProjectId, TokenId, UserId},
     page::{Page, PageRequest},
 };
@@ -149,7 +150,21 @@ pub fn make(
     steps::insert(tx, &member)?;
     token.user_id = bot.id;
     let (token, secret) = issue(tx, &token)?;
+    let created =
+        AuditRecord::addition("resource_access_token_created", home(place), "access_token");
+    record(tx, &token, created.detail("scopes", token.scopes().to_string()));
     Ok(((token, new.access_level), secret))
+}
+
+fn home(place: &MemberSource) -> AuditPlace {
+    match place.source {
+        Source::Project(project) => AuditPlace::Project(project),
+        Source::Group(group) => AuditPlace::Group(group),
+    }
+}
+
+fn record(tx: &mut Tx<'_>, token: &AccessToken, action: AuditRecord) {
+    tx.mention(action.target("PersonalAccessToken", token.id.0, &token.name));
 }
 
 fn bot_of(source: Source, name: &str) -> NewUser {
@@ -181,6 +196,8 @@ pub fn rotate(
         return Err(Error::bad_request().whole(ABOVE));
     }
     let (renewed, secret) = renew(tx, &token, expires_at)?;
+    let rotated = AuditRecord::change("resource_access_token_rotated", home(place), "access_token");
+    record(tx, &renewed, rotated);
     Ok(Some(((renewed, level), secret)))
 }
 
@@ -199,6 +216,9 @@ pub fn revoke(
     token.created_at.ensure_unchanged_since(unless_newer)?;
     access::alone(tx)?;
     tx.revoke_family(&token)?;
+    let revoked =
+        AuditRecord::removal("resource_access_token_deleted", home(place), "access_token");
+    record(tx, &token, revoked);
     tx.delete_member(place.source, token.user_id)?;
     match place.source {
         Source::Project(id) => access::refresh_project_member(tx, id, token.user_id)?,

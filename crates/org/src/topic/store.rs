@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, Tx, each_backend, error, lower,
+    CountOf, OneOf as _, Tx, each_backend, error, lower,
     schema::{project_topics, topics},
 };
 use diesel::{dsl::count_star, prelude::*};
@@ -86,7 +86,7 @@ impl TopicRecordStore for Tx<'_> {
 
     fn projects_by_topic(&mut self, ids: &[i64]) -> Result<HashMap<i64, i64>> {
         let rows = project_topics::table
-            .filter(project_topics::topic_id.eq_any(ids))
+            .filter(project_topics::topic_id.one_of(ids))
             .group_by(project_topics::topic_id)
             .select((project_topics::topic_id, count_star()));
         let rows: Vec<(i64, i64)> =

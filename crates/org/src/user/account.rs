@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{
         namespaces, user_accounts, user_follows, user_identities, user_preferences, user_profiles,
     },
@@ -183,7 +183,7 @@ fn save_view_of_diffs(tx: &mut Tx<'_>, id: UserId, one_by_one: bool) -> Result<(
 
 fn profiles(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, Profile>> {
     let rows: Vec<(UserId, Profile)> = each_backend!(tx, |conn| user_profiles::table
-        .filter(user_profiles::user_id.eq_any(ids))
+        .filter(user_profiles::user_id.one_of(ids))
         .select((user_profiles::user_id, Profile::as_select()))
         .load(conn)
         .map_err(error("User")))?;
@@ -192,7 +192,7 @@ fn profiles(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, Profile>>
 
 fn accounts(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, Account>> {
     let rows: Vec<(UserId, Account)> = each_backend!(tx, |conn| user_accounts::table
-        .filter(user_accounts::user_id.eq_any(ids))
+        .filter(user_accounts::user_id.one_of(ids))
         .select((user_accounts::user_id, Account::as_select()))
         .load(conn)
         .map_err(error("User")))?;
@@ -201,7 +201,7 @@ fn accounts(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, Account>>
 
 fn identities(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, Vec<ExternalIdentity>>> {
     let rows: Vec<(UserId, ExternalIdentity)> = each_backend!(tx, |conn| user_identities::table
-        .filter(user_identities::user_id.eq_any(ids))
+        .filter(user_identities::user_id.one_of(ids))
         .order(user_identities::id)
         .select((user_identities::user_id, ExternalIdentity::as_select()))
         .load(conn)
@@ -215,7 +215,7 @@ fn identities(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, Vec<Ext
 
 fn followers(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, i64>> {
     let rows: Vec<(UserId, i64)> = each_backend!(tx, |conn| user_follows::table
-        .filter(user_follows::followee_id.eq_any(ids))
+        .filter(user_follows::followee_id.one_of(ids))
         .group_by(user_follows::followee_id)
         .select((user_follows::followee_id, count_star()))
         .load(conn)
@@ -225,7 +225,7 @@ fn followers(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, i64>> {
 
 fn following(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, i64>> {
     let rows: Vec<(UserId, i64)> = each_backend!(tx, |conn| user_follows::table
-        .filter(user_follows::follower_id.eq_any(ids))
+        .filter(user_follows::follower_id.one_of(ids))
         .group_by(user_follows::follower_id)
         .select((user_follows::follower_id, count_star()))
         .load(conn)
@@ -238,7 +238,7 @@ fn followed(tx: &mut Tx<'_>, ids: &[UserId], by: Option<UserId>) -> Result<HashS
     let Some(by) = by else { return Ok(HashSet::new()) };
     let rows: Vec<UserId> = each_backend!(tx, |conn| user_follows::table
         .filter(user_follows::follower_id.eq(by))
-        .filter(user_follows::followee_id.eq_any(ids))
+        .filter(user_follows::followee_id.one_of(ids))
         .select(user_follows::followee_id)
         .load(conn)
         .map_err(error("User")))?;
@@ -247,7 +247,7 @@ fn followed(tx: &mut Tx<'_>, ids: &[UserId], by: Option<UserId>) -> Result<HashS
 
 fn homes(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<Option<UserId>, NamespaceId>> {
     let rows: Vec<(Option<UserId>, NamespaceId)> = each_backend!(tx, |conn| namespaces::table
-        .filter(namespaces::owner_id.eq_any(ids))
+        .filter(namespaces::owner_id.one_of(ids))
         .select((namespaces::owner_id, namespaces::id))
         .load(conn)
         .map_err(error("Namespace")))?;

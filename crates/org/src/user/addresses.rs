@@ -1,9 +1,9 @@
-//! Whose e-mail address is whose: what commits say of people is compared with this.
+//! The owners of e-mail addresses, with whom the authors of commits are compared.
 
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{user_emails, users},
 };
 use diesel::prelude::*;
@@ -23,11 +23,11 @@ pub struct Address {
 
 /// Which of these addresses, all in small letters, belong to somebody.
 pub fn known(tx: &mut Tx<'_>, emails: &[String], host: &str) -> Result<HashSet<String>> {
-    let primary = users::table.filter(users::email_key.eq_any(emails)).select(users::email_key);
+    let primary = users::table.filter(users::email_key.one_of(emails)).select(users::email_key);
     let found: Vec<String> = each_backend!(tx, |conn| primary.load(conn).map_err(error("User")))?;
     let mut known: HashSet<String> = found.into_iter().collect();
     let further = user_emails::table
-        .filter(user_emails::email_key.eq_any(emails))
+        .filter(user_emails::email_key.one_of(emails))
         .select(user_emails::email_key);
     let found: Vec<String> = each_backend!(tx, |conn| further.load(conn).map_err(error("Email")))?;
     known.extend(found);
@@ -45,12 +45,12 @@ pub fn known(tx: &mut Tx<'_>, emails: &[String], host: &str) -> Result<HashSet<S
 /// Whose these addresses are, all in small letters, where somebody has shown that one is theirs.
 pub fn holders(tx: &mut Tx<'_>, emails: &[String], host: &str) -> Result<HashMap<String, UserId>> {
     let primary = users::table
-        .filter(users::email_key.eq_any(emails).and(users::confirmed_at.is_not_null()))
+        .filter(users::email_key.one_of(emails).and(users::confirmed_at.is_not_null()))
         .select((users::email_key, users::id));
     let mut all: Vec<(String, UserId)> =
         each_backend!(tx, |conn| primary.load(conn).map_err(error("User")))?;
     let further = user_emails::table
-        .filter(user_emails::email_key.eq_any(emails).and(user_emails::confirmed_at.is_not_null()))
+        .filter(user_emails::email_key.one_of(emails).and(user_emails::confirmed_at.is_not_null()))
         .select((user_emails::email_key, user_emails::user_id));
     let further: Vec<(String, UserId)> =
         each_backend!(tx, |conn| further.load(conn).map_err(error("Email")))?;

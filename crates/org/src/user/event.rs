@@ -1,4 +1,4 @@
-//! What happens to people, as others may want to hear of it. The names are those of system hooks.
+//! Events of users, named like the system hooks.
 
 use db::Tx;
 use kernel::ids::{ProjectId, UserId};

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Conn, Tx, each_backend, error,
+    Conn, OneOf as _, Tx, each_backend, error,
     schema::users,
     trigram::{self, rarest},
 };
@@ -374,7 +374,7 @@ fn count(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<i64> {
 
 fn in_order(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<User>> {
     let rows: Vec<User> = each_backend!(tx, |conn| users::table
-        .filter(users::id.eq_any(ids))
+        .filter(users::id.one_of(ids))
         .select(User::as_select())
         .load(conn)
         .map_err(error("User")))?;

@@ -1,4 +1,4 @@
-//! Who may list users, and by what.
+//! Permissions for listing users, by filter.
 
 use db::Tx;
 use kernel::{Actor, Error, Result, Visibility};

@@ -1,5 +1,6 @@
 //! People who can sign in.
 
+pub mod abuse;
 pub mod account;
 pub mod actions;
 pub mod addresses;
@@ -19,6 +20,8 @@ mod private_address;
 pub mod registration;
 pub mod removal;
 pub mod rules;
+pub mod session;
+pub mod sign_up;
 pub mod state;
 pub mod store;
 mod value_change;

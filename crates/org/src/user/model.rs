@@ -1,4 +1,4 @@
-//! What is known of a person.
+//! The row of a user.
 
 use diesel::prelude::{AsChangeset, Queryable, Selectable};
 use kernel::{

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, schema::users};
+use db::{OneOf as _, Tx, each_backend, error, schema::users};
 use diesel::prelude::*;
 use kernel::{Result, ids::UserId};
 
@@ -10,7 +10,7 @@ use kernel::{Result, ids::UserId};
 pub fn ids_of(tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserId>> {
     let keys: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
     let rows = users::table
-        .filter(users::username_key.eq_any(&keys))
+        .filter(users::username_key.one_of(&keys))
         .select((users::username_key, users::id));
     let rows: Vec<(String, UserId)> =
         each_backend!(tx, |conn| rows.load(conn).map_err(error("User")))?;
@@ -21,7 +21,7 @@ pub fn ids_of(tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserI
 
 /// What people are called.
 pub fn names_of(tx: &mut Tx<'_>, people: &[UserId]) -> Result<HashMap<UserId, String>> {
-    let rows = users::table.filter(users::id.eq_any(people)).select((users::id, users::username));
+    let rows = users::table.filter(users::id.one_of(people)).select((users::id, users::username));
     let rows: Vec<(UserId, String)> =
         each_backend!(tx, |conn| rows.load(conn).map_err(error("User")))?;
     Ok(rows.into_iter().collect())

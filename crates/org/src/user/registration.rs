@@ -42,25 +42,7 @@ pub fn register(
     change: impl FnOnce(&mut Details),
 ) -> Result<User> {
     let settings = tx.settings()?;
-    let mut details = Details {
-        username: new.username.clone(),
-        name: new.name.clone(),
-        email: new.email.clone(),
-        public_email: None,
-        commit_email: None,
-        admin: new.admin,
-        external: new.external || is_external_by_default(&settings, &new.email),
-        projects_limit: settings.default_projects_limit,
-        can_create_group: settings.can_create_group,
-        private_profile: settings.user_defaults_to_private_profile(),
-        note: None,
-        profile: Profile::default(),
-        auditor: false,
-        shared_runners_minutes_limit: None,
-        extra_shared_runners_minutes_limit: None,
-        provisioned_by_group_id: None,
-        view_diffs_file_by_file: None,
-    };
+    let mut details = first_details(&settings, new);
     let usual = details.clone();
     change(&mut details);
     rules::reconcile_rights(&mut details, &usual, &settings);
@@ -96,6 +78,29 @@ pub fn register(
     tx.emit(Event::UserCreate { person: (&user).into() })?;
     greet(tx, &user, beginning)?;
     Ok(user)
+}
+
+/// What an account is like at first, where nobody says anything else.
+pub(super) fn first_details(settings: &Settings, new: &NewUser) -> Details {
+    Details {
+        username: new.username.clone(),
+        name: new.name.clone(),
+        email: new.email.clone(),
+        public_email: None,
+        commit_email: None,
+        admin: new.admin,
+        external: new.external || is_external_by_default(settings, &new.email),
+        projects_limit: settings.default_projects_limit,
+        can_create_group: settings.can_create_group,
+        private_profile: settings.user_defaults_to_private_profile(),
+        note: None,
+        profile: Profile::default(),
+        auditor: false,
+        shared_runners_minutes_limit: None,
+        extra_shared_runners_minutes_limit: None,
+        provisioned_by_group_id: None,
+        view_diffs_file_by_file: None,
+    }
 }
 
 /// Whether a new account belongs to somebody from outside, unless its address is one of those from inside.

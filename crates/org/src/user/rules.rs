@@ -1,4 +1,4 @@
-//! What a person may be called, and what the fields of an account may hold.
+//! The limits of user names and of the fields of an account.
 
 use kernel::values::is_email;
 

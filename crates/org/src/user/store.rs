@@ -3,8 +3,8 @@
 use std::{collections::HashMap, net::IpAddr};
 
 use db::{
-    Tx, each_backend, error,
-    schema::{members, namespaces, user_accounts, user_profiles, users},
+    OneOf as _, Tx, each_backend, error,
+    schema::{members, namespaces, user_accounts, user_profiles, user_sessions, users},
 };
 use diesel::prelude::*;
 use kernel::{
@@ -90,7 +90,7 @@ impl UserStore for Tx<'_> {
 
     fn users_by_id(&mut self, ids: &[UserId]) -> Result<HashMap<UserId, User>> {
         let rows: Vec<User> = each_backend!(self, |conn| users::table
-            .filter(users::id.eq_any(ids))
+            .filter(users::id.one_of(ids))
             .select(User::as_select())
             .load(conn)
             .map_err(error("User")))?;
@@ -102,7 +102,7 @@ impl UserStore for Tx<'_> {
             return Ok(HashMap::new());
         }
         let rows: Vec<UserSummary> = each_backend!(self, |conn| users::table
-            .filter(users::id.eq_any(ids))
+            .filter(users::id.one_of(ids))
             .select(UserSummary::as_select())
             .load(conn)
             .map_err(error("User")))?;
@@ -172,6 +172,9 @@ impl UserStore for Tx<'_> {
         );
         let row = diesel::update(users::table.find(id)).set(changes);
         each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
+        // Who knew the old password may have been somebody else.
+        let signed_in = user_sessions::table.filter(user_sessions::user_id.eq(id));
+        each_backend!(self, |conn| diesel::delete(signed_in).execute(conn).map_err(error("User")))?;
         Ok(())
     }
 

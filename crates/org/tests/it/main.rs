@@ -14,6 +14,7 @@ mod members;
 mod projects;
 mod remembered;
 mod sharing;
+mod sign_up;
 mod tokens;
 mod users;
 mod world;

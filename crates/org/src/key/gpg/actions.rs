@@ -3,6 +3,7 @@
 use db::Tx;
 use kernel::{
     Error, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     ids::{GpgKeyId, UserId},
 };
 use signatures::openpgp::{PublicKey, is_armored};
@@ -63,7 +64,10 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, new: &NewGpgKey) -> Result<GpgKey> {
     }
     faults.into_result()?;
     let key = new.key.as_ref().ok_or(Error::missing())?;
-    tx.insert_gpg_key(user, &new.text, key)
+    let made = tx.insert_gpg_key(user, &new.text, key)?;
+    let added = AuditRecord::addition("add_gpg_key", AuditPlace::User(user), "gpg_key");
+    tx.mention(added.target("GpgKey", made.id.0, &key.primary.fingerprint));
+    Ok(made)
 }
 
 /// Takes a key away. Signatures are judged anew whenever they are looked at: what it signed counts no more.
@@ -71,7 +75,10 @@ pub fn remove(tx: &mut Tx<'_>, user: UserId, id: GpgKeyId, unless_newer: Option<
     tx.user(user)?;
     let key = tx.gpg_key(user, id)?;
     key.updated_at.ensure_unchanged_since(unless_newer)?;
-    tx.delete_gpg_key(id)
+    tx.delete_gpg_key(id)?;
+    let removed = AuditRecord::removal("remove_gpg_key", AuditPlace::User(user), "gpg_key");
+    tx.mention(removed.target("GpgKey", id.0, id.to_string()));
+    Ok(())
 }
 
 /// Disowns a key, which here is no more than taking it away.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, OneOf as _, Tx, each_backend, error,
     schema::{gpg_keys, gpg_subkeys},
 };
 use diesel::prelude::*;
@@ -60,22 +60,22 @@ impl GpgKeyStore for Tx<'_> {
 
     fn gpg_keys_with(&mut self, keyids: &[String]) -> Result<Vec<(GpgKey, Vec<Subkey>)>> {
         let under = gpg_subkeys::table
-            .filter(gpg_subkeys::keyid.eq_any(keyids))
+            .filter(gpg_subkeys::keyid.one_of(keyids))
             .select(gpg_subkeys::gpg_key_id);
         let under: Vec<GpgKeyId> =
             each_backend!(self, |conn| under.load(conn).map_err(error("GPG Key")))?;
         let first =
-            gpg_keys::table.filter(gpg_keys::primary_keyid.eq_any(keyids)).select(gpg_keys::id);
+            gpg_keys::table.filter(gpg_keys::primary_keyid.one_of(keyids)).select(gpg_keys::id);
         let first: Vec<GpgKeyId> =
             each_backend!(self, |conn| first.load(conn).map_err(error("GPG Key")))?;
         let ids: BTreeSet<GpgKeyId> = under.into_iter().chain(first).collect();
         let ids: Vec<GpgKeyId> = ids.into_iter().collect();
-        let keys = gpg_keys::table.filter(gpg_keys::id.eq_any(&ids)).order(gpg_keys::id);
+        let keys = gpg_keys::table.filter(gpg_keys::id.one_of(&ids)).order(gpg_keys::id);
         let keys: Vec<GpgKey> = each_backend!(self, |conn| keys
             .select(GpgKey::as_select())
             .load(conn)
             .map_err(error("GPG Key")))?;
-        let subkeys = gpg_subkeys::table.filter(gpg_subkeys::gpg_key_id.eq_any(&ids));
+        let subkeys = gpg_subkeys::table.filter(gpg_subkeys::gpg_key_id.one_of(&ids));
         let subkeys: Vec<Subkey> = each_backend!(self, |conn| subkeys
             .select(Subkey::as_select())
             .load(conn)

@@ -3,6 +3,7 @@
 use db::Tx;
 use kernel::{
     Error, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     ids::{SshKeyId, UserId},
 };
 use signatures::ssh::{KeyType, PublicKey};
@@ -64,6 +65,8 @@ pub fn add(tx: &mut Tx<'_>, new: &NewSshKey, text: &str) -> Result<SshKey> {
     faults.into_result()?;
     let key = parsed.ok_or(Error::missing())?;
     let made = tx.insert_ssh_key(new, &key)?;
+    let added = AuditRecord::addition("add_ssh_key", AuditPlace::User(made.user_id), "ssh_key");
+    tx.mention(added.target("Key", made.id.0, &made.title));
     tx.mention(Event::Created { key: made.clone(), username: owner.username });
     Ok(made)
 }
@@ -74,6 +77,8 @@ pub fn remove(tx: &mut Tx<'_>, user: UserId, id: SshKeyId, unless_newer: Option<
     let key = tx.ssh_key(user, id)?;
     key.updated_at.ensure_unchanged_since(unless_newer)?;
     tx.delete_ssh_key(id)?;
+    let removed = AuditRecord::removal("remove_ssh_key", AuditPlace::User(user), "ssh_key");
+    tx.mention(removed.target("Key", key.id.0, &key.title));
     tx.mention(Event::Removed { key, username });
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What is mentioned of SSH keys, to those who hear it in the same transaction.
+//! Events of SSH keys, for listeners in the same transaction.
 
 use kernel::ids::ProjectId;
 

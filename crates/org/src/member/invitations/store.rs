@@ -1,6 +1,6 @@
 //! The rows of invitations.
 
-use db::{Tx, each_backend, error, schema::member_invitations};
+use db::{OneOf as _, Tx, each_backend, error, schema::member_invitations};
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Result, Ts,
@@ -54,7 +54,7 @@ pub(super) fn find(tx: &mut Tx<'_>, source: Source, email: &str) -> Result<Optio
 /// Everything that any of these addresses was invited to.
 pub(super) fn to_addresses(tx: &mut Tx<'_>, keys: &[String]) -> Result<Vec<Invitation>> {
     let query = member_invitations::table
-        .filter(member_invitations::email_key.eq_any(keys))
+        .filter(member_invitations::email_key.one_of(keys))
         .order_by(member_invitations::id);
     each_backend!(tx, |conn| query
         .select(Invitation::as_select())

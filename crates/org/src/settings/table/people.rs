@@ -37,11 +37,11 @@ pub(super) const ROWS: &[Setting] = &[
     switch("notify_on_unknown_sign_in", true),
     switch("password_authentication_enabled_for_git", true).acts(),
     switch("password_authentication_enabled_for_web", true).acts(),
-    switch("require_admin_approval_after_user_signup", true),
+    switch("require_admin_approval_after_user_signup", true).acts(),
     switch("require_two_factor_authentication", false).needs(&["two_factor_grace_period"]),
     whole("two_factor_grace_period", 48),
-    within("session_expire_delay", 10_080, 0, i64::MAX),
-    switch("signup_enabled", true),
+    within("session_expire_delay", 10_080, 0, i64::MAX).acts(),
+    switch("signup_enabled", true).acts(),
     switch("unique_ips_limit_enabled", false)
         .needs(&["unique_ips_limit_per_user", "unique_ips_limit_time_window"]),
     within("unique_ips_limit_per_user", 10, 1, i64::MAX),
@@ -51,7 +51,7 @@ pub(super) const ROWS: &[Setting] = &[
     switch("user_default_external", false).acts(),
     pattern("user_default_internal_regex").acts(),
     switch("user_defaults_to_private_profile", false).acts(),
-    switch("user_oauth_applications", true),
+    switch("user_oauth_applications", true).acts(),
     choice("enabled_git_access_protocol", "", &["ssh", "http", "", "nil", "all"])
         .preset(Preset::None)
         .acts(),

@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Setting] = &[
     typed("default_project_visibility", LEVEL),
     choice("default_snippet_visibility", "private", &["private", "internal", "public"]),
     choices("import_sources", SOURCES, SOURCES).acts(),
-    switch("project_export_enabled", true),
+    switch("project_export_enabled", true).acts(),
     special("restricted_visibility_levels", Form::Levels, Preset::Typed).acts(),
     switch("time_tracking_limit_to_hours", false).acts(),
 ];

@@ -92,10 +92,12 @@ pub(super) const ROWS: &[Setting] = &[
         .acts(),
     within("throttle_incident_management_notification_per_period", 3_600, 1, MOST).acts(),
     within("throttle_incident_management_notification_period_in_seconds", 3_600, 1, LONGEST).acts(),
-    switch("throttle_protected_paths_enabled", false).needs(&[
-        "throttle_protected_paths_requests_per_period",
-        "throttle_protected_paths_period_in_seconds",
-    ]),
-    within("throttle_protected_paths_requests_per_period", 10, 1, MOST),
-    within("throttle_protected_paths_period_in_seconds", 60, 1, LONGEST),
+    switch("throttle_protected_paths_enabled", false)
+        .needs(&[
+            "throttle_protected_paths_requests_per_period",
+            "throttle_protected_paths_period_in_seconds",
+        ])
+        .acts(),
+    within("throttle_protected_paths_requests_per_period", 10, 1, MOST).acts(),
+    within("throttle_protected_paths_period_in_seconds", 60, 1, LONGEST).acts(),
 ];

@@ -1,0 +1,89 @@
+//! An archive that becomes a project or group, as it is stored.
+
+use diesel::prelude::{Queryable, Selectable};
+use kernel::{
+    Error, Result, Ts,
+    ids::{ArchiveImportId, NamespaceId, ProjectId, UserId},
+};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use worker::Job;
+
+use super::ArchiveHome;
+use crate::import::ImportStatus;
+
+/// Values that stand for those of the archive.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Overrides {
+    /// Of the project, by the names that `project.json` has for them.
+    #[serde(default)]
+    pub project: serde_json::Map<String, serde_json::Value>,
+}
+
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = db::schema::archive_imports, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct ArchiveImport {
+    pub id: ArchiveImportId,
+    pub project_id: Option<ProjectId>,
+    pub namespace_id: Option<NamespaceId>,
+    /// Who asked for it.
+    pub user_id: UserId,
+    pub status: ImportStatus,
+    overrides: String,
+    pub correlation_id: String,
+    /// The relation that is being written, and the lines of it that were.
+    pub relation: i64,
+    pub line: i64,
+    pub steps: i64,
+    pub attempts: i32,
+    pub error: Option<String>,
+    pub created_at: Ts,
+    pub updated_at: Ts,
+}
+
+/// An import as it is asked for.
+#[derive(Clone, Debug)]
+pub struct NewArchiveImport {
+    pub home: ArchiveHome,
+    pub user: UserId,
+    pub overrides: Overrides,
+}
+
+impl ArchiveImport {
+    pub fn home(&self) -> ArchiveHome {
+        match (self.project_id, self.namespace_id) {
+            (Some(project), _) => ArchiveHome::Project(project),
+            (None, group) => ArchiveHome::Group(group.unwrap_or(NamespaceId(0))),
+        }
+    }
+
+    pub fn overrides(&self) -> Result<Overrides> {
+        serde_json::from_str(&self.overrides).map_err(Error::internal)
+    }
+
+    /// The name under which its file is kept.
+    pub fn location(id: ArchiveImportId) -> String {
+        format!("archives/incoming/{id}.tar.gz")
+    }
+
+    /// The secret that the file of an archive with this secret gets here: another one, since the project that the
+    /// archive is of may have it still, and the same one each time.
+    pub fn upload_secret(&self, secret: &str) -> String {
+        let digest = Sha256::digest(format!("{}/{}/{secret}", self.correlation_id, self.id));
+        hex::encode(digest).chars().take(32).collect()
+    }
+}
+
+/// The work of reading an archive.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ReadArchive {
+    pub import: ArchiveImportId,
+}
+
+impl Job for ReadArchive {
+    const KIND: &'static str = "archive.read";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.import.to_string())
+    }
+}

@@ -1,0 +1,210 @@
+//! What archives hold of a group, and of those below it.
+
+use db::{
+    Tx,
+    archive::{Column, Relation},
+    each_backend, error,
+    schema::namespaces,
+};
+use diesel::prelude::*;
+use kernel::{
+    AccessLevel, Error, Result, Visibility,
+    ids::{NamespaceId, UserId},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    GroupDetails, GroupSettings, Namespace,
+    addresses::free_addresses,
+    full_path::NewPath,
+    model::{ProjectCreation, SubgroupCreation},
+    store::NamespaceStore as _,
+};
+use crate::{
+    access,
+    member::{NewMember, Source, steps},
+    project::actions::runners_token,
+    settings::store::SettingsStore as _,
+};
+
+/// Groups of one archive.
+const MOST_GROUPS: i64 = 1000;
+
+/// Direct members. They are written by [`members`](crate::member), which keeps effective access.
+pub static MEMBERS: Relation = Relation {
+    name: "members",
+    table: "members",
+    scope: "namespace_id = $1 AND access_level > 0",
+    key: &["id"],
+    columns: &[
+        Column::home("namespace_id"),
+        Column::person("user_id"),
+        Column::number("access_level", 5, 50),
+        Column::moment("expires_at").optional(),
+    ],
+    signed: None,
+};
+
+/// A group as archives hold it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct GroupRecord {
+    pub id: i64,
+    /// The group above, for all but the first one.
+    #[serde(default)]
+    pub parent_id: Option<i64>,
+    pub name: String,
+    pub path: String,
+    #[serde(default)]
+    pub description: Option<String>,
+    pub visibility: Visibility,
+    pub project_creation_level: ProjectCreation,
+    pub subgroup_creation_level: SubgroupCreation,
+    pub settings: GroupSettings,
+}
+
+/// A group and those below it, each after the one that it lies in.
+///
+/// # Errors
+/// `Unprocessable` where they are too many.
+pub fn records(tx: &mut Tx<'_>, id: NamespaceId) -> Result<Vec<GroupRecord>> {
+    let root = tx.namespace(id)?;
+    let below = format!("{}/%", db_like(&root.full_path.to_lowercase()));
+    let found = namespaces::table
+        .filter(namespaces::kind.eq(root.kind).and(namespaces::deleted_at.is_null()))
+        .filter(namespaces::path_key.like(below).escape('!'))
+        .order(namespaces::full_path)
+        .limit(MOST_GROUPS);
+    let found: Vec<Namespace> = each_backend!(tx, |conn| found
+        .select(Namespace::as_select())
+        .load(conn)
+        .map_err(error("Group")))?;
+    if i64::try_from(found.len()).is_ok_and(|count| count >= MOST_GROUPS) {
+        return Err(Error::unprocessable().whole("The group has too many subgroups."));
+    }
+    let mut all: Vec<GroupRecord> = [root].iter().chain(&found).map(GroupRecord::of).collect();
+    if let Some(first) = all.first_mut() {
+        first.parent_id = None;
+    }
+    // A path sorts behind those that it begins with.
+    all.sort_by_key(|record| found.iter().position(|group| group.id.0 == record.id));
+    Ok(all)
+}
+
+/// A pattern that matches a text itself.
+fn db_like(text: &str) -> String {
+    text.replace('!', "!!").replace('%', "!%").replace('_', "!_")
+}
+
+impl GroupRecord {
+    fn of(group: &Namespace) -> Self {
+        let details = GroupDetails::of(group);
+        Self {
+            id: group.id.0,
+            parent_id: group.parent_id.map(|id| id.0),
+            name: details.name,
+            path: details.path,
+            description: details.description,
+            visibility: details.visibility,
+            project_creation_level: details.project_creation_level,
+            subgroup_creation_level: details.subgroup_creation_level,
+            settings: portable(details.settings),
+        }
+    }
+
+    /// As another group has it, below a group of its own.
+    fn details(&self, visibility: Visibility) -> GroupDetails {
+        GroupDetails {
+            name: self.name.clone(),
+            path: self.path.clone(),
+            description: self.description.clone(),
+            visibility,
+            avatar: None,
+            default_branch_protection: None,
+            project_creation_level: self.project_creation_level,
+            subgroup_creation_level: self.subgroup_creation_level,
+            settings: GroupSettings {
+                runners_token: Some(runners_token()),
+                ..portable(self.settings.clone())
+            },
+        }
+    }
+}
+
+/// Settings that name nothing outside of the group, and that owners set.
+fn portable(settings: GroupSettings) -> GroupSettings {
+    GroupSettings {
+        runners_token: None,
+        file_template_project_id: None,
+        unique_project_download_limit_alertlist: Vec::new(),
+        shared_runners_minutes_limit: None,
+        extra_shared_runners_minutes_limit: None,
+        ldap_cn: None,
+        ldap_access: None,
+        ip_restriction_ranges: None,
+        ..settings
+    }
+}
+
+/// Gives a new group what an archive says of it; its name and path stay.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn restore(tx: &mut Tx<'_>, id: NamespaceId, record: &GroupRecord) -> Result<()> {
+    let group = tx.namespace(id)?;
+    let visibility = visibility_below(tx, group.parent_id, record.visibility)?;
+    let details = record.details(visibility);
+    let settings =
+        GroupSettings { runners_token: group.settings().runners_token, ..details.settings };
+    let kept = GroupDetails { name: group.name, path: group.path, settings, ..details };
+    tx.save_group(id, &kept)?;
+    access::refresh_group(tx, id)
+}
+
+/// Makes a group of an archive below another one, where none has its path yet.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn make_below(
+    tx: &mut Tx<'_>,
+    parent: NamespaceId,
+    owner: UserId,
+    record: &GroupRecord,
+) -> Result<NamespaceId> {
+    access::alone(tx)?;
+    let above = tx.namespace(parent)?;
+    let full_path = NewPath::below(Some(&above), &record.name, &record.path).full_path;
+    if let Some(known) = tx.find_namespace_at(&full_path)? {
+        return Ok(known.id);
+    }
+    if tx.is_path_taken(&full_path)? {
+        return Err(Error::invalid("path", "has already been taken"));
+    }
+    let visibility = visibility_below(tx, Some(parent), record.visibility)?;
+    free_addresses(tx, &full_path)?;
+    let group = tx.insert_group(&record.details(visibility), Some(&above))?;
+    let owner = NewMember {
+        source: Source::Group(group.id),
+        user_id: owner,
+        access_level: AccessLevel::Owner,
+        expires_at: None,
+        created_by: Some(owner),
+    };
+    steps::insert(tx, &owner)?;
+    access::refresh_group(tx, group.id)?;
+    Ok(group.id)
+}
+
+/// Not more than the group above shows, and nothing that the installation keeps to its administrators.
+fn visibility_below(
+    tx: &mut Tx<'_>,
+    parent: Option<NamespaceId>,
+    wanted: Visibility,
+) -> Result<Visibility> {
+    let most = match parent {
+        Some(parent) => tx.namespace(parent)?.visibility,
+        None => Visibility::Public,
+    };
+    let wanted = wanted.min(most);
+    let restricted = tx.settings()?.restricted_visibility_levels;
+    Ok(if restricted.contains(&wanted) { Visibility::Private } else { wanted })
+}

@@ -1,4 +1,4 @@
-//! What reviews announce.
+//! The events of this crate.
 
 use kernel::ids::{IssueId, LabelId, ProjectId, UserId};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Where a label or milestone belongs.
+//! The project or group of a label or milestone.
 
 use kernel::{
     Actor, Grant, Result, Standing,

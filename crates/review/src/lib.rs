@@ -3,6 +3,8 @@
 
 pub mod activity;
 pub mod approval;
+pub mod archive;
+pub mod board;
 pub mod contribution_count;
 pub mod emoji;
 pub mod epic;

@@ -1,4 +1,4 @@
-//! What follows in notes, to-dos and feeds from what happens to issues and merge requests.
+//! Notes, to-dos and feed entries that follow from events of issues and merge requests.
 
 use db::Tx;
 use kernel::{

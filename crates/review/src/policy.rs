@@ -52,6 +52,28 @@ fn reads_either(who: &Standing) -> bool {
 }
 
 kernel::abilities! { in Project, open;
+    /// Boards by GraphQL, which is open to strangers.
+    ViewBoards if |who| who.reads(Feature::Issues, Guest),
+}
+
+kernel::abilities! { in Project, signed in;
+    ReadBoards if |who| who.reads(Feature::Issues, Guest),
+    /// Make and change boards and their lists.
+    ManageBoards if |who| who.reads(Feature::Issues, Guest) && who.writes(Reporter),
+}
+
+kernel::abilities! { in Group, open;
+    /// As [`ViewBoards`], in a group.
+    ViewGroupBoards if |who| looks_around(who),
+}
+
+kernel::abilities! { in Group, signed in;
+    ReadGroupBoards if |who| looks_around(who),
+    /// As [`ManageBoards`], in a group.
+    ManageGroupBoards if |who| who.is(Reporter),
+}
+
+kernel::abilities! { in Project, open;
     ReadIssues if |who| who.reads(Feature::Issues, Guest) => nothing_there,
 }
 

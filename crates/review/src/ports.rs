@@ -1,4 +1,4 @@
-//! What issues, merge requests, labels and milestones need to know from others.
+//! The ports of this crate: questions about projects, groups, users and branches that others answer.
 
 use std::collections::HashMap;
 

@@ -33,6 +33,10 @@ pub fn reassign(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<(
         issues.closed_by_id = heir,
         merge_requests.closed_by_id = heir,
         merge_requests.merge_user_id = heir,
+        issues.last_edited_by_id = heir,
+        issues.updated_by_id = heir,
+        merge_requests.last_edited_by_id = heir,
+        merge_requests.updated_by_id = heir,
         notes.resolved_by_id = heir,
     }
     while reassign_reactions(tx, from, heir)? {}

@@ -1,4 +1,4 @@
-//! How many issues, merge requests, notes and milestones there are.
+//! The numbers of issues, merge requests, notes and milestones of the installation.
 
 use db::{
     Tx, each_backend, error,

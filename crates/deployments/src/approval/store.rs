@@ -1,6 +1,6 @@
 //! Approvals in the database.
 
-use db::{Tx, each_backend, error, schema::deployment_approvals as approvals};
+use db::{OneOf as _, Tx, each_backend, error, schema::deployment_approvals as approvals};
 use diesel::prelude::*;
 use kernel::{Result, ids::DeploymentId};
 
@@ -32,7 +32,7 @@ impl ApprovalStore for Tx<'_> {
             return Ok(Vec::new());
         }
         each_backend!(self, |conn| approvals::table
-            .filter(approvals::deployment_id.eq_any(deployments))
+            .filter(approvals::deployment_id.one_of(deployments))
             .order(approvals::id)
             .select(Approval::as_select())
             .load(conn)

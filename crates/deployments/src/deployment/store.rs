@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error, listing,
+    OneOf as _, Tx, each_backend, error, listing,
     schema::{
         deployed_merge_requests as links, deployment_numbers as numbers, deployments, environments,
     },
@@ -101,7 +101,7 @@ impl DeploymentStore for Tx<'_> {
             return Ok(HashMap::new());
         }
         let rows: Vec<Deployment> = each_backend!(self, |conn| deployments::table
-            .filter(deployments::id.eq_any(ids))
+            .filter(deployments::id.one_of(ids))
             .select(Deployment::as_select())
             .load(conn)
             .map_err(error(NOUN)))?;
@@ -113,7 +113,7 @@ impl DeploymentStore for Tx<'_> {
             return Ok(Vec::new());
         }
         each_backend!(self, |conn| deployments::table
-            .filter(deployments::job_id.eq_any(jobs))
+            .filter(deployments::job_id.one_of(jobs))
             .order(deployments::id)
             .select(Deployment::as_select())
             .load(conn)
@@ -267,7 +267,7 @@ impl DeploymentStore for Tx<'_> {
             .filter(environments::id.eq(links::environment_id))
             .filter(environments::tier.eq(Tier::Production));
         let rows: Vec<(MergeRequestId, Option<Ts>)> = each_backend!(self, |conn| links::table
-            .filter(links::merge_request_id.eq_any(merge_requests))
+            .filter(links::merge_request_id.one_of(merge_requests))
             .filter(diesel::dsl::exists(production))
             .group_by(links::merge_request_id)
             .select((links::merge_request_id, min(links::deployed_at)))
@@ -288,7 +288,7 @@ impl DeploymentStore for Tx<'_> {
             .select(deployments::id)
             .load(conn)
             .map_err(error(NOUN)))?;
-        let rows = deployments::table.filter(deployments::id.eq_any(&theirs));
+        let rows = deployments::table.filter(deployments::id.one_of(&theirs));
         let update = diesel::update(rows).set(deployments::user_id.eq(heir));
         each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
         Ok(i64::try_from(theirs.len()).is_ok_and(|found| found >= most))

@@ -1,7 +1,7 @@
 //! Environments that stop or go without anybody asking for the single one.
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     listing::{self, Bind, Conditions},
     schema::{environments, review_app_removals as removals},
 };
@@ -231,7 +231,7 @@ impl EnvironmentCleanupStore for Tx<'_> {
     ) -> Result<Vec<EnvironmentId>> {
         let stopped = environments::state.eq(EnvironmentState::Stopped);
         let chosen = environments::table
-            .filter(environments::id.eq_any(ids))
+            .filter(environments::id.one_of(ids))
             .filter(stopped.and(environments::auto_delete_at.is_null()));
         let rows = diesel::update(chosen).set(environments::auto_delete_at.eq(Some(at)));
         each_backend!(self, |conn| rows

@@ -1,6 +1,7 @@
 //! Where the jobs of a project deploy to.
 
 pub mod actions;
+pub mod archive;
 pub mod cleanup;
 mod cleanup_store;
 mod model;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Conn, Tx, each_backend, error,
+    Conn, OneOf as _, Tx, each_backend, error,
     listing::{self, Bind, Conditions, Selection, page_of_ids},
     schema::environments,
 };
@@ -177,7 +177,7 @@ impl EnvironmentStore for Tx<'_> {
             return Ok(Vec::new());
         }
         each_backend!(self, |conn| environments::table
-            .filter(environments::id.eq_any(ids))
+            .filter(environments::id.one_of(ids))
             .order(environments::id)
             .select(Environment::as_select())
             .load(conn)

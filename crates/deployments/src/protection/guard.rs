@@ -27,6 +27,22 @@ pub fn protections_of(
     tx.protections_for(environment.project_id, &environment.name, &groups, tier)
 }
 
+/// As [`protections_of`], of several environments of a project, in their order.
+pub fn protections_of_each(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    project: ProjectId,
+    environments: &[Environment],
+) -> Result<Vec<Vec<Protection>>> {
+    let groups = members.groups_above(tx, project)?;
+    let names: Vec<&str> = environments.iter().map(|one| one.name.as_str()).collect();
+    let all = tx.protections_among(project, &names, &groups)?;
+    let own = |one: &Environment| -> Vec<Protection> {
+        all.iter().filter(|protection| protection.environment.is_of(one)).cloned().collect()
+    };
+    Ok(environments.iter().map(own).collect())
+}
+
 pub fn deploy_right(
     tx: &mut Tx<'_>,
     members: &impl Members,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, OneOf as _, Tx, each_backend, error,
     schema::{protected_environment_access as access, protected_environments as protected},
 };
 use diesel::prelude::*;
@@ -62,7 +62,7 @@ fn whole(tx: &mut Tx<'_>, found: Vec<ProtectedEnvironment>) -> Result<Vec<Protec
     }
     let ids: Vec<ProtectedEnvironmentId> = found.iter().map(|one| one.id).collect();
     let rules: Vec<AccessRule> = each_backend!(tx, |conn| access::table
-        .filter(access::protected_environment_id.eq_any(&ids))
+        .filter(access::protected_environment_id.one_of(&ids))
         .order(access::id)
         .select(AccessRule::as_select())
         .load(conn)
@@ -145,7 +145,7 @@ impl ProtectionStore for Tx<'_> {
             .load(conn)
             .map_err(error(NOUN)))?;
         if !groups.is_empty() {
-            let above = protected::group_id.eq_any(groups).and(protected::name.eq(tier));
+            let above = protected::group_id.one_of(groups).and(protected::name.eq(tier));
             let theirs: Vec<ProtectedEnvironment> = each_backend!(self, |conn| protected::table
                 .filter(above)
                 .order(protected::id)
@@ -163,8 +163,8 @@ impl ProtectionStore for Tx<'_> {
         names: &[&str],
         groups: &[NamespaceId],
     ) -> Result<Vec<Protection>> {
-        let own = protected::project_id.eq(project).and(protected::name.eq_any(names));
-        let above = protected::group_id.eq_any(groups);
+        let own = protected::project_id.eq(project).and(protected::name.one_of(names));
+        let above = protected::group_id.one_of(groups);
         let (mut found, theirs): (Vec<ProtectedEnvironment>, Vec<ProtectedEnvironment>) =
             each_backend!(self, |conn| {
                 let all = || protected::table.select(ProtectedEnvironment::as_select());

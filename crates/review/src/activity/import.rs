@@ -1,4 +1,4 @@
-//! What happened to items in another installation, a page at a time.
+//! Imported activity of items from another installation, a page at a time.
 
 use std::collections::{BTreeSet, HashMap};
 

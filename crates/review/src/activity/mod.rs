@@ -1,4 +1,4 @@
-//! What people did, for feeds, and what happened to items, one kind of thing at a time.
+//! Activity feeds of users, and the resource events of items, one module for each kind.
 
 pub mod feed;
 pub mod import;

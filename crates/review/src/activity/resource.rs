@@ -1,4 +1,4 @@
-//! What happened to the labels, milestone, state, weight and iteration of an item.
+//! Resource events: changes of an item's labels, milestone, state, weight and iteration.
 
 use db::{CountOf, Tx, each_backend, error, schema::resource_events};
 use diesel::prelude::*;

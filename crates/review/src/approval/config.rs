@@ -1,4 +1,4 @@
-//! How a project wants its merge requests approved.
+//! The approval settings of a project.
 
 use db::Tx;
 use kernel::{Error, Faults, Grant, Result, ids::ProjectId};

@@ -1,4 +1,4 @@
-//! What is announced of approvals.
+//! Events of approvals.
 
 use kernel::ids::{MergeRequestId, ProjectId, UserId};
 use serde::Serialize;

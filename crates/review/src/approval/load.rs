@@ -1,4 +1,4 @@
-//! How far merge requests are, from the database: a fixed number of queries, however many there are.
+//! Loads the approval state of any number of merge requests with a fixed number of statements.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -58,7 +58,7 @@ pub fn refresh(
     hold(tx, request.id.into())?;
     let state = state_of(tx, branches, request)?;
     tx.save_approved(request.id, state.is_approved())?;
-    tx.keep_rules_that_count(&[(request.id, state.counting())])?;
+    tx.save_counting_rules(&[(request.id, state.counting())])?;
     Ok(state)
 }
 
@@ -76,7 +76,7 @@ pub fn refresh_project(
         requests.iter().map(|request| (request.id, request.approved)).collect();
     let states = states(tx, branches, project, &requests)?;
     let counting: Vec<_> = states.iter().map(|(id, state)| (*id, state.counting())).collect();
-    tx.keep_rules_that_count(&counting)?;
+    tx.save_counting_rules(&counting)?;
     for (id, state) in states {
         let approved = state.is_approved();
         if before.get(&id) != Some(&approved) {

@@ -1,4 +1,4 @@
-//! Who has to agree before a merge request is merged, and who has.
+//! Approvals of merge requests: who has to approve, and who has.
 
 pub mod actions;
 pub mod config;

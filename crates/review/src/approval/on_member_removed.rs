@@ -1,4 +1,4 @@
-//! What becomes of rules that name somebody as an approver, when they have nothing to do with the project any more.
+//! Removes approvers who have lost access to the project from its rules.
 
 use db::{
     Tx, each_backend, error,

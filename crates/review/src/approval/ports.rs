@@ -1,4 +1,4 @@
-//! What approvals need to know from others.
+//! The ports of approvals.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What is announced of how projects and merge requests want to be approved.
+//! Events of approval rules and settings.
 
 use kernel::ids::{ApprovalRuleId, MergeRequestId, NamespaceId, ProjectId, UserId};
 use serde::Serialize;

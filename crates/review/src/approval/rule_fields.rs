@@ -1,4 +1,4 @@
-//! What a rule says, from what was asked for to what can be kept.
+//! The fields of an approval rule, from a request to a row.
 
 use std::collections::BTreeSet;
 

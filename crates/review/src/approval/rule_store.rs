@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{
         approval_rule_branches as branches, approval_rule_groups as groups,
         approval_rule_users as rule_users, approval_rules as rules, namespace_access,
@@ -67,7 +67,7 @@ impl RuleStore for Tx<'_> {
 
     fn own_rules(&mut self, ids: &[MergeRequestId]) -> Result<HashMap<MergeRequestId, Vec<Rule>>> {
         let rows: Vec<RuleRow> = each_backend!(self, |conn| rules::table
-            .filter(rules::merge_request_id.eq_any(ids))
+            .filter(rules::merge_request_id.one_of(ids))
             .order(rules::id)
             .select(RuleRow::as_select())
             .load(conn)
@@ -106,7 +106,7 @@ impl RuleStore for Tx<'_> {
             .returning(rules::id)
             .get_result(conn)
             .map_err(error("Approval rule")))?;
-        keep_names(self, id, details)?;
+        save_names(self, id, details)?;
         Ok(id)
     }
 
@@ -121,7 +121,7 @@ impl RuleStore for Tx<'_> {
         );
         let update = diesel::update(rules::table.find(id)).set(row);
         each_backend!(self, |conn| update.execute(conn).map_err(error("Approval rule")))?;
-        keep_names(self, id, details)
+        save_names(self, id, details)
     }
 
     fn delete_rule(&mut self, id: ApprovalRuleId) -> Result<()> {
@@ -184,7 +184,7 @@ impl RuleStore for Tx<'_> {
     fn projects_with_rules_of(&mut self, named: &[NamespaceId]) -> Result<Vec<ProjectId>> {
         each_backend!(self, |conn| groups::table
             .inner_join(rules::table)
-            .filter(groups::namespace_id.eq_any(named))
+            .filter(groups::namespace_id.one_of(named))
             .select(rules::project_id)
             .distinct()
             .load(conn)
@@ -225,7 +225,7 @@ fn with_names(tx: &mut Tx<'_>, rows: Vec<RuleRow>) -> Result<Vec<Rule>> {
     macro_rules! named {
         ($table:ident, $column:ident) => {{
             let rows: Vec<(ApprovalRuleId, _)> = each_backend!(tx, |conn| $table::table
-                .filter($table::rule_id.eq_any(&ids))
+                .filter($table::rule_id.one_of(&ids))
                 .order(($table::rule_id, $table::$column))
                 .select(($table::rule_id, $table::$column))
                 .load(conn)
@@ -250,7 +250,7 @@ fn with_names(tx: &mut Tx<'_>, rows: Vec<RuleRow>) -> Result<Vec<Rule>> {
 }
 
 /// Makes a rule name exactly these.
-fn keep_names(tx: &mut Tx<'_>, id: ApprovalRuleId, details: &Details) -> Result<()> {
+fn save_names(tx: &mut Tx<'_>, id: ApprovalRuleId, details: &Details) -> Result<()> {
     macro_rules! keep {
         ($table:ident, $column:ident, $named:expr) => {
             let old = $table::table.filter($table::rule_id.eq(id));

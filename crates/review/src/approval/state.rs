@@ -1,4 +1,4 @@
-//! Whether a merge request is approved: what its rules come to, decided without a look at the database.
+//! The approval state of a merge request, computed from its rules without the database.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -1,9 +1,9 @@
-//! What projects want of approvals, who approved, and whose commits merge requests bring.
+//! Rows of approval settings, of approvals, and of the authors of a merge request's commits.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{
         approval_settings as settings, approvals, merge_request_committers as committers,
         merge_request_rules as counting, merge_requests,
@@ -47,7 +47,7 @@ pub trait ApprovalStore {
     /// Writes down whether nobody has to approve any more.
     fn save_approved(&mut self, id: MergeRequestId, approved: bool) -> Result<()>;
     /// Writes down which rules count for these merge requests.
-    fn keep_rules_that_count(
+    fn save_counting_rules(
         &mut self,
         all: &[(MergeRequestId, BTreeSet<ApprovalRuleId>)],
     ) -> Result<()>;
@@ -96,7 +96,7 @@ impl ApprovalStore for Tx<'_> {
         ids: &[MergeRequestId],
     ) -> Result<HashMap<MergeRequestId, Vec<Approval>>> {
         let rows: Vec<Approval> = each_backend!(self, |conn| approvals::table
-            .filter(approvals::merge_request_id.eq_any(ids))
+            .filter(approvals::merge_request_id.one_of(ids))
             .order(approvals::id)
             .select(Approval::as_select())
             .load(conn)
@@ -137,7 +137,7 @@ impl ApprovalStore for Tx<'_> {
         let people: Vec<UserId> =
             people.filter(|user| of.is_none_or(|of| of.contains(user))).collect();
         let rows = approvals::table
-            .filter(approvals::merge_request_id.eq(id).and(approvals::user_id.eq_any(&people)));
+            .filter(approvals::merge_request_id.eq(id).and(approvals::user_id.one_of(&people)));
         let rows = diesel::delete(rows);
         each_backend!(self, |conn| rows.execute(conn).map_err(error("Approval")))?;
         Ok(people)
@@ -148,7 +148,7 @@ impl ApprovalStore for Tx<'_> {
         ids: &[MergeRequestId],
     ) -> Result<HashMap<MergeRequestId, HashSet<UserId>>> {
         let rows: Vec<(MergeRequestId, UserId)> = each_backend!(self, |conn| committers::table
-            .filter(committers::merge_request_id.eq_any(ids))
+            .filter(committers::merge_request_id.one_of(ids))
             .select((committers::merge_request_id, committers::user_id))
             .load(conn)
             .map_err(error("User")))?;
@@ -177,14 +177,14 @@ impl ApprovalStore for Tx<'_> {
         Ok(())
     }
 
-    fn keep_rules_that_count(
+    fn save_counting_rules(
         &mut self,
         all: &[(MergeRequestId, BTreeSet<ApprovalRuleId>)],
     ) -> Result<()> {
         let ids: Vec<MergeRequestId> = all.iter().map(|(id, _)| *id).collect();
         let known: Vec<(MergeRequestId, ApprovalRuleId)> =
             each_backend!(self, |conn| counting::table
-                .filter(counting::merge_request_id.eq_any(&ids))
+                .filter(counting::merge_request_id.one_of(&ids))
                 .select((counting::merge_request_id, counting::rule_id))
                 .load(conn)
                 .map_err(error("Approval rule")))?;
@@ -199,7 +199,7 @@ impl ApprovalStore for Tx<'_> {
             }
             let gone: Vec<ApprovalRuleId> = before.difference(rules).copied().collect();
             let gone = counting::table
-                .filter(counting::merge_request_id.eq(id).and(counting::rule_id.eq_any(&gone)));
+                .filter(counting::merge_request_id.eq(id).and(counting::rule_id.one_of(&gone)));
             let gone = diesel::delete(gone);
             each_backend!(self, |conn| gone.execute(conn).map_err(error("Approval rule")))?;
             let row = |rule: &ApprovalRuleId| {

@@ -1,4 +1,4 @@
-//! What is announced about reactions.
+//! Events of award emoji.
 
 use kernel::ids::{ProjectId, UserId};
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use db::{Tx, each_backend, error, schema::award_emoji};
+use db::{OneOf as _, Tx, each_backend, error, schema::award_emoji};
 use diesel::{prelude::*, sql_query, sql_types::BigInt};
 use kernel::{Result, ids::UserId};
 
@@ -26,7 +26,7 @@ pub fn reassign_some(
         inherit(tx, &ids, heir)?;
     }
     let rest = award_emoji::table
-        .filter(award_emoji::id.eq_any(&ids))
+        .filter(award_emoji::id.one_of(&ids))
         .filter(award_emoji::user_id.eq(from));
     let rest: Vec<Award> = each_backend!(tx, |conn| rest
         .select(Award::as_select())

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, OneOf as _, Tx, each_backend, error,
     schema::{award_emoji, epics, issues, merge_requests},
 };
 use diesel::prelude::*;
@@ -75,7 +75,7 @@ impl AwardStore for Tx<'_> {
         let mut all: Vec<Award> = Vec::new();
         for (kind, ids) in kinds {
             let rows = award_emoji::table
-                .filter(award_emoji::item_kind.eq(kind).and(award_emoji::item_id.eq_any(&ids)));
+                .filter(award_emoji::item_kind.eq(kind).and(award_emoji::item_id.one_of(&ids)));
             let found: Vec<Award> = each_backend!(self, |conn| rows
                 .order(award_emoji::id)
                 .select(Award::as_select())

@@ -156,7 +156,7 @@ pub fn update(
     let details = changed(details, asked, tx.now)?;
     ensure_kept_secret(tx, &old, details.confidential, parent)?;
     let new = store::keep(tx, old.id, &details)?;
-    tell(tx, &old, &new, grant.user()?, relabelled)?;
+    add_system_notes(tx, &old, &new, grant.user()?, relabelled)?;
     match parent {
         Some(parent) => children::save_parent(tx, grant, forge, new, parent),
         None => Ok(new),
@@ -190,7 +190,7 @@ fn ensure_kept_secret(
 }
 
 /// Tells of what changed, among the notes of the epic and to those who hear of it.
-fn tell(
+fn add_system_notes(
     tx: &mut Tx<'_>,
     old: &Epic,
     new: &Epic,

@@ -258,7 +258,7 @@ fn put(
     leave(tx, forge, by, child)?;
     let first = order::first_place_inside(tx, parent.id)?;
     let kept = store::save_parent(tx, child.id, Some((parent.id, first)))?;
-    tell(
+    add_system_notes(
         tx,
         forge,
         by,
@@ -282,11 +282,17 @@ fn announce(tx: &mut Tx<'_>, user: UserId, before: &Epic, after: &Epic) -> Resul
 fn leave(tx: &mut Tx<'_>, forge: &impl Forge, by: UserId, child: &Epic) -> Result<()> {
     let Some(id) = child.parent_id else { return Ok(()) };
     let Some(old) = tx.epics_by_id(&[id])?.pop() else { return Ok(()) };
-    tell(tx, forge, by, (&old, child), ["removed child epic {}", "removed parent epic {}"])
+    add_system_notes(
+        tx,
+        forge,
+        by,
+        (&old, child),
+        ["removed child epic {}", "removed parent epic {}"],
+    )
 }
 
 /// Writes a system note on both epics, visible only to readers of the other.
-fn tell(
+fn add_system_notes(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
     by: UserId,

@@ -1,4 +1,4 @@
-//! What is announced of epics.
+//! Events of epics.
 
 use kernel::ids::{NamespaceId, ProjectId, UserId};
 use serde::Serialize;

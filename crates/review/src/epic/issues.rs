@@ -1,4 +1,4 @@
-//! Which issues work towards an epic.
+//! The issues of an epic.
 
 use db::Tx;
 use kernel::{

@@ -3,13 +3,14 @@
 use db::Tx;
 use kernel::{
     Grant, Result, Ts,
-    ids::UserId,
+    ids::{ProjectId, UserId},
     page::{Page, PageRequest},
 };
 
 use super::{Epic, EpicStore as _, condition};
 use crate::{
     Home,
+    board::condition::BoardCondition,
     issue::IssueState,
     item::{
         ItemKind,
@@ -43,6 +44,16 @@ pub struct EpicFilter {
     /// Whose epics are left out, and those with which labels.
     pub not_author: Option<UserId>,
     pub not_labels: Vec<String>,
+    /// What a list of a board asks.
+    pub board: Option<BoardCondition>,
+    pub with_issues: Option<IssueHome>,
+}
+
+/// Where epics have issues.
+#[derive(Clone, Copy, Debug)]
+pub enum IssueHome {
+    Anywhere,
+    In(ProjectId),
 }
 
 /// A page of the epics of a group, and of groups around it, that somebody may read.
@@ -97,4 +108,16 @@ fn wanted(tx: &Tx<'_>, all: &mut Conditions, filter: &EpicFilter) {
         all.plain(format!("i.author_id <> {author}"));
     }
     all.not_labelled(&filter.not_labels);
+    if let Some(board) = &filter.board {
+        board.ask(all);
+    }
+    match filter.with_issues {
+        None => {}
+        Some(IssueHome::Anywhere) => {
+            all.plain("EXISTS (SELECT 1 FROM issues x WHERE x.epic_id = i.id)");
+        }
+        Some(IssueHome::In(project)) => all.plain(format!(
+            "EXISTS (SELECT 1 FROM issues x WHERE x.epic_id = i.id AND x.project_id = {project})"
+        )),
+    }
 }

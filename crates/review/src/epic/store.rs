@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{epics, issues, milestones},
 };
 use diesel::{
@@ -61,7 +61,7 @@ impl EpicStore for Tx<'_> {
 
     fn epics_by_id(&mut self, ids: &[i64]) -> Result<Vec<Epic>> {
         each_backend!(self, |conn| epics::table
-            .filter(epics::id.eq_any(ids))
+            .filter(epics::id.one_of(ids))
             .select(Epic::as_select())
             .load(conn)
             .map_err(error("Epic")))
@@ -75,7 +75,7 @@ impl EpicStore for Tx<'_> {
 
     fn epics_inside(&mut self, parents: &[i64]) -> Result<Vec<Epic>> {
         each_backend!(self, |conn| epics::table
-            .filter(epics::parent_id.eq_any(parents))
+            .filter(epics::parent_id.one_of(parents))
             .order((epics::parent_position, epics::id.desc()))
             .select(Epic::as_select())
             .load(conn)
@@ -84,11 +84,11 @@ impl EpicStore for Tx<'_> {
 
     fn epics_that_hold(&mut self, ids: &[i64]) -> Result<(HashSet<i64>, HashSet<i64>)> {
         let with_epics = epics::table
-            .filter(epics::parent_id.eq_any(ids))
+            .filter(epics::parent_id.one_of(ids))
             .select(epics::parent_id.assume_not_null())
             .distinct();
         let with_issues = issues::table
-            .filter(issues::epic_id.eq_any(ids))
+            .filter(issues::epic_id.one_of(ids))
             .select(issues::epic_id.assume_not_null())
             .distinct();
         let with_epics: Vec<i64> =
@@ -101,7 +101,7 @@ impl EpicStore for Tx<'_> {
     fn spans_of_epics(&mut self, ids: &[i64]) -> Result<HashMap<i64, DateRange>> {
         let rows = issues::table
             .inner_join(milestones::table)
-            .filter(issues::epic_id.eq_any(ids))
+            .filter(issues::epic_id.one_of(ids))
             .group_by(issues::epic_id)
             .select((issues::epic_id, min(milestones::start_date), max(milestones::due_date)));
         let rows: Vec<(Option<i64>, Option<Ts>, Option<Ts>)> =

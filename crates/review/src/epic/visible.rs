@@ -1,4 +1,4 @@
-//! Who may read which epic: whoever may look around in its group; where it is confidential, those who report there.
+//! Read access to epics: with access to the group; for confidential epics, with at least the Reporter role there.
 
 use db::{
     Fragment, Tx,

@@ -24,6 +24,7 @@ use crate::{
     item::{
         ItemStore as _, assignees,
         details::ItemDetails,
+        edit::record_edit,
         ensure_readable, hold,
         labels::{self, LabelChange, UnknownLabels},
         milestones,
@@ -306,6 +307,7 @@ pub fn change(
         changes::tell(tx, &kept, by, &told)?;
     }
     if !all.is_empty() {
+        record_edit(tx, kept.id.into(), by, &all)?;
         tx.emit(Event::IssueUpdated { issue: (&kept).into(), user: by, changes: all })?;
     }
     match asked.step {

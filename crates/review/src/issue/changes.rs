@@ -1,4 +1,4 @@
-//! What changed of an issue: told to those who hear of it, and among its notes.
+//! Events and system notes about changes of an issue.
 
 use db::Tx;
 use kernel::{

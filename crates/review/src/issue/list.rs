@@ -9,6 +9,7 @@ use kernel::{
 
 use super::{HealthStatus, Issue, IssueState, IssueStore, IssueType};
 use crate::{
+    board::condition::BoardCondition,
     epic,
     item::{
         ItemKind,
@@ -50,6 +51,8 @@ pub struct IssueFilter {
     pub closed_before: Option<Ts>,
     pub confidential: Option<bool>,
     pub due: Option<Due>,
+    /// The day with which a week begins: 0 is Sunday, 6 is Saturday.
+    pub first_day_of_week: u8,
     pub closed_by: Option<UserId>,
     pub weight: Option<Choice<i64>>,
     pub epic: Option<Choice<i64>>,
@@ -57,6 +60,8 @@ pub struct IssueFilter {
     pub subepics: Vec<i64>,
     pub iteration: Option<Choice<IterationChoice>>,
     pub health: Option<Choice<HealthStatus>>,
+    /// What a list of a board asks.
+    pub board: Option<BoardCondition>,
     pub not: NotFilter,
 }
 
@@ -182,6 +187,9 @@ fn query(
         all.plain(confidential_for(actor, Some(tx.now)));
     }
     filter.common.ask(tx, &mut all, actor.id);
+    if let Some(board) = &filter.board {
+        board.ask(&mut all);
+    }
     wanted(&mut all, filter, midnight(tx.now));
     if filter.epic.is_some() || filter.not.epic.is_some() {
         in_epic(&mut all, filter, &epic::condition(tx, projects, actor, "e")?);
@@ -214,7 +222,7 @@ fn wanted(all: &mut Conditions, filter: &IssueFilter, today: Ts) {
         None => {}
     }
     if let Some(due) = filter.due {
-        due_in(all, due, today);
+        due_in(all, due, (today, filter.first_day_of_week));
     }
     if let Some(user) = filter.closed_by {
         all.plain(format!("i.closed_by_id = {user}"));
@@ -339,18 +347,18 @@ fn not_number(all: &mut Conditions, column: &str, choice: Option<&Choice<i64>>) 
     }
 }
 
-fn due_in(all: &mut Conditions, due: Due, today: Ts) {
+fn due_in(all: &mut Conditions, due: Due, (today, first_day): (Ts, u8)) {
     let (from, to) = match due {
         Due::None => return all.plain("i.due_date IS NULL"),
         Due::Any => return all.plain("i.due_date IS NOT NULL"),
         Due::Overdue => return all.plain(format!("i.due_date < {}", today.0)),
-        due => span(due, today),
+        due => span(due, today, first_day),
     };
     all.plain(format!("i.due_date >= {} AND i.due_date < {}", from.0, to.0));
 }
 
 /// The first day of a span, and the first after it.
-fn span(due: Due, today: Ts) -> (Ts, Ts) {
+fn span(due: Due, today: Ts, first_day: u8) -> (Ts, Ts) {
     use time::Duration;
     let days = |from: Ts, days: i64| from.plus(Duration::days(days));
     let date = today.date();
@@ -363,8 +371,9 @@ fn span(due: Due, today: Ts) -> (Ts, Ts) {
     match due {
         Due::Tomorrow => (days(today, 1), days(today, 2)),
         Due::Week => {
-            let monday = days(today, -i64::from(date.weekday().number_days_from_monday()));
-            (monday, days(monday, 7))
+            let weekday = date.weekday().number_days_from_sunday();
+            let begin = days(today, -i64::from((weekday + 7 - first_day.min(6)) % 7));
+            (begin, days(begin, 7))
         }
         Due::Month => (first, next(first)),
         Due::NextMonthAndPreviousTwoWeeks => (days(today, -14), next(next(first))),
@@ -390,7 +399,15 @@ mod tests {
             (Due::NextMonthAndPreviousTwoWeeks, "2026-01-14", "2026-03-01"),
         ] {
             let expected = (Ts::parse(from).unwrap(), Ts::parse(to).unwrap());
-            assert_eq!(span(due, today), expected, "{due}");
+            assert_eq!(span(due, today, 1), expected, "{due}");
+        }
+    }
+
+    #[test]
+    fn a_week_begins_with_the_day_that_is_said() {
+        let today = Ts::parse("2026-01-28").unwrap();
+        for (first_day, from) in [(0, "2026-01-25"), (1, "2026-01-26"), (6, "2026-01-24")] {
+            assert_eq!(span(Due::Week, today, first_day).0, Ts::parse(from).unwrap());
         }
     }
 }

@@ -1,8 +1,8 @@
-//! How many issues of a project are open: counted when one changes, so that no list of projects counts them.
+//! The number of open issues of a project, kept up to date so that no list of projects counts them.
 
 use std::collections::HashMap;
 
-use db::{Subselect, Tx, each_backend, error, schema::project_issue_counts as counts};
+use db::{OneOf as _, Subselect, Tx, each_backend, error, schema::project_issue_counts as counts};
 use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable},
@@ -53,7 +53,7 @@ pub trait OpenIssueStore {
 impl OpenIssueStore for Tx<'_> {
     fn open_issues(&mut self, projects: &[ProjectId]) -> Result<OpenIssues> {
         let rows: Vec<(ProjectId, i64, i64)> = each_backend!(self, |conn| counts::table
-            .filter(counts::project_id.eq_any(projects))
+            .filter(counts::project_id.one_of(projects))
             .load(conn)
             .map_err(error("Issue")))?;
         let found = rows.into_iter().map(|(id, all, confidential)| (id, (all, confidential)));

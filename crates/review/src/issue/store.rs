@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, schema::issues};
+use db::{OneOf as _, Tx, each_backend, error, schema::issues};
 use diesel::prelude::*;
 use kernel::{
     Actor, Result, Ts,
@@ -107,7 +107,7 @@ impl IssueStore for Tx<'_> {
 
     fn issues_in_order(&mut self, ids: &[i64]) -> Result<Vec<Issue>> {
         let rows: Vec<Issue> = each_backend!(self, |conn| issues::table
-            .filter(issues::id.eq_any(ids))
+            .filter(issues::id.one_of(ids))
             .select(Issue::as_select())
             .load(conn)
             .map_err(error("Issue")))?;

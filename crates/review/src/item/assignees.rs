@@ -1,4 +1,4 @@
-//! Whom an item is given to.
+//! The assignees of an item.
 
 use db::Tx;
 use kernel::{Result, ids::UserId};

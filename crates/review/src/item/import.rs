@@ -1,9 +1,9 @@
-//! What hangs on items that come from another installation: written for a whole page at once.
+//! Imports labels, people, notes and emoji of items from another installation, a page at a time.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{issues, item_assignees as assignees, item_labels, item_participants, merge_requests},
 };
 use diesel::prelude::*;
@@ -116,7 +116,7 @@ pub fn ids_by_iid(
     macro_rules! found {
         ($table:ident, $id:ty) => {{
             let found = $table::table
-                .filter($table::project_id.eq(project).and($table::iid.eq_any(iids)))
+                .filter($table::project_id.eq(project).and($table::iid.one_of(iids)))
                 .select(($table::iid, $table::id));
             let found: Vec<(i64, $id)> =
                 each_backend!(tx, |conn| found.load(conn).map_err(error("Item")))?;

@@ -1,7 +1,7 @@
 //! Texts of items and notes that came from another installation, for who puts addresses of this one into them.
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{issues, merge_requests, notes},
 };
 use diesel::prelude::*;
@@ -30,7 +30,7 @@ pub fn texts_of(
     macro_rules! described {
         ($table:ident, $id:ty) => {{
             let rows = $table::table
-                .filter($table::project_id.eq(project).and($table::iid.eq_any(iids)))
+                .filter($table::project_id.eq(project).and($table::iid.one_of(iids)))
                 .select(($table::id, $table::description));
             let rows: Vec<($id, Option<String>)> =
                 each_backend!(tx, |conn| rows.load(conn).map_err(error("Item")))?;
@@ -44,7 +44,7 @@ pub fn texts_of(
     };
     let ids: Vec<i64> = described.iter().map(|(id, _)| *id).collect();
     let said = notes::table
-        .filter(notes::item_kind.eq(kind).and(notes::item_id.eq_any(&ids)))
+        .filter(notes::item_kind.eq(kind).and(notes::item_id.one_of(&ids)))
         .filter(notes::is_system.eq(false))
         .select((notes::item_id, notes::id, notes::body));
     let said: Vec<(i64, NoteId, String)> =

@@ -1,4 +1,4 @@
-//! Which labels an item gets: names as people write them, and the labels they stand for.
+//! The labels of an item: from names as users write them to labels.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Which milestone an item belongs to.
+//! The milestone of an item.
 
 use db::Tx;
 use kernel::{

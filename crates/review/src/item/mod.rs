@@ -3,6 +3,7 @@
 
 pub mod assignees;
 pub mod details;
+pub mod edit;
 pub mod import;
 pub mod import_text;
 pub mod labels;

@@ -1,6 +1,6 @@
 //! Unassigns a user who left a project or group.
 
-use db::{Tx, each_backend, error, schema::item_assignees as assignees};
+use db::{OneOf as _, Tx, each_backend, error, schema::item_assignees as assignees};
 use diesel::prelude::*;
 use kernel::{
     Result,
@@ -22,7 +22,7 @@ pub fn projects_of_assignee(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Project
 pub fn unassign(tx: &mut Tx<'_>, user: UserId, projects: &[ProjectId]) -> Result<()> {
     let rows = assignees::table
         .filter(assignees::user_id.eq(user))
-        .filter(assignees::project_id.eq_any(projects));
+        .filter(assignees::project_id.one_of(projects));
     each_backend!(tx, |conn| diesel::delete(rows).execute(conn).map_err(error("Item")))?;
     Ok(())
 }

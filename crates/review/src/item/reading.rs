@@ -1,8 +1,8 @@
-//! Which items somebody may read, and how that is proven.
+//! The items that a caller may read, and the proof of that.
 
 use std::collections::HashSet;
 
-use db::{Tx, each_backend, error, schema::issues};
+use db::{OneOf as _, Tx, each_backend, error, schema::issues};
 use diesel::prelude::*;
 use kernel::{
     Ability as _, AccessLevel, Actor, Error, Grant, Result, Standing,
@@ -160,7 +160,7 @@ fn open_issues(tx: &mut Tx<'_>, actor: Actor, ids: &[i64]) -> Result<Vec<i64>> {
     for ids in ids.chunks(AT_ONCE) {
         let user = actor.id.unwrap_or(UserId(0));
         let rows: Vec<(i64, bool, UserId)> = each_backend!(tx, |conn| issues::table
-            .filter(issues::id.eq_any(ids))
+            .filter(issues::id.one_of(ids))
             .select((issues::id, issues::confidential, issues::author_id))
             .load(conn)
             .map_err(error("Issue")))?;

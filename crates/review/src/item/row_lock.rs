@@ -2,7 +2,7 @@
 //! already. Where writers come one after the other anyway, nothing is asked.
 
 use db::{
-    Conn, Tx, error,
+    Conn, OneOf as _, Tx, error,
     schema::{epics, issues, merge_requests},
 };
 use diesel::prelude::*;
@@ -56,7 +56,7 @@ pub fn hold_merge_requests_of(
     let from = merge_requests::source_project_id
         .eq(project)
         .assume_not_null()
-        .and(merge_requests::source_branch.eq_any(branches));
+        .and(merge_requests::source_branch.one_of(branches));
     let statuses = MergeStatus::ALL.iter().copied();
     let changing = statuses.filter(|status| status.after(CheckStep::Changed) != *status);
     let says = merge_requests::state
@@ -67,7 +67,7 @@ pub fn hold_merge_requests_of(
         .or(merge_requests::state.eq(MergeRequestState::Locked));
     let into = merge_requests::project_id
         .eq(project)
-        .and(merge_requests::target_branch.eq_any(branches))
+        .and(merge_requests::target_branch.one_of(branches))
         .and(says.or(waits));
     let rows = merge_requests::table
         .filter(merge_requests::state.ne(MergeRequestState::Merged))

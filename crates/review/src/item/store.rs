@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{issues, item_assignees as assignees, item_labels, labels, merge_requests},
 };
 use diesel::prelude::*;
@@ -116,12 +116,12 @@ impl ItemStore for Tx<'_> {
     fn items_by_id(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Item>> {
         let rows: Vec<Columns> = match kind {
             ItemKind::Issue => each_backend!(self, |conn| issues::table
-                .filter(issues::id.eq_any(ids))
+                .filter(issues::id.one_of(ids))
                 .select(of_issue!())
                 .load(conn)
                 .map_err(error("Issue")))?,
             ItemKind::MergeRequest => each_backend!(self, |conn| merge_requests::table
-                .filter(merge_requests::id.eq_any(ids))
+                .filter(merge_requests::id.one_of(ids))
                 .select(of_merge_request!())
                 .load(conn)
                 .map_err(error("Merge request")))?,
@@ -136,7 +136,7 @@ impl ItemStore for Tx<'_> {
     fn labels_of(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Vec<Label>>> {
         let rows: Vec<(i64, Label)> = each_backend!(self, |conn| item_labels::table
             .inner_join(labels::table)
-            .filter(item_labels::item_kind.eq(kind).and(item_labels::item_id.eq_any(ids)))
+            .filter(item_labels::item_kind.eq(kind).and(item_labels::item_id.one_of(ids)))
             .order((labels::name, labels::id))
             .select((item_labels::item_id, Label::as_select()))
             .load(conn)
@@ -167,7 +167,7 @@ impl ItemStore for Tx<'_> {
 
     fn assignees_of(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Vec<UserId>>> {
         let rows: Vec<(i64, UserId)> = each_backend!(self, |conn| assignees::table
-            .filter(assignees::item_kind.eq(kind).and(assignees::item_id.eq_any(ids)))
+            .filter(assignees::item_kind.eq(kind).and(assignees::item_id.one_of(ids)))
             .order((assignees::item_id, assignees::user_id))
             .select((assignees::item_id, assignees::user_id))
             .load(conn)

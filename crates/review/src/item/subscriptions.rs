@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{
         item_assignees as assignees, item_participants, item_subscriptions as subscriptions, notes,
     },
@@ -40,26 +40,26 @@ pub fn subscribed_among(
 ) -> Result<HashSet<i64>> {
     let ids: Vec<i64> = items.iter().map(|(id, _)| *id).collect();
     let said = subscriptions::table
-        .filter(subscriptions::item_kind.eq(kind).and(subscriptions::item_id.eq_any(&ids)))
+        .filter(subscriptions::item_kind.eq(kind).and(subscriptions::item_id.one_of(&ids)))
         .filter(subscriptions::user_id.eq(user))
         .select((subscriptions::item_id, subscriptions::subscribed));
     let said: Vec<(i64, bool)> =
         each_backend!(tx, |conn| said.load(conn).map_err(error("Subscription")))?;
     let said: HashMap<i64, bool> = said.into_iter().collect();
     let assigned = assignees::table
-        .filter(assignees::item_kind.eq(kind).and(assignees::item_id.eq_any(&ids)))
+        .filter(assignees::item_kind.eq(kind).and(assignees::item_id.one_of(&ids)))
         .filter(assignees::user_id.eq(user))
         .select(assignees::item_id);
     let mut takes_part: Vec<i64> =
         each_backend!(tx, |conn| assigned.load(conn).map_err(error("User")))?;
     let named = item_participants::table
         .filter(item_participants::item_kind.eq(kind))
-        .filter(item_participants::item_id.eq_any(&ids))
+        .filter(item_participants::item_id.one_of(&ids))
         .filter(item_participants::user_id.eq(user))
         .select(item_participants::item_id);
     let named: Vec<i64> = each_backend!(tx, |conn| named.load(conn).map_err(error("User")))?;
     let commented = notes::table
-        .filter(notes::item_kind.eq(kind).and(notes::item_id.eq_any(&ids)))
+        .filter(notes::item_kind.eq(kind).and(notes::item_id.one_of(&ids)))
         .filter(notes::author_id.eq(user).and(notes::is_system.eq(false)))
         .select(notes::item_id)
         .distinct();
@@ -123,7 +123,7 @@ pub fn participants_of_all(
         add(id, assigned);
     }
     let commented = notes::table
-        .filter(notes::item_kind.eq(kind).and(notes::item_id.eq_any(&ids)))
+        .filter(notes::item_kind.eq(kind).and(notes::item_id.one_of(&ids)))
         .filter(notes::is_system.eq(false).and(notes::internal.eq(false)))
         .order((notes::item_id, notes::author_id))
         .select((notes::item_id, notes::author_id))

@@ -1,4 +1,4 @@
-//! Who may read an item.
+//! Read access to items.
 
 use db::Tx;
 use kernel::{Ability as _, AccessLevel, Error, Result, Standing};

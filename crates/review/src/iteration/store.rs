@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{issues, iteration_cadences as cadences, iterations},
 };
 use diesel::prelude::*;
@@ -44,7 +44,7 @@ impl IterationStore for Tx<'_> {
 
     fn cadences_of(&mut self, groups: &[NamespaceId]) -> Result<Vec<Cadence>> {
         each_backend!(self, |conn| cadences::table
-            .filter(cadences::namespace_id.eq_any(groups))
+            .filter(cadences::namespace_id.one_of(groups))
             .order(cadences::id)
             .select(Cadence::as_select())
             .load(conn)
@@ -63,7 +63,7 @@ impl IterationStore for Tx<'_> {
 
     fn iterations_in_order(&mut self, ids: &[i64]) -> Result<Vec<Iteration>> {
         let rows: Vec<Iteration> = each_backend!(self, |conn| iterations::table
-            .filter(iterations::id.eq_any(ids))
+            .filter(iterations::id.one_of(ids))
             .select(Iteration::as_select())
             .load(conn)
             .map_err(error("Iteration")))?;

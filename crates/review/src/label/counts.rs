@@ -1,4 +1,4 @@
-//! How much carries each label, as far as somebody may read it.
+//! The number of items with each label, of those that the caller may read.
 
 use std::collections::HashMap;
 

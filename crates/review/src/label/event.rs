@@ -1,4 +1,4 @@
-//! What is announced about labels.
+//! Events of labels.
 
 use kernel::ids::{LabelId, NamespaceId, ProjectId, UserId};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    CountOf, Tx, each_backend, error, lower,
+    CountOf, OneOf as _, Tx, each_backend, error, lower,
     schema::{label_priorities as priorities, label_subscriptions as subscriptions, labels},
 };
 use diesel::prelude::*;
@@ -127,7 +127,7 @@ impl LabelStore for Tx<'_> {
                     .or(labels::namespace_id.eq_any(&within.groups))
                     .assume_not_null(),
             )
-            .filter(labels::name.eq_any(names))
+            .filter(labels::name.one_of(names))
             .select(Label::as_select())
             .load(conn)
             .map_err(error("Label")))
@@ -135,7 +135,7 @@ impl LabelStore for Tx<'_> {
 
     fn labels_by_id(&mut self, ids: &[LabelId]) -> Result<Vec<Label>> {
         each_backend!(self, |conn| labels::table
-            .filter(labels::id.eq_any(ids))
+            .filter(labels::id.one_of(ids))
             .select(Label::as_select())
             .load(conn)
             .map_err(error("Label")))
@@ -197,7 +197,7 @@ impl LabelStore for Tx<'_> {
         ids: &[LabelId],
     ) -> Result<HashMap<LabelId, i64>> {
         let rows: Vec<(LabelId, i64)> = each_backend!(self, |conn| priorities::table
-            .filter(priorities::project_id.eq(project).and(priorities::label_id.eq_any(ids)))
+            .filter(priorities::project_id.eq(project).and(priorities::label_id.one_of(ids)))
             .select((priorities::label_id, priorities::priority))
             .load(conn)
             .map_err(error("Label")))?;
@@ -227,7 +227,7 @@ impl LabelStore for Tx<'_> {
 
     fn subscribed_labels(&mut self, user: UserId, ids: &[LabelId]) -> Result<HashSet<LabelId>> {
         let rows: Vec<LabelId> = each_backend!(self, |conn| subscriptions::table
-            .filter(subscriptions::user_id.eq(user).and(subscriptions::label_id.eq_any(ids)))
+            .filter(subscriptions::user_id.eq(user).and(subscriptions::label_id.one_of(ids)))
             .select(subscriptions::label_id)
             .load(conn)
             .map_err(error("Label")))?;

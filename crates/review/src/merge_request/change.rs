@@ -25,7 +25,9 @@ use crate::{
     Home, activity,
     event::Change,
     item::{
-        ItemStore as _, assignees, hold,
+        ItemStore as _, assignees,
+        edit::record_edit,
+        hold,
         labels::{self, LabelChange, UnknownLabels},
         milestones, tasks_in,
     },
@@ -181,6 +183,7 @@ pub fn change(
     if !changes.is_empty() {
         let now = Columns { updated_at: Some(tx.now), ..Columns::default() };
         tx.change_merge_request(old.id, &now)?;
+        record_edit(tx, old.id.into(), by, &changes)?;
         let (merge_request, project) = (old.id, old.project_id);
         let described = (old.description != new.description)
             .then(|| Box::new((old.description.clone(), new.description.clone())));

@@ -1,4 +1,4 @@
-//! What changed of a merge request, told among its notes and to those who listen.
+//! System notes and events about changes of a merge request.
 
 use db::Tx;
 use kernel::{Result, ids::UserId};

@@ -1,4 +1,4 @@
-//! Which issues a text says that it closes: `Closes #1, #2 and group/project#3`.
+//! Finds closing patterns in a text: `Closes #1, #2 and group/project#3`.
 
 /// An issue as it is named in a text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

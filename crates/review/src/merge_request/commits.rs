@@ -1,9 +1,9 @@
-//! Which commits merge requests hold, and which ones they are shown beside.
+//! The commits of merge requests, and those of the target shown as context.
 
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, OneOf as _, Tx, each_backend, error,
     schema::{
         merge_request_commits as commits, merge_request_context_commits as context, merge_requests,
     },
@@ -195,7 +195,7 @@ impl MergeRequestCommitStore for Tx<'_> {
 
     fn delete_context_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()> {
         let rows =
-            context::table.filter(context::merge_request_id.eq(of).and(context::sha.eq_any(shas)));
+            context::table.filter(context::merge_request_id.eq(of).and(context::sha.one_of(shas)));
         each_backend!(self, |conn| diesel::delete(rows).execute(conn).map_err(error("Commit")))?;
         Ok(())
     }
@@ -208,7 +208,7 @@ fn holding_few(
 ) -> Result<Vec<MergeRequestId>> {
     let holding = commits::table
         .filter(commits::sha.eq_any(shas))
-        .filter(commits::merge_request_id.eq_any(among))
+        .filter(commits::merge_request_id.one_of(among))
         .select(commits::merge_request_id)
         .distinct();
     each_backend!(tx, |conn| holding.load(conn).map_err(error("Commit")))

@@ -1,4 +1,4 @@
-//! What merge requests announce.
+//! Events of merge requests.
 
 use kernel::ids::{MergeRequestId, ProjectId, UserId};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What becomes of merge requests whose source has nothing to do with where they lead any more.
+//! Closes merge requests whose source has left the fork network of the target.
 
 use db::{Tx, each_backend, error, schema::merge_requests};
 use diesel::prelude::*;

@@ -14,7 +14,7 @@ use crate::{
         ItemKind,
         list::{
             Choice, Common, Conditions, IndexedFilter, ListScope, Part, Query, Sorting, count_all,
-            own_projects, page_of,
+            own_projects, page_of, sum_of,
         },
     },
     ports::{DeploymentCondition, Deployments, Projects},
@@ -84,6 +84,16 @@ pub fn list(
     let query = query(tx, around, asked)?;
     let found = page_of(tx, &query, sorting, page)?;
     Ok(Page { items: tx.merge_requests_in_order(&found.items)?, total: found.total })
+}
+
+/// How long it took, in microseconds all together, until those were merged that somebody may read.
+pub fn time_to_merge(
+    tx: &mut Tx<'_>,
+    around: &(impl Projects + Deployments),
+    asked: &MergeRequestQuery<'_>,
+) -> Result<i64> {
+    let query = query(tx, around, asked)?;
+    sum_of(tx, &query, "i.merged_at - i.created_at")
 }
 
 /// How many there are of the merge requests that somebody may read.

@@ -1,4 +1,4 @@
-//! Whether a merge request can be merged, and what is said when it cannot: over stored facts alone.
+//! The mergeability of a merge request with its detailed status, computed from stored facts alone.
 
 use super::{MergeRequestState, MergeStatus};
 

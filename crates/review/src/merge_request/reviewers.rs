@@ -1,8 +1,8 @@
-//! Who is asked to look at a merge request.
+//! The reviewers of a merge request.
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, schema::merge_request_reviewers as reviewers};
+use db::{OneOf as _, Tx, each_backend, error, schema::merge_request_reviewers as reviewers};
 use diesel::prelude::*;
 use kernel::{
     Result, Ts,
@@ -45,7 +45,7 @@ impl ReviewerStore for Tx<'_> {
         ids: &[MergeRequestId],
     ) -> Result<HashMap<MergeRequestId, Vec<Reviewer>>> {
         let rows: Vec<Reviewer> = each_backend!(self, |conn| reviewers::table
-            .filter(reviewers::merge_request_id.eq_any(ids))
+            .filter(reviewers::merge_request_id.one_of(ids))
             .order((reviewers::merge_request_id, reviewers::user_id))
             .select(Reviewer::as_select())
             .load(conn)

@@ -1,4 +1,4 @@
-//! What a merge request must be, whoever asks for it.
+//! The conditions for creating a merge request, whoever creates it.
 
 use db::Tx;
 use kernel::{Error, Faults, Result, ids::MergeRequestId};

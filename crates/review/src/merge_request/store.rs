@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{merge_request_commits as held, merge_requests},
 };
 use diesel::prelude::*;
@@ -208,7 +208,7 @@ impl MergeRequestStore for Tx<'_> {
     fn merge_requests_in_order(&mut self, ids: &[i64]) -> Result<Vec<MergeRequest>> {
         let wanted: Vec<MergeRequestId> = ids.iter().copied().map(MergeRequestId).collect();
         let rows: Vec<MergeRequest> = each_backend!(self, |conn| merge_requests::table
-            .filter(merge_requests::id.eq_any(&wanted))
+            .filter(merge_requests::id.one_of(&wanted))
             .select(MergeRequest::as_select())
             .load(conn)
             .map_err(error("Merge request")))?;
@@ -261,7 +261,7 @@ impl MergeRequestStore for Tx<'_> {
                 .filter(merge_requests::project_id.eq(project))
                 .filter(merge_requests::target_branch.eq(branch))
                 .filter(merge_requests::state.eq_any(NOT_OVER))
-                .filter(merge_requests::head_sha.eq_any(heads))
+                .filter(merge_requests::head_sha.one_of(heads))
                 .select(MergeRequest::as_select())
                 .load(conn)
                 .map_err(error("Merge request")))?;

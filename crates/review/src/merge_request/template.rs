@@ -1,4 +1,4 @@
-//! What merge and squash commits say: the project's own words, with names that stand for something.
+//! Templates for the messages of merge and squash commits.
 
 use std::fmt::Write as _;
 

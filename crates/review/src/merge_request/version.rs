@@ -1,4 +1,4 @@
-//! What a merge request held after each push to its source.
+//! Versions of merge requests: the commits after each push to the source.
 
 use db::{Tx, each_backend, error, schema::merge_request_versions as versions};
 use diesel::prelude::*;

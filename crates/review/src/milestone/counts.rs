@@ -1,4 +1,4 @@
-//! How many issues milestones have, as far as somebody may read them.
+//! The number of issues of milestones, of those that the caller may read.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What is announced about milestones.
+//! Events of milestones.
 
 use kernel::{
     Ts,

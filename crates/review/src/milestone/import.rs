@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use db::{Tx, each_backend, error, schema::milestones};
+use db::{OneOf as _, Tx, each_backend, error, schema::milestones};
 use diesel::prelude::*;
 use kernel::{
     Result, Ts,
@@ -35,7 +35,7 @@ pub fn insert_milestones(
     let iids: Vec<i64> = new.iter().map(|one| one.iid).collect();
     let known = milestones::table
         .filter(milestones::project_id.eq(project))
-        .filter(milestones::iid.eq_any(&iids).or(milestones::title.eq_any(titles)))
+        .filter(milestones::iid.one_of(&iids).or(milestones::title.eq_any(titles)))
         .select((milestones::iid, milestones::title));
     let known: Vec<(i64, String)> =
         each_backend!(tx, |conn| known.load(conn).map_err(error("Milestone")))?;
@@ -82,7 +82,7 @@ pub(crate) fn by_iid(
         return Ok(HashMap::new());
     }
     let found = milestones::table
-        .filter(milestones::project_id.eq(project).and(milestones::iid.eq_any(iids)))
+        .filter(milestones::project_id.eq(project).and(milestones::iid.one_of(iids)))
         .select((milestones::iid, milestones::id));
     let found: Vec<(i64, MilestoneId)> =
         each_backend!(tx, |conn| found.load(conn).map_err(error("Milestone")))?;

@@ -1,6 +1,6 @@
 //! Milestones in the database.
 
-use db::{CountOf, Tx, each_backend, error, lower, schema::milestones};
+use db::{CountOf, OneOf as _, Tx, each_backend, error, lower, schema::milestones};
 use diesel::prelude::*;
 use kernel::{
     Result, Ts,
@@ -159,7 +159,7 @@ impl MilestoneStore for Tx<'_> {
 
     fn milestones_by_id(&mut self, ids: &[MilestoneId]) -> Result<Vec<Milestone>> {
         each_backend!(self, |conn| milestones::table
-            .filter(milestones::id.eq_any(ids))
+            .filter(milestones::id.one_of(ids))
             .select(Milestone::as_select())
             .load(conn)
             .map_err(error("Milestone")))
@@ -243,7 +243,7 @@ impl MilestoneStore for Tx<'_> {
         title: &str,
     ) -> Result<Vec<Milestone>> {
         let rows = milestones::table
-            .filter(milestones::project_id.eq_any(projects))
+            .filter(milestones::project_id.one_of(projects))
             .filter(milestones::title.eq(title));
         each_backend!(self, |conn| {
             let gone = rows.clone().select(Milestone::as_select()).load(conn);

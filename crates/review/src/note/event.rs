@@ -1,4 +1,4 @@
-//! What is announced about notes.
+//! Events of notes.
 
 use kernel::ids::{NoteId, ProjectId, UserId};
 use serde::Serialize;

@@ -4,6 +4,7 @@ pub mod actions;
 mod discussion;
 pub mod event;
 pub mod following;
+pub mod image_place;
 pub mod import;
 mod model;
 pub mod position;

@@ -1,4 +1,4 @@
-//! Which notes of an item somebody sees.
+//! The notes of an item that a caller may read.
 
 use std::collections::{HashMap, HashSet};
 

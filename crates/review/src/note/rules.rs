@@ -1,4 +1,4 @@
-//! Who may say what about an item.
+//! Permissions and limits for notes.
 
 use kernel::{AccessLevel, Error, Result, Standing, values::length_fault};
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{issues, merge_requests, notes},
 };
 use diesel::prelude::*;
@@ -63,6 +63,8 @@ pub trait NoteStore {
     fn insert_note(&mut self, item: &Item, row: &NewRow<'_>) -> Result<Note>;
     fn save_note_body(&mut self, id: NoteId, body: &str) -> Result<Note>;
     fn save_note_type(&mut self, id: NoteId, of: NoteType) -> Result<()>;
+    /// A place in a diff, as JSON.
+    fn save_note_position(&mut self, id: NoteId, position: &str) -> Result<Note>;
     /// Settles the threads of these notes, or opens them again.
     fn save_resolved(&mut self, ids: &[NoteId], by: Option<UserId>) -> Result<()>;
     fn delete_note(&mut self, id: NoteId) -> Result<()>;
@@ -93,7 +95,7 @@ impl NoteStore for Tx<'_> {
 
     fn note_heads_of(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Vec<Head>>> {
         let query = notes::table
-            .filter(notes::item_kind.eq(kind).and(notes::item_id.eq_any(ids)))
+            .filter(notes::item_kind.eq(kind).and(notes::item_id.one_of(ids)))
             .order(notes::id)
             .select((
                 notes::item_id,
@@ -118,7 +120,7 @@ impl NoteStore for Tx<'_> {
 
     fn notes_by_id(&mut self, ids: &[NoteId]) -> Result<Vec<Note>> {
         each_backend!(self, |conn| notes::table
-            .filter(notes::id.eq_any(ids))
+            .filter(notes::id.one_of(ids))
             .order(notes::id)
             .select(Note::as_select())
             .load(conn)
@@ -134,7 +136,7 @@ impl NoteStore for Tx<'_> {
         let mut internal = HashSet::new();
         for ids in ids.chunks(AT_ONCE) {
             let some: Vec<NoteId> = each_backend!(self, |conn| notes::table
-                .filter(notes::id.eq_any(ids).and(notes::internal.eq(true)))
+                .filter(notes::id.one_of(ids).and(notes::internal.eq(true)))
                 .filter(notes::author_id.ne(reader))
                 .select(notes::id)
                 .load(conn)
@@ -222,13 +224,22 @@ impl NoteStore for Tx<'_> {
         Ok(())
     }
 
+    fn save_note_position(&mut self, id: NoteId, position: &str) -> Result<Note> {
+        let changed = (notes::position.eq(Some(position)), notes::updated_at.eq(self.now));
+        each_backend!(self, |conn| diesel::update(notes::table.find(id))
+            .set(changed)
+            .returning(Note::as_returning())
+            .get_result(conn)
+            .map_err(error("Note")))
+    }
+
     fn save_resolved(&mut self, ids: &[NoteId], by: Option<UserId>) -> Result<()> {
         let changed = (
             notes::resolved_by_id.eq(by),
             notes::resolved_at.eq(by.map(|_| self.now)),
             notes::updated_at.eq(self.now),
         );
-        let rows = diesel::update(notes::table.filter(notes::id.eq_any(ids))).set(changed);
+        let rows = diesel::update(notes::table.filter(notes::id.one_of(ids))).set(changed);
         each_backend!(self, |conn| rows.execute(conn).map_err(error("Note")))?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What happened to an item, told among its notes: `closed`, `changed title from …`.
+//! System notes about changes of an item: `closed`, `changed title from …`.
 
 use db::{Tx, each_backend, error, schema::notes};
 use diesel::prelude::*;

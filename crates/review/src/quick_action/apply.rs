@@ -1,4 +1,4 @@
-//! What quick actions do, as far as whoever wrote them may.
+//! Runs quick actions with the permissions of their author.
 
 use db::Tx;
 use kernel::{

@@ -1,4 +1,4 @@
-//! What of a text is code: there nobody is mentioned and nothing is done.
+//! Finds the code in a text: nobody is mentioned and no quick action runs there.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What follows when a text names people or items.
+//! The effects of mentions: to-dos, participants and cross-reference notes.
 
 use std::collections::{HashMap, HashSet};
 

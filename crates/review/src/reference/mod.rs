@@ -1,4 +1,4 @@
-//! What texts name, and what follows from it: to-dos, participants, and notes on the items named.
+//! References in texts and their effects: to-dos, participants, and notes on the items named.
 
 mod code;
 mod mentions;

@@ -1,4 +1,4 @@
-//! What a text names: people, items, labels and milestones. One pass over the text, whatever it holds.
+//! Finds references in a text - users, items, labels, milestones - in one pass, whatever the text holds.
 
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
-//! Who took part in items, and which texts name which items.
+//! Rows of participants, and of references from texts to items.
 
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{item_mentions as mentions, item_participants as participants},
 };
 use diesel::prelude::*;
@@ -53,7 +53,7 @@ impl ParticipantStore for Tx<'_> {
         ids: &[i64],
     ) -> Result<HashMap<i64, Vec<UserId>>> {
         let rows: Vec<(i64, UserId)> = each_backend!(self, |conn| participants::table
-            .filter(participants::item_kind.eq(kind).and(participants::item_id.eq_any(ids)))
+            .filter(participants::item_kind.eq(kind).and(participants::item_id.one_of(ids)))
             .order((participants::item_id, participants::user_id))
             .select((participants::item_id, participants::user_id))
             .load(conn)

@@ -1,6 +1,6 @@
 //! Asking oneself to look at something, seeing what one is asked, and being done with it.
 
-use db::{Tx, each_backend, error, schema::todos};
+use db::{OneOf as _, Tx, each_backend, error, schema::todos};
 use diesel::prelude::*;
 use kernel::{
     Actor, Error, Result,
@@ -161,11 +161,16 @@ fn heads(
 
 fn by_id(tx: &mut Tx<'_>, ids: &[TodoId]) -> Result<Vec<Todo>> {
     each_backend!(tx, |conn| todos::table
-        .filter(todos::id.eq_any(ids))
+        .filter(todos::id.one_of(ids))
         .order(todos::id.desc())
         .select(Todo::as_select())
         .load(conn)
         .map_err(error("Todo")))
+}
+
+/// Something that somebody is asked, if they may still read what it is about.
+pub fn find(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, id: TodoId) -> Result<Option<Todo>> {
+    Ok(shown(tx, forge, actor, &[id])?.pop())
 }
 
 /// One is done with something.

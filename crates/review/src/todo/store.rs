@@ -1,6 +1,6 @@
 //! To-dos in the database.
 
-use db::{Tx, each_backend, error, schema::todos};
+use db::{OneOf as _, Tx, each_backend, error, schema::todos};
 use diesel::prelude::*;
 use kernel::{
     Result,
@@ -104,7 +104,7 @@ impl TodoStore for Tx<'_> {
         let from = TodoState::Done;
         let Some(to) = from.after(TodoStep::Restore) else { return Ok(()) };
         let rows = todos::table
-            .filter(todos::user_id.eq(user).and(todos::id.eq_any(ids)))
+            .filter(todos::user_id.eq(user).and(todos::id.one_of(ids)))
             .filter(todos::state.eq(from));
         let rows = diesel::update(rows).set((todos::state.eq(to), todos::updated_at.eq(self.now)));
         each_backend!(self, |conn| rows.execute(conn).map_err(error("Todo")))?;
@@ -114,7 +114,7 @@ impl TodoStore for Tx<'_> {
     fn todos_about(&mut self, user: UserId, kind: ItemKind, ids: &[i64]) -> Result<Vec<Todo>> {
         let about = todos::table
             .filter(todos::user_id.eq(user))
-            .filter(todos::item_kind.eq(kind).and(todos::item_id.eq_any(ids)))
+            .filter(todos::item_kind.eq(kind).and(todos::item_id.one_of(ids)))
             .order(todos::id.desc());
         each_backend!(self, |conn| about
             .select(Todo::as_select())
@@ -124,7 +124,7 @@ impl TodoStore for Tx<'_> {
 
     fn todos_by_id(&mut self, user: UserId, ids: &[TodoId]) -> Result<Vec<Todo>> {
         let these = todos::table
-            .filter(todos::user_id.eq(user).and(todos::id.eq_any(ids)))
+            .filter(todos::user_id.eq(user).and(todos::id.one_of(ids)))
             .order(todos::id.desc());
         each_backend!(self, |conn| these
             .select(Todo::as_select())

@@ -4,6 +4,7 @@
     reason = "helpers of tests stop the test as the tests themselves do"
 )]
 
+mod boards;
 mod issues;
 mod labels;
 mod links;

@@ -2,7 +2,8 @@
 
 use db::Tx;
 use kernel::{
-    Error, Grant, Result,
+    Error, Faults, Grant, Result,
+    ids::IssueId,
     page::{Page, PageRequest},
 };
 
@@ -42,6 +43,58 @@ pub fn notes(
 ) -> Result<Page<AlertNote>> {
     let alert = read(tx, grant, iid)?;
     tx.alert_notes(alert.id, page)
+}
+
+const LONGEST_COMMENT: usize = 1_000_000;
+
+/// Says something of an alert.
+///
+/// # Errors
+/// `Invalid` for nothing, and for more than a million characters.
+pub fn comment(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ChangeAlerts>,
+    iid: i64,
+    body: &str,
+) -> Result<AlertNote> {
+    let alert = tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))?;
+    let mut faults = Faults::default();
+    if body.trim().is_empty() {
+        faults.add("note", "can't be blank");
+    }
+    faults.at_most("note", Some(body), LONGEST_COMMENT);
+    faults.into_result()?;
+    note(tx, alert.id, Some(grant.user()?), &[Fact::Comment(body)])?;
+    tx.newest_alert_note(alert.id)?.ok_or(Error::gave_way())
+}
+
+/// Makes an incident that is there already the one of an alert, or takes it away again.
+///
+/// # Errors
+/// `BadRequest` where the alert has another incident.
+pub fn set_issue(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ChangeAlerts>,
+    iid: i64,
+    issue: IssueId,
+    linked: bool,
+) -> Result<Alert> {
+    let alert = tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))?;
+    match (linked, alert.issue_id) {
+        (true, Some(other)) if other != issue => {
+            Err(Error::bad_request().whole("An issue already exists"))
+        }
+        (true, Some(_)) => Ok(alert),
+        (true, None) => {
+            tx.set_incident(alert.id, Some(issue))?;
+            Ok(Alert { issue_id: Some(issue), ..alert })
+        }
+        (false, Some(known)) if known == issue => {
+            tx.set_incident(alert.id, None)?;
+            Ok(Alert { issue_id: None, ..alert })
+        }
+        (false, _) => Err(Error::not_found("Alert")),
+    }
 }
 
 /// Opens an incident for an alert.

@@ -207,7 +207,7 @@ pub(super) fn open_incident(
     let description = incident::description(&alert)?;
     let opened = incidents.open(tx, alert.project_id, &alert.title, description)?;
     let Some(incident) = opened else { return Ok(alert) };
-    tx.set_incident(alert.id, incident.id)?;
+    tx.set_incident(alert.id, Some(incident.id))?;
     note(tx, alert.id, None, &[Fact::Incident(incident.iid)])?;
     Ok(Alert { issue_id: Some(incident.id), ..alert })
 }

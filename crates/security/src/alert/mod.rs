@@ -1,6 +1,7 @@
 //! Alerts: reports of monitoring tools about a project.
 
 pub mod actions;
+pub mod assignee;
 mod generic;
 mod incident;
 mod intake;
@@ -12,6 +13,7 @@ mod settings;
 mod state;
 mod store;
 
+pub use assignee::AssigneeStore;
 pub use intake::{
     ALERTS_AT_ONCE, Denial, IntakeResult, Notice, Payload, authorize, is_news, receive,
 };

@@ -1,6 +1,6 @@
 //! What happened to an alert, in sentences for people.
 
-use db::{CountOf, Tx, each_backend, error, schema::alert_notes as notes};
+use db::{CountOf, OneOf as _, Tx, each_backend, error, schema::alert_notes as notes};
 use diesel::prelude::*;
 use kernel::{
     Result, Ts,
@@ -19,6 +19,17 @@ kernel::text_enum! {
         Alert = "new_alert_added",
         Status = "status",
         Incident = "alert_issue_added",
+        /// Somebody has or had to look after it.
+        Assignees = "assignee",
+        /// What somebody says of it.
+        Comment = "comment",
+    }
+}
+
+impl NoteKind {
+    /// Whether the installation wrote it, as opposed to a person.
+    pub fn is_system(self) -> bool {
+        self != Self::Comment
     }
 }
 
@@ -43,6 +54,13 @@ pub(super) enum Fact<'f> {
     Status(AlertStatus),
     /// The number of the incident in its project.
     Incident(i64),
+    /// The names of people.
+    Assignees {
+        added: &'f [String],
+        removed: &'f [String],
+    },
+    /// What somebody said.
+    Comment(&'f str),
 }
 
 impl Fact<'_> {
@@ -51,6 +69,8 @@ impl Fact<'_> {
             Self::Triggered(_) | Self::Recovered(_) => NoteKind::Alert,
             Self::Status(_) => NoteKind::Status,
             Self::Incident(_) => NoteKind::Incident,
+            Self::Assignees { .. } => NoteKind::Assignees,
+            Self::Comment(_) => NoteKind::Comment,
         }
     }
 
@@ -60,8 +80,21 @@ impl Fact<'_> {
             Self::Recovered(tool) => format!("logged a recovery alert from **{}**", one_line(tool)),
             Self::Status(status) => format!("changed the status to **{}**", title(status)),
             Self::Incident(iid) => format!("created incident #{iid} for this alert"),
+            Self::Assignees { added, removed } => {
+                let parts = [("assigned to", added), ("unassigned", removed)];
+                let parts = parts.into_iter().filter(|(_, people)| !people.is_empty());
+                let parts: Vec<String> =
+                    parts.map(|(verb, people)| format!("{verb} {}", mentions(people))).collect();
+                parts.join(" and ")
+            }
+            Self::Comment(text) => text.to_owned(),
         }
     }
+}
+
+/// As in `@ada, @bob`.
+fn mentions(people: &[String]) -> String {
+    people.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ")
 }
 
 fn title(status: AlertStatus) -> &'static str {
@@ -81,7 +114,14 @@ fn one_line(text: &str) -> String {
 pub trait NoteStore {
     /// A page, newest first.
     fn alert_notes(&mut self, alert: AlertId, page: PageRequest) -> Result<Page<AlertNote>>;
+    /// The notes of these alerts, the oldest first; of a very long history, its beginning.
+    fn notes_of_alerts(&mut self, alerts: &[AlertId]) -> Result<Vec<AlertNote>>;
+    /// The note that was written last.
+    fn newest_alert_note(&mut self, alert: AlertId) -> Result<Option<AlertNote>>;
 }
+
+/// Notes of alerts that are read for one request.
+const NOTES_AT_ONCE: i64 = 10_000;
 
 impl NoteStore for Tx<'_> {
     fn alert_notes(&mut self, alert: AlertId, page: PageRequest) -> Result<Page<AlertNote>> {
@@ -98,6 +138,29 @@ impl NoteStore for Tx<'_> {
             let total: i64 = counted.get_result(conn).map_err(error(NOUN))?;
             Ok(Page { items, total: Total::Counted(total) })
         })
+    }
+
+    fn notes_of_alerts(&mut self, alerts: &[AlertId]) -> Result<Vec<AlertNote>> {
+        if alerts.is_empty() {
+            return Ok(Vec::new());
+        }
+        each_backend!(self, |conn| notes::table
+            .filter(notes::alert_id.one_of(alerts))
+            .order(notes::id)
+            .limit(NOTES_AT_ONCE)
+            .select(AlertNote::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn newest_alert_note(&mut self, alert: AlertId) -> Result<Option<AlertNote>> {
+        each_backend!(self, |conn| notes::table
+            .filter(notes::alert_id.eq(alert))
+            .order(notes::id.desc())
+            .select(AlertNote::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error(NOUN)))
     }
 }
 
@@ -130,6 +193,10 @@ mod tests {
     use super::Fact;
     use crate::alert::AlertStatus;
 
+    fn people<const N: usize>(names: [&str; N]) -> Vec<String> {
+        names.map(str::to_owned).into()
+    }
+
     #[test]
     fn each_fact_has_its_sentence() {
         let all = [
@@ -137,6 +204,8 @@ mod tests {
             Fact::Recovered("odd\n# tool"),
             Fact::Status(AlertStatus::Acknowledged),
             Fact::Incident(7),
+            Fact::Assignees { added: &people(["ada", "bob"]), removed: &people(["eve"]) },
+            Fact::Comment("On it."),
         ];
         let told: Vec<_> = all.map(|fact| (fact.kind().to_string(), fact.body())).into();
         insta::assert_debug_snapshot!(told, @r#"
@@ -156,6 +225,14 @@ mod tests {
             (
                 "alert_issue_added",
                 "created incident #7 for this alert",
+            ),
+            (
+                "assignee",
+                "assigned to @ada, @bob and unassigned @eve",
+            ),
+            (
+                "comment",
+                "On it.",
             ),
         ]
         "#);

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     listing::{self, Bind, Conditions, Selection, page_of_ids},
     schema::{alert_numbers as numbers, alerts},
 };
 use diesel::{dsl::sql, expression::SqlLiteral, prelude::*, sql_types::Bool};
 use kernel::{
     Error, Result, TextEnum, Ts,
-    ids::{AlertId, EnvironmentId, IssueId, ProjectId},
+    ids::{AlertId, EnvironmentId, IssueId, ProjectId, UserId},
     like,
     page::{Page, PageRequest},
 };
@@ -28,6 +28,10 @@ pub struct AlertFilter {
     pub severities: Vec<AlertSeverity>,
     /// A part of the title, the description, the tool or the service, in any letter case.
     pub search: Option<String>,
+    /// The number of the only one.
+    pub iid: Option<i64>,
+    /// Somebody who looks after them.
+    pub assignee: Option<UserId>,
     /// `None` for the newest first.
     pub order: Option<AlertOrder>,
     pub descending: bool,
@@ -83,7 +87,9 @@ pub trait AlertStore {
         status: AlertStatus,
         ended_at: Option<Ts>,
     ) -> Result<Option<Alert>>;
-    fn set_incident(&mut self, id: AlertId, issue: IssueId) -> Result<()>;
+    fn set_incident(&mut self, id: AlertId, issue: Option<IssueId>) -> Result<()>;
+    /// An alert by its id, whichever project it is of.
+    fn alert_by_id(&mut self, id: AlertId) -> Result<Option<Alert>>;
 }
 
 impl AlertFilter {
@@ -97,6 +103,13 @@ impl AlertFilter {
         if !self.severities.is_empty() {
             let words = self.severities.iter().map(|severity| format!("'{severity}'"));
             all.plain(format!("a.severity IN ({})", words.collect::<Vec<_>>().join(", ")));
+        }
+        if let Some(iid) = self.iid {
+            all.number("a.iid = {}", iid);
+        }
+        if let Some(user) = self.assignee {
+            let given = "SELECT 1 FROM alert_assignees s WHERE s.alert_id = a.id";
+            all.number(&format!("EXISTS ({given} AND s.user_id = {{}})"), user.0);
         }
         if let Some(search) = self.search.as_deref().filter(|search| !search.is_empty()) {
             let fields = ["a.title", "a.description", "a.monitoring_tool", "a.service"];
@@ -167,7 +180,7 @@ impl AlertStore for Tx<'_> {
         found.try_map_all(|ids| {
             let ids: Vec<AlertId> = ids.into_iter().map(AlertId).collect();
             let rows: Vec<Alert> = each_backend!(self, |conn| alerts::table
-                .filter(alerts::id.eq_any(&ids))
+                .filter(alerts::id.one_of(&ids))
                 .select(Alert::as_select())
                 .load(conn)
                 .map_err(error(NOUN)))?;
@@ -198,7 +211,7 @@ impl AlertStore for Tx<'_> {
         }
         let issues: Vec<Option<IssueId>> = issues.iter().copied().map(Some).collect();
         each_backend!(self, |conn| alerts::table
-            .filter(alerts::issue_id.is_not_null().and(alerts::issue_id.eq_any(&issues)))
+            .filter(alerts::issue_id.is_not_null().and(alerts::issue_id.one_of(&issues)))
             .order(alerts::id)
             .select(Alert::as_select())
             .load(conn)
@@ -211,7 +224,7 @@ impl AlertStore for Tx<'_> {
         }
         let ids: Vec<Option<EnvironmentId>> = environments.iter().copied().map(Some).collect();
         each_backend!(self, |conn| alerts::table
-            .filter(alerts::environment_id.is_not_null().and(alerts::environment_id.eq_any(&ids)))
+            .filter(alerts::environment_id.is_not_null().and(alerts::environment_id.one_of(&ids)))
             .filter(is_open())
             .order(alerts::id.desc())
             .limit(OPEN_ALERTS)
@@ -309,10 +322,19 @@ impl AlertStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn set_incident(&mut self, id: AlertId, issue: IssueId) -> Result<()> {
-        let update = diesel::update(alerts::table.find(id)).set(alerts::issue_id.eq(Some(issue)));
+    fn set_incident(&mut self, id: AlertId, issue: Option<IssueId>) -> Result<()> {
+        let update = diesel::update(alerts::table.find(id)).set(alerts::issue_id.eq(issue));
         each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
         Ok(())
+    }
+
+    fn alert_by_id(&mut self, id: AlertId) -> Result<Option<Alert>> {
+        each_backend!(self, |conn| alerts::table
+            .find(id)
+            .select(Alert::as_select())
+            .get_result(conn)
+            .optional()
+            .map_err(error(NOUN)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Exports in the database. Expired ones are not found.
 
-use db::{Tx, each_backend, error, schema::vulnerability_exports as exports};
+use db::{OneOf as _, Tx, each_backend, error, schema::vulnerability_exports as exports};
 use diesel::prelude::*;
 use kernel::{
     Result,
@@ -85,7 +85,7 @@ impl ExportStore for Tx<'_> {
             .select(exports::id);
         let ids: Vec<VulnerabilityExportId> =
             each_backend!(self, |conn| over.load(conn).map_err(error(NOUN)))?;
-        let rows = diesel::delete(exports::table.filter(exports::id.eq_any(&ids)));
+        let rows = diesel::delete(exports::table.filter(exports::id.one_of(&ids)));
         each_backend!(self, |conn| rows.execute(conn).map_err(error(NOUN)))?;
         Ok(ids)
     }

@@ -1,7 +1,10 @@
 //! Scans in the database.
 
-use db::{Fragment, Tx, each_backend, error, schema::security_scans as scans};
-use diesel::{dsl::exists, prelude::*};
+use db::{Fragment, OneOf as _, Tx, each_backend, error, schema::security_scans as scans};
+use diesel::{
+    dsl::{exists, max},
+    prelude::*,
+};
 use kernel::{
     Error, Result,
     ids::{PipelineId, ProjectId},
@@ -20,6 +23,10 @@ pub fn has_reports(project: &str) -> Fragment {
 pub trait ScanStore {
     /// Those of a pipeline, the oldest first.
     fn scans_of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Scan>>;
+    /// Those of several pipelines, the oldest first.
+    fn scans_of_pipelines(&mut self, pipelines: &[PipelineId]) -> Result<Vec<Scan>>;
+    /// Those of the newest pipeline of the default branch that brought reports.
+    fn newest_scans(&mut self, project: ProjectId) -> Result<Vec<Scan>>;
     /// Whether a newer pipeline of the default branch brought a report of this kind that was kept.
     fn has_newer_scan(
         &mut self,
@@ -34,12 +41,29 @@ pub trait ScanStore {
 
 impl ScanStore for Tx<'_> {
     fn scans_of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Scan>> {
+        self.scans_of_pipelines(&[pipeline])
+    }
+
+    fn scans_of_pipelines(&mut self, pipelines: &[PipelineId]) -> Result<Vec<Scan>> {
+        if pipelines.is_empty() {
+            return Ok(Vec::new());
+        }
         each_backend!(self, |conn| scans::table
-            .filter(scans::pipeline_id.eq(pipeline))
+            .filter(scans::pipeline_id.one_of(pipelines))
             .order(scans::id)
             .select(Scan::as_select())
             .load(conn)
             .map_err(error(NOUN)))
+    }
+
+    fn newest_scans(&mut self, project: ProjectId) -> Result<Vec<Scan>> {
+        let of_default = scans::table
+            .filter(scans::project_id.eq(project))
+            .filter(scans::on_default_branch.eq(true))
+            .select(max(scans::pipeline_id));
+        let newest: Option<PipelineId> =
+            each_backend!(self, |conn| of_default.get_result(conn).map_err(error(NOUN)))?;
+        newest.map_or(Ok(Vec::new()), |pipeline| self.scans_of_pipeline(pipeline))
     }
 
     fn has_newer_scan(

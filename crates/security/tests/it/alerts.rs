@@ -5,7 +5,9 @@ use kernel::{Result, error::Kind, page::PageRequest};
 use security::{
     alert::{
         ALERTS_AT_ONCE, Alert, AlertFilter, AlertSeverity, AlertStatus, AlertStore as _,
-        IntakeResult, NoteStore as _, Notice, actions::set_status,
+        AssigneeStore as _, IntakeResult, NoteKind, NoteStore as _, Notice,
+        actions::{comment, set_status},
+        assignee::assign,
     },
     integration::{Endpoint, IntegrationKind, IntegrationStore as _},
     policy::ChangeAlerts,
@@ -223,6 +225,38 @@ fn a_list_shows_what_its_filter_names() {
         let open = AlertFilter { statuses: vec![AlertStatus::Triggered], ..low };
         let titles = tx.alerts(world.project, &open, page)?.items;
         assert_eq!(titles[0].title, "a");
+        Ok(())
+    });
+}
+
+#[test]
+fn an_alert_is_given_to_people_who_may_see_it() {
+    test(|tx, world| {
+        let alert = alert(tx, world, "a")?;
+        let grant = world.may::<ChangeAlerts>(world.developer)?;
+        let (developer, reporter) = (world.developer, world.reporter);
+        assign(tx, &grant, &world.around, alert.iid, |_, _| Ok(vec![developer, reporter]))?;
+        assert_eq!(tx.alert_assignees(&[alert.id])?[&alert.id], [developer]);
+        let theirs = AlertFilter { assignee: Some(developer), ..AlertFilter::default() };
+        assert_eq!(tx.alerts(world.project, &theirs, PageRequest::default())?.items.len(), 1);
+        assign(tx, &grant, &world.around, alert.iid, |_, _| Ok(Vec::new()))?;
+        assert!(tx.alert_assignees(&[alert.id])?.is_empty());
+        let history = notes(tx, &alert)?;
+        let [.., given, taken] = &history[..] else { panic!("two notes") };
+        assert_eq!((&**given, &**taken), ("assigned to @developer", "unassigned @developer"));
+        Ok(())
+    });
+}
+
+#[test]
+fn what_people_say_of_an_alert_is_among_its_notes() {
+    test(|tx, world| {
+        let alert = alert(tx, world, "a")?;
+        let grant = world.may::<ChangeAlerts>(world.developer)?;
+        let said = comment(tx, &grant, alert.iid, "On it.")?;
+        assert_eq!((said.author_id, said.kind), (Some(world.developer), NoteKind::Comment));
+        assert_eq!(comment(tx, &grant, alert.iid, " ").unwrap_err().kind, Kind::BadRequest);
+        assert_eq!(notes(tx, &alert)?.last().map(String::as_str), Some("On it."));
         Ok(())
     });
 }

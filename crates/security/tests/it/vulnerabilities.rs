@@ -5,8 +5,9 @@ use kernel::{Result, error::Kind, ids::PipelineId, page::PageRequest};
 use security::{
     policy::{ReadVulnerabilities, UseVulnerabilities},
     vulnerability::{
-        ChangeStore as _, Confidence, DismissalReason, Finding, Identifier, ReportType, Severity,
-        State, Step, Vulnerability, VulnerabilityFilter, VulnerabilityStore as _,
+        ChangeStore as _, Confidence, DismissalReason, Finding, HistoryStore as _, Identifier,
+        ReportType, Severity, State, Step, Vulnerability, VulnerabilityFilter,
+        VulnerabilityStore as _,
         actions::{Judgement, judge, list, read},
     },
 };
@@ -167,6 +168,24 @@ fn reporters_know_of_the_project_and_strangers_do_not() {
         };
         assert_eq!(refused(tx, &world.around), Kind::Forbidden);
         assert_eq!(refused(tx, &world.around.without(world.reporter)), Kind::NotFound);
+        Ok(())
+    });
+}
+
+#[test]
+fn open_ones_are_counted_for_each_day() {
+    test(|tx, world| {
+        let found = one(tx, world)?;
+        let today = tx.now.datetime().date();
+        let counted = |tx: &mut Tx<'_>| tx.open_by_day(&[world.project], today, today);
+        assert_eq!(counted(tx)?[0].by_severity[&Severity::High], 1);
+        let grant = world.may_anywhere::<UseVulnerabilities>(world.developer)?;
+        judge(tx, &grant, &world.around, found.id, &judgement(Step::Dismiss))?;
+        assert_eq!(counted(tx)?[0].by_severity[&Severity::High], 0);
+        judge(tx, &grant, &world.around, found.id, &judgement(Step::Revert))?;
+        assert_eq!(counted(tx)?[0].by_severity[&Severity::High], 1);
+        let before = today.previous_day().unwrap();
+        assert_eq!(tx.open_by_day(&[world.project], before, today)?.len(), 1);
         Ok(())
     });
 }

@@ -98,8 +98,8 @@ pub fn create(
     if kept == LinkType::Blocks {
         tx.count_blocked(source.id)?;
     }
-    tell(tx, forge, by, issue, &other, link_type)?;
-    tell(tx, forge, by, &other, issue, link_type.reversed())?;
+    add_system_notes(tx, forge, by, issue, &other, link_type)?;
+    add_system_notes(tx, forge, by, &other, issue, link_type.reversed())?;
     let linked = ends(tx, link)?;
     tx.emit(Event::IssuesLinked(Fact::new(&linked, by)))?;
     Ok(linked)
@@ -173,7 +173,7 @@ fn ends(tx: &mut Tx<'_>, link: IssueLink) -> Result<LinkWithIssues> {
     Ok(LinkWithIssues { source: of(link.source_id)?, target: of(link.target_id)?, link })
 }
 
-fn tell(
+fn add_system_notes(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
     by: UserId,

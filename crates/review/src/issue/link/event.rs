@@ -1,4 +1,4 @@
-//! What is announced about links of issues.
+//! Events of issue links.
 
 use kernel::ids::{IssueId, ProjectId, UserId};
 use serde::Serialize;

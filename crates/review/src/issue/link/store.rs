@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{issue_links as links, issues},
 };
 use diesel::prelude::*;
@@ -139,7 +139,7 @@ impl LinkStore for Tx<'_> {
     fn open_blockers_of(&mut self, issues: &[IssueId]) -> Result<HashMap<IssueId, Vec<IssueId>>> {
         let open = links::table
             .inner_join(issues::table.on(issues::id.eq(links::source_id)))
-            .filter(links::target_id.eq_any(issues).and(links::link_type.eq(LinkType::Blocks)))
+            .filter(links::target_id.one_of(issues).and(links::link_type.eq(LinkType::Blocks)))
             .filter(issues::state.eq(IssueState::Opened))
             .order(links::id)
             .select((links::target_id, links::source_id));

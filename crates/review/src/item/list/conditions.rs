@@ -6,7 +6,7 @@ use kernel::{
     ids::{MilestoneId, UserId},
 };
 
-use super::scope::ListScope;
+use super::query::ListScope;
 use crate::item::ItemKind;
 
 /// Something that items have or lack, or have in a certain way.
@@ -277,6 +277,19 @@ impl Conditions {
                     self.indexed.push(IndexedFilter { repeats: true, label, ..filter });
                 }
             }
+        }
+    }
+
+    /// With this very label, whatever others have its name.
+    pub(crate) fn labelled_with_id(&mut self, label: i64) {
+        self.indexed.push(IndexedFilter::of_labels(self.kind, &[label]));
+    }
+
+    /// With none of these very labels.
+    pub(crate) fn labelled_with_none_of(&mut self, labels: &[i64]) {
+        if !labels.is_empty() {
+            let further = format!(" AND +x.label_id IN ({})", list_of(labels));
+            self.whether(false, "item_labels", &further, Vec::new());
         }
     }
 

@@ -14,8 +14,7 @@ use kernel::{
 
 use super::{
     conditions::{Conditions, IndexedFilter, Part},
-    order::{Direction, Order, Sorting},
-    scope::ListScope,
+    query::{Direction, ListScope, Order, Sorting},
     search::by_rarest,
     searched::{gathered, searched},
 };
@@ -87,7 +86,12 @@ pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
 
 /// The sum of a column of all items.
 pub fn sum_all(tx: &mut Tx<'_>, query: &Query, column: &'static str) -> Result<i64> {
-    aggregate(tx, query, &format!("CAST(COALESCE(SUM(i.{column}), 0) AS BIGINT)"))
+    sum_of(tx, query, &format!("i.{column}"))
+}
+
+/// The sum of what is computed of the columns of `i`, over all items.
+pub fn sum_of(tx: &mut Tx<'_>, query: &Query, expression: &str) -> Result<i64> {
+    aggregate(tx, query, &format!("CAST(COALESCE(SUM({expression}), 0) AS BIGINT)"))
 }
 
 fn aggregate(tx: &mut Tx<'_>, query: &Query, what: &str) -> Result<i64> {

@@ -10,9 +10,8 @@ use kernel::{
 };
 
 use super::{
-    order::{Order, Sorting},
     plan::{GATHER_LIMIT, ProjectCheck, Query, Scan},
-    scope::ListScope,
+    query::{ListScope, Order, Sorting},
     search::by_reading,
 };
 use crate::ports::ReadableProjects;

@@ -1,4 +1,4 @@
-//! What is announced about the time that items take.
+//! Events of time tracking.
 
 use kernel::ids::{ProjectId, UserId};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! The single entries of time that was spent on issues and merge requests.
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     listing::{Bind, Conditions as Where, Selection, count, page_of_ids},
     schema::{issues, merge_requests, timelogs},
 };
@@ -69,7 +69,7 @@ pub trait TimelogStore {
 impl TimelogStore for Tx<'_> {
     fn timelogs_of(&mut self, kind: ItemKind, ids: &[i64]) -> Result<Vec<Timelog>> {
         let rows = timelogs::table
-            .filter(timelogs::item_kind.eq(kind).and(timelogs::item_id.eq_any(ids)))
+            .filter(timelogs::item_kind.eq(kind).and(timelogs::item_id.one_of(ids)))
             .order(timelogs::id);
         each_backend!(self, |conn| rows
             .select(Timelog::as_select())
@@ -100,7 +100,7 @@ impl TimelogStore for Tx<'_> {
 
     fn timelogs_in_order(&mut self, ids: &[i64]) -> Result<Vec<Timelog>> {
         let mut rows: Vec<Timelog> = each_backend!(self, |conn| timelogs::table
-            .filter(timelogs::id.eq_any(ids))
+            .filter(timelogs::id.one_of(ids))
             .select(Timelog::as_select())
             .load(conn)
             .map_err(error("Timelog")))?;

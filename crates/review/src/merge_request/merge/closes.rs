@@ -1,9 +1,9 @@
-//! Which issues a merge request closes when it is merged.
+//! The issues that a merge request closes when it is merged.
 
 use std::collections::BTreeSet;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{
         issues, item_mentions as mentions, merge_request_closes as closes, merge_requests, notes,
     },
@@ -71,7 +71,7 @@ impl ClosesStore for Tx<'_> {
         let seen = named.into_iter().filter(|(_, note)| !hidden.contains(&NoteId(*note)));
         let seen: Vec<IssueId> = seen.map(|(issue, _)| IssueId(issue)).collect();
         each_backend!(self, |conn| issues::table
-            .filter(issues::id.eq_any(closed).or(issues::id.eq_any(&seen)))
+            .filter(issues::id.eq_any(closed).or(issues::id.one_of(&seen)))
             .order(issues::id)
             .select(Issue::as_select())
             .load(conn)
@@ -93,7 +93,7 @@ impl ClosesStore for Tx<'_> {
     ) -> Result<Vec<(IssueId, MergeRequestId, ProjectId)>> {
         each_backend!(self, |conn| closes::table
             .inner_join(merge_requests::table)
-            .filter(closes::issue_id.eq_any(issues))
+            .filter(closes::issue_id.one_of(issues))
             .select((closes::issue_id, closes::merge_request_id, merge_requests::project_id))
             .load(conn)
             .map_err(error("Merge request")))

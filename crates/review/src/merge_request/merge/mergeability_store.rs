@@ -6,7 +6,7 @@
 use std::{collections::HashSet, fmt::Write as _};
 
 use db::{
-    Conn, Tx, each_backend, error,
+    Conn, OneOf as _, Tx, each_backend, error,
     listing::{Bind, rows},
     schema::merge_requests,
     stamp,
@@ -189,7 +189,7 @@ impl LookStore for Tx<'_> {
             .filter(merge_requests::project_id.eq(project))
             .filter(merge_requests::target_branch.eq(branch))
             .filter(merge_requests::state.eq(MergeRequestState::Opened))
-            .filter(merge_requests::merge_status.eq_any(&open))
+            .filter(merge_requests::merge_status.one_of(&open))
             .order(merge_requests::id.desc())
             .limit(most)
             .select(merge_requests::id)

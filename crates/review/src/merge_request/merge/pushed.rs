@@ -1,4 +1,4 @@
-//! What becomes of merge requests in the transaction that moves a branch. What needs git to look comes right after.
+//! Updates merge requests in the transaction that moves a branch. The work that needs git follows right after.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
-//! Which merge requests are being rebased, wherever in the installation that happens.
+//! The merge requests that are being rebased, in the whole installation.
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, schema::merge_request_rebases as rebases};
+use db::{OneOf as _, Tx, each_backend, error, schema::merge_request_rebases as rebases};
 use diesel::prelude::*;
 use kernel::{Result, ids::MergeRequestId};
 use time::Duration;
@@ -45,7 +45,7 @@ pub fn is_under_way(tx: &mut Tx<'_>, id: MergeRequestId) -> Result<bool> {
 /// Which of these are being rebased.
 pub fn under_way(tx: &mut Tx<'_>, ids: &[MergeRequestId]) -> Result<HashMap<MergeRequestId, bool>> {
     let rows = rebases::table
-        .filter(rebases::merge_request_id.eq_any(ids).and(rebases::held_until.ge(tx.now)))
+        .filter(rebases::merge_request_id.one_of(ids).and(rebases::held_until.ge(tx.now)))
         .select(rebases::merge_request_id);
     let found: Vec<MergeRequestId> =
         each_backend!(tx, |conn| rows.load(conn).map_err(error("Rebase")))?;

@@ -1,0 +1,59 @@
+//! Which proofs open which boards.
+
+use kernel::{Actor, Grant, Standing};
+
+use crate::{
+    Home, Manages, Reads, ScopedCaller,
+    item::ItemKind,
+    policy::{
+        ManageBoards, ManageGroupBoards, ManageGroupEpics, ReadBoards, ReadGroupBoards,
+        ReadGroupEpics, ViewBoards, ViewGroupBoards,
+    },
+};
+
+/// What the boards of a kind show.
+pub trait BoardItems: Copy + Send + 'static {
+    const KIND: ItemKind;
+}
+
+/// Boards of issues.
+#[derive(Clone, Copy, Debug)]
+pub struct Boards;
+
+/// Boards of epics.
+#[derive(Clone, Copy, Debug)]
+pub struct EpicBoards;
+
+impl BoardItems for Boards {
+    const KIND: ItemKind = ItemKind::Issue;
+}
+
+impl BoardItems for EpicBoards {
+    const KIND: ItemKind = ItemKind::Epic;
+}
+
+macro_rules! opens { ($($proof:ident $what:ident in $place:ident by $method:ident: $ability:ident);* $(;)?) => { $(
+    impl ScopedCaller for Grant<$ability> {
+        fn home(&self) -> Home {
+            Home::$place(self.$method())
+        }
+        fn actor(&self) -> Actor {
+            Grant::actor(self)
+        }
+        fn standing(&self) -> Standing {
+            *Grant::who(self)
+        }
+    }
+    impl $proof<$what> for Grant<$ability> {}
+)* } }
+
+opens! {
+    Reads Boards in Project by project: ReadBoards;
+    Reads Boards in Project by project: ViewBoards;
+    Reads Boards in Group by group: ReadGroupBoards;
+    Reads Boards in Group by group: ViewGroupBoards;
+    Reads EpicBoards in Group by group: ReadGroupEpics;
+    Manages Boards in Project by project: ManageBoards;
+    Manages Boards in Group by group: ManageGroupBoards;
+    Manages EpicBoards in Group by group: ManageGroupEpics;
+}

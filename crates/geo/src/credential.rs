@@ -150,7 +150,7 @@ mod tests {
     use kernel::{Ts, error::Message};
     use time::Duration;
 
-    use super::{CLOCKS, Credential, Statement};
+    use super::{Algorithm, CLOCKS, Credential, Statement};
     use crate::node::KeyPair;
 
     const NOW: Ts = Ts(1_700_000_000_000_000);
@@ -203,6 +203,50 @@ mod tests {
         }
         let long = format!("GL-Geo x:{}", "y".repeat(9_000));
         assert_eq!(Credential::parse(&long), None);
+    }
+
+    #[test]
+    fn ten_thousand_stale_credentials_are_refused() {
+        let keys = KeyPair::generate();
+        let text = signed(&keys, Duration::minutes(1));
+        let shown = Credential::parse(&text).unwrap();
+        for round in 0..5_000 {
+            let seconds = round * round * 7 + round;
+            for apart in [120 + seconds, -61 - seconds] {
+                let refusal = shown.prove(&keys.secret, after(apart)).unwrap_err();
+                assert_eq!(refusal.message, Message::Whole(CLOCKS.to_owned()), "{apart}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_statement_of_another_form_is_refused() {
+        let keys = KeyPair::generate();
+        let claims = |algorithm, data: &str| {
+            let now = NOW.unix();
+            let claims = super::Claims {
+                jti: "1".to_owned(),
+                iat: now,
+                nbf: now,
+                exp: now + 60,
+                data: data.to_owned(),
+            };
+            let key = super::EncodingKey::from_secret(keys.secret.bytes());
+            let signed = super::encode(&super::Header::new(algorithm), &claims, &key).unwrap();
+            let text = format!("GL-Geo {}:{signed}", keys.access_key);
+            Credential::parse(&text).unwrap().prove(&keys.secret, NOW).is_ok()
+        };
+        assert!(claims(Algorithm::HS256, "{}"));
+        for data in ["", "[]", "1", "null", "{"] {
+            assert!(!claims(Algorithm::HS256, data), "{data:?}");
+        }
+        // Only what both sides agreed on, whatever the header says.
+        assert!(!claims(Algorithm::HS384, "{}") && !claims(Algorithm::HS512, "{}"));
+        let body = signed(&keys, Duration::minutes(1));
+        let (_, rest) = body.split_once('.').unwrap();
+        // {"alg":"none"}
+        let bare = format!("GL-Geo {}:eyJhbGciOiJub25lIn0.{rest}", keys.access_key);
+        assert!(Credential::parse(&bare).unwrap().prove(&keys.secret, NOW).is_err());
     }
 
     #[test]

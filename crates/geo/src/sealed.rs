@@ -2,10 +2,10 @@
 
 use db::{Tx, each_backend, error, schema::geo_nodes as nodes};
 use diesel::prelude::*;
-use kernel::Result;
+use kernel::{Result, ids::GeoNodeId};
 use secrets::Vault;
 
-use crate::node::GeoNode;
+use crate::{event_log, node::GeoNode};
 
 const NOUN: &str = "GeoNode";
 
@@ -43,10 +43,15 @@ pub fn count(tx: &mut Tx<'_>) -> Result<i64> {
     each_backend!(tx, |conn| rows.get_result(conn).map_err(error(NOUN)))
 }
 
-/// Deletes all rows that hold something sealed; returns their number.
+/// Deletes all rows that hold something sealed, with the cursors of these nodes; returns their number.
 ///
 /// # Errors
 /// When the database cannot be written.
 pub fn delete_all(tx: &mut Tx<'_>) -> Result<usize> {
+    let ids = nodes::table.select(nodes::id);
+    let ids: Vec<GeoNodeId> = each_backend!(tx, |conn| ids.load(conn).map_err(error(NOUN)))?;
+    for id in ids {
+        event_log::close(tx, id)?;
+    }
     each_backend!(tx, |conn| diesel::delete(nodes::table).execute(conn).map_err(error(NOUN)))
 }

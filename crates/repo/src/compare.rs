@@ -1,4 +1,4 @@
-//! What one commit has that another lacks.
+//! The commits and files that one commit has and another lacks.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What repositories announce.
+//! The events of this crate.
 
 use kernel::{
     head::{Growth, HeadMove},

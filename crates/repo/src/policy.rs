@@ -1,4 +1,4 @@
-//! Who may do what with repositories.
+//! The abilities of this crate: who may do what with repositories.
 
 use kernel::{
     AccessLevel::{Developer, Guest, Maintainer, Owner, Reporter},

@@ -1,4 +1,4 @@
-//! What repositories need to know from others.
+//! The ports of this crate: questions about users and members that others answer.
 
 use std::{collections::HashSet, fmt};
 

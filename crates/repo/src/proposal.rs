@@ -1,4 +1,4 @@
-//! What one commit brings to another: for merge requests, whose sources are proposed to their targets.
+//! The commits and files that one commit has beyond another one: the contents of merge requests.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What lies in the folders of a commit.
+//! The entries of the folders of a commit.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use bstr::BString;

@@ -1,7 +1,7 @@
 //! What the jobs of the newest pipeline of a ref that succeeded left behind stays beyond its time.
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{job_artifacts as artifacts, jobs, pipelines},
 };
 use diesel::{
@@ -62,7 +62,7 @@ fn family(tx: &mut Tx<'_>, top: PipelineId) -> Result<Vec<PipelineId>> {
     let (mut family, mut last) = (vec![top], vec![top]);
     for _ in 0..DEEPEST {
         let bridges = jobs::table
-            .filter(jobs::pipeline_id.eq_any(&last).and(jobs::retried.eq(false)))
+            .filter(jobs::pipeline_id.one_of(&last).and(jobs::retried.eq(false)))
             .select(jobs::id.nullable());
         let children = pipelines::table
             .filter(pipelines::parent_job_id.is_not_null())
@@ -95,7 +95,7 @@ fn unlock_ref(tx: &mut Tx<'_>, top: &Pipeline) -> Result<()> {
 /// What a job left in whose place another one came is not the newest.
 fn lock(tx: &mut Tx<'_>, family: &[PipelineId]) -> Result<()> {
     let newest = jobs::table
-        .filter(jobs::pipeline_id.eq_any(family).and(jobs::retried.eq(false)))
+        .filter(jobs::pipeline_id.one_of(family).and(jobs::retried.eq(false)))
         .select(jobs::id);
     let own = artifacts::table.filter(artifacts::job_id.eq_any(newest));
     let lock = diesel::update(own).set(artifacts::locked.eq(true));

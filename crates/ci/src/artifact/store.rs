@@ -1,7 +1,7 @@
 //! Artifacts in the database.
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{job_artifacts as artifacts, jobs},
 };
 use diesel::prelude::*;
@@ -60,7 +60,7 @@ impl ArtifactStore for Tx<'_> {
             return Ok(Vec::new());
         }
         each_backend!(self, |conn| artifacts::table
-            .filter(artifacts::job_id.eq_any(jobs))
+            .filter(artifacts::job_id.one_of(jobs))
             .order(artifacts::id)
             .select(Artifact::as_select())
             .load(conn)
@@ -87,7 +87,7 @@ impl ArtifactStore for Tx<'_> {
             artifacts::project_id.eq(project).and(artifacts::pipeline_id.eq(pipeline));
         each_backend!(self, |conn| artifacts::table
             .inner_join(jobs::table.on(jobs::id.eq(artifacts::job_id)))
-            .filter(of_pipeline.and(artifacts::file_type.eq_any(kinds)))
+            .filter(of_pipeline.and(artifacts::file_type.one_of(kinds)))
             .filter(jobs::retried.eq(false))
             .order(artifacts::id)
             .select(Artifact::as_select())

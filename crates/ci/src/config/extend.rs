@@ -17,7 +17,7 @@ pub(super) fn extend(document: &Map, budget: &mut Budget) -> Result<Map, String>
         return Ok(document.clone());
     }
     let mut extension = Extension { document, budget, done: HashMap::new(), chain: Vec::new() };
-    let mut entries = Entries::with_capacity(document.len());
+    let mut entries = Entries::with_capacity_and_hasher(document.len(), ahash::RandomState::new());
     for (key, value) in document.iter() {
         let value = if uses(value) { extension.entry(key.as_str(), value)? } else { value.clone() };
         entries.insert(key.clone(), value);
@@ -47,7 +47,7 @@ impl<'d> Extension<'d, '_> {
         let Some(bases) = map.present("extends") else { return Ok(value.clone()) };
         let bases = self.bases(name, bases)?;
         self.chain.push(name);
-        let (mut merged, mut height) = (Map::new(Entries::new()), 0);
+        let (mut merged, mut height) = (Map::new(Entries::default()), 0);
         for base in bases {
             let base_value = self.document.get(base).unwrap_or(&Node::Null);
             let node = self.entry(base, base_value)?;

@@ -70,6 +70,10 @@ pub trait Fetch {
     fn project(&self, path: &str, reference: Option<&str>) -> Result<Project<'_>>;
     /// The text at an address, which may be any: whoever answers guards against inner ones.
     fn remote(&self, address: &str) -> std::result::Result<String, FetchFailure>;
+    /// A template of the installation's own, by its file name.
+    fn template(&self, _: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
     /// A file that a job of the parent pipeline left behind.
     fn artifact(&self, job: &str, path: &str) -> Result<Artifact>;
 }

@@ -54,7 +54,8 @@ impl fmt::Display for Key {
     }
 }
 
-pub(crate) type Entries = IndexMap<Key, Node>;
+/// Keys are hashed from a seed of the process, so that no configuration can be written for which all of them collide.
+pub(crate) type Entries = IndexMap<Key, Node, ahash::RandomState>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Map {
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_number_and_its_text_are_two_keys() {
-        let mut entries = Entries::new();
+        let mut entries = Entries::default();
         entries.insert(Key::other("10"), Node::Null);
         entries.insert(Key::text("10".into()), Node::Bool(true));
         let Node::Map(map) = Node::of_map(entries) else { panic!() };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     listing::{self, Bind, Selection, page_of_ids},
     schema::jobs,
 };
@@ -219,7 +219,7 @@ impl JobListStore for Tx<'_> {
         }
         let ids: Vec<JobId> = ids.iter().copied().map(JobId).collect();
         each_backend!(self, |conn| jobs::table
-            .filter(jobs::id.eq_any(&ids))
+            .filter(jobs::id.one_of(&ids))
             .order(jobs::id.desc())
             .select(Job::as_select())
             .load(conn)

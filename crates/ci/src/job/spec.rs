@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use db::{Tx, each_backend, error, schema::job_specs};
+use db::{OneOf as _, Tx, each_backend, error, schema::job_specs};
 use diesel::prelude::*;
 use kernel::{
     Error, Result,
@@ -129,7 +129,7 @@ impl SpecStore for Tx<'_> {
             return Ok(HashMap::new());
         }
         let rows: Vec<(JobSpecId, String)> = each_backend!(self, |conn| job_specs::table
-            .filter(job_specs::id.eq_any(ids))
+            .filter(job_specs::id.one_of(ids))
             .select((job_specs::id, job_specs::body))
             .load(conn)
             .map_err(error("Job")))?;
@@ -141,7 +141,7 @@ impl SpecStore for Tx<'_> {
 
     fn tags_of(&mut self, ids: &[JobSpecId]) -> Result<HashMap<JobSpecId, Vec<String>>> {
         let rows: Vec<(JobSpecId, String)> = each_backend!(self, |conn| job_specs::table
-            .filter(job_specs::id.eq_any(ids).and(job_specs::tags.is_not_null()))
+            .filter(job_specs::id.one_of(ids).and(job_specs::tags.is_not_null()))
             .select((job_specs::id, job_specs::tags.assume_not_null()))
             .load(conn)
             .map_err(error("Job")))?;
@@ -159,7 +159,7 @@ fn known_specs(
 ) -> Result<Vec<(String, JobSpecId)>> {
     let digests: Vec<&str> = specs.iter().map(|spec| spec.digest.as_str()).collect();
     each_backend!(tx, |conn| job_specs::table
-        .filter(job_specs::project_id.eq(project).and(job_specs::digest.eq_any(&digests)))
+        .filter(job_specs::project_id.eq(project).and(job_specs::digest.one_of(&digests)))
         .select((job_specs::digest, job_specs::id))
         .load(conn)
         .map_err(error("Job")))

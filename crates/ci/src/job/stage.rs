@@ -1,6 +1,6 @@
 //! Jobs with their stages, for many pipelines or by many ids at once.
 
-use db::{Tx, each_backend, error, schema::jobs};
+use db::{OneOf as _, Tx, each_backend, error, schema::jobs};
 use diesel::prelude::*;
 use kernel::{
     Error, Result,
@@ -43,7 +43,7 @@ impl StageJobStore for Tx<'_> {
             return Ok(Vec::new());
         }
         each_backend!(self, |conn| jobs::table
-            .filter(jobs::pipeline_id.eq_any(pipelines))
+            .filter(jobs::pipeline_id.one_of(pipelines))
             .order((jobs::pipeline_id, jobs::stage_position, jobs::id))
             .limit(LIMIT)
             .select(StageJob::as_select())
@@ -56,7 +56,7 @@ impl StageJobStore for Tx<'_> {
             return Ok(Vec::new());
         }
         each_backend!(self, |conn| jobs::table
-            .filter(jobs::id.eq_any(ids))
+            .filter(jobs::id.one_of(ids))
             .select(StageJob::as_select())
             .load(conn)
             .map_err(error("Job")))

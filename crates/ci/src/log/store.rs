@@ -1,6 +1,6 @@
 //! What is known of logs in the database.
 
-use db::{Tx, each_backend, error, schema::job_logs};
+use db::{OneOf as _, Tx, each_backend, error, schema::job_logs};
 use diesel::prelude::*;
 use kernel::{Result, ids::JobId};
 
@@ -43,7 +43,7 @@ impl LogStore for Tx<'_> {
 
     fn logs_of(&mut self, jobs: &[JobId]) -> Result<Vec<JobLog>> {
         each_backend!(self, |conn| job_logs::table
-            .filter(job_logs::job_id.eq_any(jobs))
+            .filter(job_logs::job_id.one_of(jobs))
             .select(JobLog::as_select())
             .load(conn)
             .map_err(error(NOUN)))
@@ -74,7 +74,7 @@ impl LogStore for Tx<'_> {
     }
 
     fn forget_hidden(&mut self, jobs: &[JobId]) -> Result<()> {
-        let rows = job_logs::table.filter(job_logs::job_id.eq_any(jobs));
+        let rows = job_logs::table.filter(job_logs::job_id.one_of(jobs));
         let rows = diesel::update(rows).set(job_logs::hidden.eq(None::<String>));
         each_backend!(self, |conn| rows.execute(conn).map_err(error(NOUN)))?;
         Ok(())

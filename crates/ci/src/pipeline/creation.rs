@@ -43,6 +43,14 @@ impl PlanWithSpecs {
     pub fn job_count(&self) -> usize {
         self.plan.jobs.len()
     }
+
+    pub fn jobs(&self) -> &[PlannedJob] {
+        &self.plan.jobs
+    }
+
+    pub fn stages(&self) -> &[String] {
+        &self.plan.stages
+    }
 }
 
 /// What is in a pipeline.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use db::{
-    Conn, CountOf, Tx, each_backend, error,
+    Conn, CountOf, OneOf as _, Tx, each_backend, error,
     listing::{self, Bind, Conditions, Selection, list_of, page_of_ids},
     schema::pipelines,
 };
@@ -130,7 +130,7 @@ impl PipelineListStore for Tx<'_> {
                 let of_branch = pipelines::ref_name.eq(ref_name).into_sql::<Bool>();
                 let own = pipelines::merge_request_id.eq(merge_request).assume_not_null();
                 pipelines::table
-                    .filter(pipelines::project_id.eq(project).and(pipelines::sha.eq_any(shas)))
+                    .filter(pipelines::project_id.eq(project).and(pipelines::sha.one_of(shas)))
                     .filter(of_branch.or(own))
                     .filter(pipelines::source.ne(Source::ParentPipeline))
             };
@@ -199,9 +199,9 @@ impl PipelineListStore for Tx<'_> {
         let found = match gathered(self, filter, (&from, &binds), page)? {
             Some(found) => found,
             None => {
-                let (order, counted) = (filter.order_of(""), from.clone());
-                let selection = Selection { id: "id", from, binds: binds.clone(), order };
-                page_of_ids(self, &selection, page, |tx| listing::count(tx, &counted, &binds))?
+                let (order, walk) = (filter.order_of(""), walk(&from, filter.order));
+                let selection = Selection { id: "id", from: walk, binds: binds.clone(), order };
+                page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?
             }
         };
         found.try_map_all(|ids| in_order(self, &ids))
@@ -218,7 +218,7 @@ fn newest_of_commits(
         return Ok(Vec::new());
     }
     each_backend!(tx, |conn| pipelines::table
-        .filter(pipelines::project_id.eq_any(projects).and(pipelines::sha.eq_any(shas)))
+        .filter(pipelines::project_id.one_of(projects).and(pipelines::sha.one_of(shas)))
         .filter(pipelines::source.ne(Source::ParentPipeline))
         .order(pipelines::id.desc())
         .limit(OF_COMMITS)
@@ -244,6 +244,17 @@ fn gathered(
     };
     let order = format!(" ORDER BY {}", filter.order_of("found."));
     listing::page_of_few(tx, &query, binds, FEW, &order, page)
+}
+
+/// What a page is taken from where the order is walked. By the time of the last change SQLite would look in that column's
+/// index and put all that it finds in order: the sign makes it an expression, which no index has.
+fn walk(from: &str, order: PipelineOrder) -> String {
+    match order {
+        PipelineOrder::UpdatedAt => from.to_owned(),
+        PipelineOrder::Id | PipelineOrder::Status | PipelineOrder::Ref | PipelineOrder::UserId => {
+            from.replace("updated_at", "+updated_at")
+        }
+    }
 }
 
 fn column_of(order: PipelineOrder) -> &'static str {

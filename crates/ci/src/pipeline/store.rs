@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{pipeline_numbers as numbers, pipelines},
 };
 use diesel::{
@@ -111,7 +111,7 @@ impl PipelineStore for Tx<'_> {
             return Ok(HashMap::new());
         }
         let newest: Vec<Option<PipelineId>> = each_backend!(self, |conn| pipelines::table
-            .filter(pipelines::project_id.eq(project).and(pipelines::sha.eq_any(shas)))
+            .filter(pipelines::project_id.eq(project).and(pipelines::sha.one_of(shas)))
             .filter(pipelines::source.ne(Source::ParentPipeline))
             .group_by(pipelines::sha)
             .select(max(pipelines::id))
@@ -218,7 +218,7 @@ impl PipelineStore for Tx<'_> {
 
     fn pipelines_by_id(&mut self, ids: &[PipelineId]) -> Result<HashMap<PipelineId, Pipeline>> {
         let rows: Vec<Pipeline> = each_backend!(self, |conn| pipelines::table
-            .filter(pipelines::id.eq_any(ids))
+            .filter(pipelines::id.one_of(ids))
             .select(Pipeline::as_select())
             .load(conn)
             .map_err(error("Pipeline")))?;
@@ -263,7 +263,7 @@ impl PipelineStore for Tx<'_> {
         let ids: Vec<Option<JobId>> = bridges.iter().copied().map(Some).collect();
         each_backend!(self, |conn| pipelines::table
             .filter(pipelines::parent_job_id.is_not_null())
-            .filter(pipelines::parent_job_id.eq_any(&ids))
+            .filter(pipelines::parent_job_id.one_of(&ids))
             .order(pipelines::id)
             .select(Pipeline::as_select())
             .load(conn)
@@ -273,7 +273,7 @@ impl PipelineStore for Tx<'_> {
     fn outdated_pipelines(&mut self, by: &Pipeline, most: i64) -> Result<Vec<Pipeline>> {
         let ids = outdated::ids(self, by, most)?;
         each_backend!(self, |conn| pipelines::table
-            .filter(pipelines::id.eq_any(&ids))
+            .filter(pipelines::id.one_of(&ids))
             .order(pipelines::id)
             .select(Pipeline::as_select())
             .load(conn)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, schema::inherited_variables as variables};
+use db::{OneOf as _, Tx, each_backend, error, schema::inherited_variables as variables};
 use diesel::prelude::*;
 use kernel::{Error, Result, ids::JobId};
 use secrets::{Secret, Vault};
@@ -40,7 +40,7 @@ impl InheritedVariableStore for Tx<'_> {
             return Ok(Vec::new());
         }
         let rows: Vec<(JobId, String)> = each_backend!(self, |conn| variables::table
-            .filter(variables::job_id.eq_any(jobs))
+            .filter(variables::job_id.one_of(jobs))
             .select((variables::job_id, variables::sealed))
             .load(conn)
             .map_err(error(NOUN)))?;

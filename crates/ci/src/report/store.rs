@@ -1,7 +1,7 @@
 //! What the tests of jobs came to, in the database.
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{jobs, test_suites},
 };
 use diesel::prelude::*;
@@ -90,7 +90,7 @@ impl TestSuiteStore for Tx<'_> {
     fn test_suites_of(&mut self, pipelines: &[PipelineId]) -> Result<Vec<TestSuite>> {
         each_backend!(self, |conn| test_suites::table
             .inner_join(jobs::table)
-            .filter(test_suites::pipeline_id.eq_any(pipelines).and(jobs::retried.eq(false)))
+            .filter(test_suites::pipeline_id.one_of(pipelines).and(jobs::retried.eq(false)))
             .order(test_suites::job_id)
             .select(TestSuite::as_select())
             .load(conn)

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, Tx, each_backend, error, listing,
+    CountOf, OneOf as _, Tx, each_backend, error, listing,
     schema::{jobs, resource_groups as groups},
 };
 use diesel::prelude::*;
@@ -78,7 +78,7 @@ fn keep_some(
         .on_conflict_do_nothing()
         .execute(conn)
         .map_err(error("Resource Group")))?;
-    let named = groups::project_id.eq(project).and(groups::key.eq_any(keys));
+    let named = groups::project_id.eq(project).and(groups::key.one_of(keys));
     each_backend!(tx, |conn| groups::table
         .filter(named)
         .select((groups::key, groups::id))
@@ -204,7 +204,7 @@ impl ResourceGroupStore for Tx<'_> {
                 };
                 jobs::table
                     .filter(jobs::resource_group_id.eq(group.id).and(jobs::retried.eq(false)))
-                    .filter(jobs::status.eq_any(statuses))
+                    .filter(jobs::status.one_of(statuses))
                     .into_boxed()
             };
             let ordered = match group.process_mode {

@@ -1,6 +1,7 @@
 //! Pipelines that are made again and again, at times that a cron expression tells.
 
 pub mod actions;
+pub mod archive;
 mod model;
 mod rules;
 pub mod runs;

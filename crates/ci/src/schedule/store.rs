@@ -1,7 +1,7 @@
 //! Schedules in the database.
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, OneOf as _, Tx, each_backend, error,
     schema::{pipeline_schedule_variables as told, pipeline_schedules as schedules, pipelines},
 };
 use diesel::{dsl::exists, prelude::*};
@@ -201,14 +201,14 @@ impl ScheduleStore for Tx<'_> {
     ) -> Result<Vec<Pipeline>> {
         let ids: Vec<Option<PipelineScheduleId>> = ids.iter().copied().map(Some).collect();
         let newest: Vec<Option<PipelineId>> = each_backend!(self, |conn| pipelines::table
-            .filter(pipelines::schedule_id.eq_any(&ids))
+            .filter(pipelines::schedule_id.one_of(&ids))
             .group_by(pipelines::schedule_id)
             .select(diesel::dsl::max(pipelines::id))
             .load(conn)
             .map_err(error("Pipeline")))?;
         let newest: Vec<PipelineId> = newest.into_iter().flatten().collect();
         each_backend!(self, |conn| pipelines::table
-            .filter(pipelines::id.eq_any(&newest))
+            .filter(pipelines::id.one_of(&newest))
             .select(Pipeline::as_select())
             .load(conn)
             .map_err(error("Pipeline")))

@@ -3,6 +3,7 @@
 use db::Tx;
 use kernel::{
     Error, Faults, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     ids::VariableId,
     page::{Page, PageRequest},
 };
@@ -74,6 +75,7 @@ pub fn create(
     variable.sealed = seal(vault, &variable, &value)?;
     let made = tx.insert_variable(&variable)?;
     ensure_room(tx, limits, home)?;
+    record(tx, &made, AuditRecord::addition("ci_variable_created", place(&made), WHAT));
     Ok(made)
 }
 
@@ -111,6 +113,7 @@ pub fn update(
     }
     tx.update_variable(&after)?;
     ensure_room(tx, limits, after.home())?;
+    record(tx, &after, AuditRecord::change("ci_variable_updated", place(&after), WHAT));
     Ok(after)
 }
 
@@ -124,7 +127,28 @@ pub fn remove(
 ) -> Result<()> {
     let variable = read(tx, keeper, key, scope)?;
     variable.updated_at.ensure_unchanged_since(unmodified_since)?;
-    tx.delete_variable(variable.id)
+    tx.delete_variable(variable.id)?;
+    record(tx, &variable, AuditRecord::removal("ci_variable_deleted", place(&variable), WHAT));
+    Ok(())
+}
+
+const WHAT: &str = "ci_variable";
+
+fn place(variable: &Variable) -> AuditPlace {
+    match variable.home() {
+        Home::Instance => AuditPlace::Instance,
+        Home::Group(group) => AuditPlace::Group(group),
+        Home::Project(project) => AuditPlace::Project(project),
+    }
+}
+
+/// Writes down who did it: of the variable no more than its name.
+fn record(tx: &mut Tx<'_>, variable: &Variable, action: AuditRecord) {
+    let id = variable.id.0;
+    let scope = variable.environment_scope.clone();
+    let action =
+        action.target("Ci::Variable", id, &variable.key).detail("environment_scope", scope);
+    tx.mention(action);
 }
 
 fn check(tx: &mut Tx<'_>, variable: &Variable, value: &Secret) -> Result<()> {

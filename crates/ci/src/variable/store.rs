@@ -1,7 +1,7 @@
 //! Variables in the database.
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, OneOf as _, Tx, each_backend, error,
     listing::{Bind, rows},
     schema::variables,
 };
@@ -91,7 +91,7 @@ impl VariableStore for Tx<'_> {
     ) -> Result<Vec<Variable>> {
         let nowhere = variables::project_id.is_null().and(variables::namespace_id.is_null());
         let near = variables::project_id.eq(project);
-        let above = variables::namespace_id.eq_any(groups);
+        let above = variables::namespace_id.one_of(groups);
         let open = variables::protected.eq(false).or(variables::protected.eq(with_protected));
         each_backend!(self, |conn| variables::table
             .filter(near.or(above).or(nowhere).assume_not_null())

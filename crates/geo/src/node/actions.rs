@@ -65,6 +65,16 @@ pub fn list(tx: &mut Tx<'_>, _: &Grant<Administrate>, page: PageRequest) -> Resu
     tx.geo_nodes(page)
 }
 
+/// A page of those that have a status, kept or `counted` just now.
+pub(crate) fn list_reported(
+    tx: &mut Tx<'_>,
+    _: &Grant<Administrate>,
+    counted: Option<GeoNodeId>,
+    page: PageRequest,
+) -> Result<Page<GeoNode>> {
+    tx.reported_geo_nodes(counted, page)
+}
+
 pub fn read(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: GeoNodeId) -> Result<GeoNode> {
     find(tx, id)
 }
@@ -73,9 +83,9 @@ fn find(tx: &mut Tx<'_>, id: GeoNodeId) -> Result<GeoNode> {
     tx.geo_node(id)?.ok_or(Error::missing())
 }
 
-/// The rows of a secondary are copies: only the primary changes them.
-fn ensure_primary(identity: &Identity) -> Result<()> {
-    if identity.is_primary() { Ok(()) } else { Err(Error::forbidden()) }
+/// Begins a change of nodes. The rows of a secondary are copies: only the primary changes them.
+fn begin(tx: &mut Tx<'_>, identity: &Identity) -> Result<()> {
+    if identity.is_primary() { tx.lock_geo_nodes() } else { Err(Error::forbidden()) }
 }
 
 pub fn create<A: Applications, N: Namespaces>(
@@ -84,7 +94,7 @@ pub fn create<A: Applications, N: Namespaces>(
     context: &NodeContext<'_, A, N>,
     mut change: NodeChange,
 ) -> Result<GeoNode> {
-    ensure_primary(context.identity)?;
+    begin(tx, context.identity)?;
     let chosen = change.selective_sync_namespace_ids.take();
     let usual = GeoNode {
         id: GeoNodeId(0),
@@ -127,16 +137,22 @@ pub fn update<A: Applications, N: Namespaces>(
     id: GeoNodeId,
     mut change: NodeChange,
 ) -> Result<GeoNode> {
-    ensure_primary(context.identity)?;
+    begin(tx, context.identity)?;
     let old = find(tx, id)?;
     if !keeper.keeps(&old) {
         return Err(Error::unauthenticated());
     }
     let chosen = change.selective_sync_namespace_ids.take();
+    let was_primary = old.primary;
     let mut new = checked(tx, context, change, GeoNode { updated_at: tx.now, ..old })?;
     let chosen = chosen.map(|ids| existing(tx, context.namespaces, ids)).transpose()?;
     follow_application(tx, context.applications, &mut new)?;
     tx.save_geo_node(&new)?;
+    match (was_primary, new.primary) {
+        (false, true) => event_log::close(tx, id)?,
+        (true, false) => event_log::open(tx, id)?,
+        _ => {}
+    }
     if let Some(chosen) = chosen {
         tx.set_geo_namespaces(id, &chosen)?;
     }
@@ -150,7 +166,7 @@ pub fn remove<A: Applications, N: Namespaces>(
     context: &NodeContext<'_, A, N>,
     id: GeoNodeId,
 ) -> Result<()> {
-    ensure_primary(context.identity)?;
+    begin(tx, context.identity)?;
     let old = find(tx, id)?;
     if let Some(application) = old.oauth_application_id {
         context.applications.delete(tx, application)?;
@@ -166,7 +182,7 @@ pub fn repair<A: Applications, N: Namespaces>(
     context: &NodeContext<'_, A, N>,
     id: GeoNodeId,
 ) -> Result<GeoNode> {
-    ensure_primary(context.identity)?;
+    begin(tx, context.identity)?;
     let old = find(tx, id)?;
     if old.primary || has_application(tx, context.applications, &old)? {
         return Ok(old);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, Tx, each_backend, error,
-    schema::{geo_node_namespaces as chosen, geo_nodes as nodes},
+    Conn, CountOf, OneOf as _, Tx, each_backend, error,
+    schema::{geo_node_namespaces as chosen, geo_node_statuses as statuses, geo_nodes as nodes},
 };
 use diesel::prelude::*;
 use kernel::{
@@ -16,10 +16,20 @@ use kernel::{
 use super::GeoNode;
 
 const NOUN: &str = "GeoNode";
+/// No row has it.
+const NOBODY: GeoNodeId = GeoNodeId(0);
 
 pub trait NodeStore {
+    /// Keeps everybody else from changing nodes before the transaction ends: what one may be depends on the others.
+    fn lock_geo_nodes(&mut self) -> Result<()>;
     /// A page, the oldest first.
     fn geo_nodes(&mut self, page: PageRequest) -> Result<Page<GeoNode>>;
+    /// A page of those that have a status, and of the one whose status is known in another way.
+    fn reported_geo_nodes(
+        &mut self,
+        also: Option<GeoNodeId>,
+        page: PageRequest,
+    ) -> Result<Page<GeoNode>>;
     fn geo_node(&mut self, id: GeoNodeId) -> Result<Option<GeoNode>>;
     fn geo_node_named(&mut self, name: &str) -> Result<Option<GeoNode>>;
     fn geo_node_with_key(&mut self, access_key: &str) -> Result<Option<GeoNode>>;
@@ -78,6 +88,15 @@ macro_rules! one {
 }
 
 impl NodeStore for Tx<'_> {
+    fn lock_geo_nodes(&mut self) -> Result<()> {
+        // SQLite has one writer.
+        if let Conn::Postgres(conn) = &mut self.conn {
+            let lock = diesel::sql_query("LOCK TABLE geo_nodes IN SHARE ROW EXCLUSIVE MODE");
+            lock.execute(&mut **conn).map_err(error(NOUN))?;
+        }
+        Ok(())
+    }
+
     fn geo_nodes(&mut self, page: PageRequest) -> Result<Page<GeoNode>> {
         let rows = nodes::table.order(nodes::id).limit(page.per_page).offset(page.offset());
         let items: Vec<GeoNode> = each_backend!(self, |conn| rows
@@ -85,6 +104,25 @@ impl NodeStore for Tx<'_> {
             .load(conn)
             .map_err(error(NOUN)))?;
         let count = CountOf(nodes::table.select(nodes::id).limit(COUNT_LIMIT + 1));
+        let total = each_backend!(self, |conn| count.get_result(conn).map_err(error(NOUN)))?;
+        Ok(Page { items, total: Total::Counted(total) })
+    }
+
+    fn reported_geo_nodes(
+        &mut self,
+        also: Option<GeoNodeId>,
+        page: PageRequest,
+    ) -> Result<Page<GeoNode>> {
+        let reported = || {
+            let is_kept = nodes::id.eq_any(statuses::table.select(statuses::node_id));
+            nodes::table.filter(is_kept.or(nodes::id.eq(also.unwrap_or(NOBODY))))
+        };
+        let rows = reported().order(nodes::id).limit(page.per_page).offset(page.offset());
+        let items: Vec<GeoNode> = each_backend!(self, |conn| rows
+            .select(GeoNode::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))?;
+        let count = CountOf(reported().select(nodes::id).limit(COUNT_LIMIT + 1));
         let total = each_backend!(self, |conn| count.get_result(conn).map_err(error(NOUN)))?;
         Ok(Page { items, total: Total::Counted(total) })
     }
@@ -140,7 +178,7 @@ impl NodeStore for Tx<'_> {
             return Ok(HashMap::new());
         }
         let rows = chosen::table
-            .filter(chosen::node_id.eq_any(ids))
+            .filter(chosen::node_id.one_of(ids))
             .order((chosen::node_id, chosen::namespace_id))
             .select((chosen::node_id, chosen::namespace_id));
         let rows: Vec<(GeoNodeId, NamespaceId)> =

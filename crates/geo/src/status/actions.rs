@@ -56,7 +56,8 @@ pub fn list(
     counted: Option<NodeStatus>,
     page: PageRequest,
 ) -> Result<Page<NodeWithStatus>> {
-    let found = nodes::list(tx, grant, page)?;
+    let also = counted.as_ref().map(|status| status.node_id);
+    let found = nodes::list_reported(tx, grant, also, page)?;
     let items = with_statuses(tx, applications, counted, found.items)?;
     Ok(Page { items, total: found.total })
 }
@@ -186,7 +187,7 @@ pub fn count(
     facts: &ServerFacts,
     projects: i64,
 ) -> Result<NodeStatus> {
-    let mut counters = counts::count(tx)?;
+    let mut counters = counts::count(tx, facts.identity.role)?;
     counters.set("projects_count", projects);
     let standing = replication::standing(tx)?;
     let is_standby = standing.is_some_and(|standing| standing.is_standby);
@@ -195,11 +196,18 @@ pub fn count(
         false if !is_standby => Some(NO_SECONDARY),
         _ => None,
     };
-    let last = db::outbox::last(tx)?;
+    let last = event_log::last_event(tx)?;
+    // Only a secondary reads the log.
+    let dealt_with = match facts.identity.is_primary() {
+        true => None,
+        false => event_log::cursor(tx, node.id)?.and_then(|cursor| cursor.last),
+    };
     Ok(NodeStatus {
         db_replication_lag_seconds: standing.and_then(|standing| standing.lag_seconds),
-        last_event_id: last.as_ref().map(|event| event.id),
-        last_event_at: last.as_ref().map(|event| event.created_at),
+        last_event_id: last.map(|event| event.id),
+        last_event_at: last.map(|event| event.at),
+        cursor_last_event_id: dealt_with.map(|event| event.id),
+        cursor_last_event_at: dealt_with.map(|event| event.at),
         last_successful_status_check_at: Some(tx.now),
         status_message: complaint.map(str::to_owned),
         version: Some(facts.version.to_owned()),

@@ -1,6 +1,6 @@
 //! Statuses in the database: the newest of each node.
 
-use db::{Tx, each_backend, error, schema::geo_node_statuses as statuses};
+use db::{OneOf as _, Tx, each_backend, error, schema::geo_node_statuses as statuses};
 use diesel::prelude::*;
 use kernel::{Result, ids::GeoNodeId};
 
@@ -39,7 +39,7 @@ impl StatusStore for Tx<'_> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = statuses::table.filter(statuses::node_id.eq_any(ids)).order(statuses::node_id);
+        let rows = statuses::table.filter(statuses::node_id.one_of(ids)).order(statuses::node_id);
         each_backend!(self, |conn| rows
             .select(NodeStatus::as_select())
             .load(conn)
@@ -56,13 +56,13 @@ impl StatusStore for Tx<'_> {
     }
 
     fn save_geo_status(&mut self, status: &NodeStatus) -> Result<()> {
-        let update = diesel::update(statuses::table.find(status.node_id)).set(columns!(status));
-        let changed = each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
-        if changed == 0 {
-            let row = (statuses::node_id.eq(status.node_id), columns!(status));
-            let insert = diesel::insert_into(statuses::table).values(row);
-            each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
-        }
+        let row = (statuses::node_id.eq(status.node_id), columns!(status));
+        let insert = diesel::insert_into(statuses::table)
+            .values(row)
+            .on_conflict(statuses::node_id)
+            .do_update()
+            .set(columns!(status));
+        each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }
 }

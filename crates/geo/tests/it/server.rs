@@ -114,10 +114,13 @@ impl Server {
         Self::start(self.programs.clone(), data)
     }
 
+    pub(crate) fn location(&self) -> Location {
+        Location::Postgres(format!("postgres://forgeway@127.0.0.1:{}/postgres", self.port))
+    }
+
     /// Its database; migrated, where it is a primary.
     pub(crate) fn database(&self) -> Database {
-        let location =
-            Location::Postgres(format!("postgres://forgeway@127.0.0.1:{}/postgres", self.port));
+        let location = self.location();
         let deadline = Instant::now() + START_LIMIT;
         loop {
             match Database::open(&location, Arc::new(Clock::system())) {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use db::{Conn, Database, each_backend, error};
 use diesel::{RunQueryDsl as _, sql_query};
 use geo::status::replication::{self, Slots, Standing};
+use kernel::error::Kind;
 
 use super::server::Server;
 
@@ -66,6 +67,8 @@ fn a_standby_lags_until_it_has_replayed_what_it_received() {
     let slots = primary.read_blocking(replication::slots).expect("slots");
     assert!(matches!(slots, Some(Slots { count: 1, used: 1, max_retained_wal_bytes: Some(_) })));
     assert_eq!(standby.read_blocking(replication::slots).expect("no slots"), None);
+    let write = standby.write_blocking(|tx| db::outbox::open_cursor(tx, "x"));
+    assert_eq!(write.expect_err("no write").kind, Kind::Forbidden);
     // A standby knows how old its newest transaction is once it has replayed one.
     run(&primary, "CREATE TABLE first (id bigint)");
     run_there(&standby, "SELECT 1 FROM first");

@@ -1,4 +1,4 @@
-//! How branches come and go: what is to move, ready to be pushed.
+//! Prepares the pushes that create and delete branches.
 
 use kernel::{Error, Grant, Result, Ts};
 

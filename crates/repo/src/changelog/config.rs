@@ -1,4 +1,4 @@
-//! How a project wants its changelogs: a file in its repository, in YAML.
+//! The changelog settings of a project: a YAML file in its repository.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Who owns which files, as a file in the repository says.
+//! The owners of files, as the `CODEOWNERS` file of a repository names them.
 
 mod glob;
 mod parse;

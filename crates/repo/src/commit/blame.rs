@@ -1,4 +1,4 @@
-//! Who wrote which lines, asked once for every file as it is at a commit.
+//! The authors of the lines of a file at a commit, cached for each file.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! What people say about commits, as threads: notes of one discussion answer each other.
+//! Discussions of commits: threads of notes.
 
 use std::collections::HashMap;
 
-use db::{CountOf, Tx, each_backend, error, schema::commit_notes};
+use db::{CountOf, OneOf as _, Tx, each_backend, error, schema::commit_notes};
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Error, Grant, Result, Ts,
@@ -228,7 +228,7 @@ impl CommitDiscussionStore for Tx<'_> {
             .select(commit_notes::discussion);
         let ids: Vec<String> = each_backend!(self, |conn| begun.load(conn).map_err(error("Note")))?;
         let rows: Vec<CommitNote> = each_backend!(self, |conn| commit_notes::table
-            .filter(on_commit.clone().and(commit_notes::discussion.eq_any(&ids)))
+            .filter(on_commit.clone().and(commit_notes::discussion.one_of(&ids)))
             .order(commit_notes::id)
             .select(CommitNote::as_select())
             .load(conn)

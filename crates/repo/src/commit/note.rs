@@ -1,6 +1,6 @@
-//! What people say about commits, about one line of them or as a whole.
+//! Comments on commits, and on single lines of them.
 
-use db::{CountOf, Tx, each_backend, error, schema::commit_notes};
+use db::{CountOf, OneOf as _, Tx, each_backend, error, schema::commit_notes};
 use diesel::prelude::*;
 use kernel::{
     Error, Grant, Result, Ts,
@@ -202,7 +202,7 @@ impl CommitNoteStore for Tx<'_> {
 
     fn commit_notes_by_id(&mut self, ids: &[CommitNoteId]) -> Result<Vec<CommitNote>> {
         each_backend!(self, |conn| commit_notes::table
-            .filter(commit_notes::id.eq_any(ids))
+            .filter(commit_notes::id.one_of(ids))
             .select(CommitNote::as_select())
             .load(conn)
             .map_err(error("Note")))

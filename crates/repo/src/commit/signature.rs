@@ -1,4 +1,4 @@
-//! Who claims to have signed a commit or tag.
+//! The signer that a commit or tag claims.
 
 use bstr::ByteSlice as _;
 

@@ -1,4 +1,4 @@
-//! Who wrote each line of a file, as git sees it.
+//! The author of each line of a file, as git computes it.
 
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::ChildStdout;

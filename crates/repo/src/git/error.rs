@@ -1,4 +1,4 @@
-//! What can go wrong in a repository.
+//! Errors of repositories.
 
 use super::{Oid, TreePath};
 

@@ -1,4 +1,4 @@
-//! What a git command prints, piece by piece, while it prints it.
+//! Streams the output of a git command while it runs.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What stands in front of the pack in a push: the refs that are to move, and how the client wants that done.
+//! The head of a push, in front of its pack: the refs to move, and the capabilities of the client.
 
 use super::hook::RefCommand;
 use super::pkt_line::{self, Frame};

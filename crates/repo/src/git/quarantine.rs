@@ -1,4 +1,4 @@
-//! Where the objects of a push wait until it is accepted, and what a crash leaves there.
+//! Quarantine folders: the objects of a push until it is accepted, and the leftovers of a crash.
 
 use std::fs;
 use std::path::Path;

@@ -109,9 +109,8 @@ impl Storage {
     }
 
     /// Moves a repository out of the way that was made for nothing.
-    #[expect(clippy::needless_pass_by_value, reason = "what was made is taken back once")]
-    pub fn take_back(&self, made: NewRepository) -> Result<()> {
-        self.discard(&made.0)
+    pub fn take_back(&self, NewRepository(path): NewRepository) -> Result<()> {
+        self.discard(&path)
     }
 
     /// Whether the repository of a project came into being at this moment (in seconds since 1970) or later.

@@ -1,4 +1,4 @@
-//! Where the contents of large files lie: each once, however many projects have it.
+//! The contents of large files: each stored once, however many projects have it.
 
 use std::{
     fs::{self, File},

@@ -1,4 +1,4 @@
-//! Which project has which large file.
+//! Rows of the large files of projects.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Whether git can merge two commits by itself. Commits never change, so each pair is asked about once.
+//! Checks whether git can merge two commits without a conflict. Commits never change, so each pair is checked once.
 
 use moka::sync::Cache;
 

@@ -1,4 +1,4 @@
-//! What the target would be after the merge, under a name of its own that clients do not see in lists.
+//! The merge ref: the target as it would be after the merge, under a name that lists do not show.
 
 use tokio::task::spawn_blocking;
 

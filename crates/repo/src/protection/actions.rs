@@ -3,6 +3,7 @@
 use db::Tx;
 use kernel::{
     AccessLevel, Error, Grant, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     error::Kind,
     ids::{AccessRecordId, ProjectId},
     values::length_fault,
@@ -98,7 +99,33 @@ pub fn protect_branch(
         allow_force_push: new.allow_force_push,
         code_owner_approval_required: new.code_owner_approval_required,
     };
-    insert_branch(tx, &row, &asked)
+    let rule = insert_branch(tx, &row, &asked)?;
+    record_branch(
+        tx,
+        &rule,
+        AuditRecord::addition("protected_branch_created", place(&rule), BRANCH),
+    );
+    Ok(rule)
+}
+
+const BRANCH: &str = "protected_branch";
+const TAG: &str = "protected_tag";
+
+fn place(rule: &BranchRule) -> AuditPlace {
+    AuditPlace::Project(rule.branch.project_id)
+}
+
+/// Writes down who did it, with the roles that the rule names now.
+fn record_branch(tx: &mut Tx<'_>, rule: &BranchRule, action: AuditRecord) {
+    let levels = |kind: AccessKind| -> String {
+        let roles = rule.access(kind).iter().filter_map(|access| access.holder.role());
+        roles.map(|role| role.number().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let told = action
+        .detail("push_access_levels", levels(AccessKind::Push))
+        .detail("merge_access_levels", levels(AccessKind::Merge))
+        .detail("allow_force_push", rule.branch.allow_force_push.to_string());
+    tx.mention(told.target("ProtectedBranch", rule.branch.id.0, &rule.branch.name));
 }
 
 fn insert_branch(
@@ -142,6 +169,7 @@ pub fn update_branch(
     branch.code_owner_approval_required = change.code_owner_approval_required;
     branch.updated_at = tx.now;
     tx.update_branch_rule(branch)?;
+    record_branch(tx, &rule, AuditRecord::change("protected_branch_updated", place(&rule), BRANCH));
     Ok(rule)
 }
 
@@ -197,7 +225,13 @@ pub fn unprotect_branch(
     if unmodified_since.is_some_and(|since| rule.branch.updated_at > since) {
         return Err(Error::precondition());
     }
-    tx.delete_branch_rule(rule.branch.id)
+    tx.delete_branch_rule(rule.branch.id)?;
+    record_branch(
+        tx,
+        &rule,
+        AuditRecord::removal("protected_branch_removed", place(&rule), BRANCH),
+    );
+    Ok(())
 }
 
 /// The rule of this name, where its own records let the caller change it.
@@ -228,7 +262,9 @@ pub fn protect_for_developers(
         };
         let mut asked = asked.map(|(kind, level)| (kind, of(level))).to_vec();
         asked.push((AccessKind::Unprotect, of(None)));
-        insert_branch(tx, &plain_rule(grant.project(), name), &asked)?;
+        let rule = insert_branch(tx, &plain_rule(grant.project(), name), &asked)?;
+        let made = AuditRecord::addition("protected_branch_created", place(&rule), BRANCH);
+        record_branch(tx, &rule, made);
         return Ok(());
     };
     for (kind, level) in asked {
@@ -238,7 +274,10 @@ pub fn protect_for_developers(
         }
         tx.insert_branch_access(rule.branch.id, kind, Holder::Role(level))?;
     }
-    tx.update_branch_rule(&rule.branch)
+    tx.update_branch_rule(&rule.branch)?;
+    let changed = AuditRecord::change("protected_branch_updated", place(&rule), BRANCH);
+    tx.mention(changed.target("ProtectedBranch", rule.branch.id.0, name));
+    Ok(())
 }
 
 /// Takes away the rule of exactly this name, where there is one.
@@ -332,7 +371,11 @@ pub fn protect_tag(
     let tag = tx.insert_tag_rule(grant.project(), name)?;
     let create: Result<Vec<Access>> =
         holders.into_iter().map(|holder| tx.insert_tag_access(tag.id, holder)).collect();
-    Ok(TagRule { tag, create: create? })
+    let create = create?;
+    let project = AuditPlace::Project(grant.project());
+    let made = AuditRecord::addition("protected_tag_created", project, TAG);
+    tx.mention(made.target("ProtectedTag", tag.id.0, &tag.name));
+    Ok(TagRule { tag, create })
 }
 
 /// Takes a tag rule away, unless it changed after `unmodified_since`.
@@ -346,7 +389,11 @@ pub fn unprotect_tag(
     if unmodified_since.is_some_and(|since| rule.tag.updated_at > since) {
         return Err(Error::precondition());
     }
-    tx.delete_tag_rule(rule.tag.id)
+    tx.delete_tag_rule(rule.tag.id)?;
+    let project = AuditPlace::Project(grant.project());
+    let gone = AuditRecord::removal("protected_tag_removed", project, TAG);
+    tx.mention(gone.target("ProtectedTag", rule.tag.id.0, &rule.tag.name));
+    Ok(())
 }
 
 fn refuse_all(texts: Vec<String>) -> Result<()> {

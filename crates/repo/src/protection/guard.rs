@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use db::{Tx, each_backend, error, schema::namespace_access};
+use db::{OneOf as _, Tx, each_backend, error, schema::namespace_access};
 use diesel::prelude::*;
 use kernel::{
     AccessLevel::{self, Developer, Reporter},
@@ -176,7 +176,7 @@ fn groups_of(tx: &mut Tx<'_>, who: &Standing, named: &[NamespaceId]) -> Result<V
         .and(namespace_access::until.gt(tx.now));
     each_backend!(tx, |conn| namespace_access::table
         .filter(member)
-        .filter(namespace_access::namespace_id.eq_any(named))
+        .filter(namespace_access::namespace_id.one_of(named))
         .select(namespace_access::namespace_id)
         .load(conn)
         .map_err(error("Group")))

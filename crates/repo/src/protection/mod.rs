@@ -1,6 +1,7 @@
 //! Which branches and tags are protected, and whom that keeps out.
 
 pub mod actions;
+pub mod archive;
 mod guard;
 pub mod model;
 pub mod on_member_removed;

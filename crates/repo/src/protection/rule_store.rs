@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, Tx, each_backend, error, lower,
+    CountOf, OneOf as _, Tx, each_backend, error, lower,
     schema::{
         protected_branch_access as branch_access, protected_branches as branches,
         protected_tag_access as tag_access, protected_tags as tags,
@@ -168,7 +168,7 @@ macro_rules! queries {
                 let columns = ($access::access_level, $access::user_id, $access::group_id);
                 type Record = (AccessRecordId, $Id, $Kind, HolderColumns);
                 let records: Vec<Record> = each_backend!(tx, |conn| $access::table
-                    .filter($access::$of.eq_any(&ids))
+                    .filter($access::$of.one_of(&ids))
                     .order($access::id)
                     .select(($access::id, $access::$of, $kind, columns))
                     .load(conn)
@@ -206,7 +206,7 @@ queries! {
 impl BranchRuleStore for Tx<'_> {
     fn branch_rule_names(&mut self, projects: &[ProjectId]) -> Result<Vec<(ProjectId, String)>> {
         each_backend!(self, |conn| branches::table
-            .filter(branches::project_id.eq_any(projects))
+            .filter(branches::project_id.one_of(projects))
             .order(branches::id)
             .select((branches::project_id, branches::name))
             .load(conn)

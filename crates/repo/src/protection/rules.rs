@@ -1,4 +1,4 @@
-//! Whether a ref may move: every refusal, in the order in which it is looked for.
+//! The protection rules for a ref: every refusal, in the order in which they are checked.
 
 use db::Tx;
 use kernel::{

@@ -1,4 +1,4 @@
-//! What a git client wants to push, read while its objects are still in quarantine.
+//! Reads a push of a git client while its objects are still in quarantine.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! What is to move, where, and on whose behalf.
+//! A push: the refs to move, the project, and the user.
 
 use std::{fmt, sync::Arc};
 

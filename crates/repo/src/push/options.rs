@@ -1,4 +1,4 @@
-//! What push options say about the pipelines of a push.
+//! Push options about the pipelines of a push.
 
 /// The option of a push for which no pipeline is made at all.
 pub const NO_PIPELINES: &str = "ci.no_pipeline";

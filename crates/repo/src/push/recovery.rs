@@ -1,4 +1,4 @@
-//! What a crash interrupted: moves that were decided, and that git has not carried out.
+//! Finishes interrupted pushes: moves that were decided, and that git has not carried out.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},

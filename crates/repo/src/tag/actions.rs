@@ -1,4 +1,4 @@
-//! How tags come and go: what is to move, ready to be pushed.
+//! Prepares the pushes that create and delete tags.
 
 use kernel::{Error, Grant, Result, Ts};
 

@@ -1,4 +1,4 @@
-//! What a push has done to the pages of a wiki.
+//! The changes of a push to the pages of a wiki.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What is to be done to a wiki, as file actions of one commit.
+//! Plans a change of a wiki as the file actions of one commit.
 
 use kernel::{Error, Result};
 

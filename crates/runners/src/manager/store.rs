@@ -1,7 +1,7 @@
 //! Managers in the database.
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, OneOf as _, Tx, each_backend, error,
     schema::{runner_managers as managers, runners},
 };
 use diesel::prelude::*;
@@ -48,7 +48,7 @@ impl ManagerStore for Tx<'_> {
             return Ok(Vec::new());
         }
         each_backend!(self, |conn| managers::table
-            .filter(managers::runner_id.eq_any(runners))
+            .filter(managers::runner_id.one_of(runners))
             .order(managers::id.desc())
             .select(Manager::as_select())
             .load(conn)

@@ -7,6 +7,7 @@ use kernel::{
     AccessLevel::{Maintainer, Owner},
     Actor, Error, Grant, Result, Ts,
     access::Administrate,
+    audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, ProjectId, RunnerId},
     page::{Page, PageRequest},
 };
@@ -248,6 +249,8 @@ pub fn update(
     let before = changeable(tx, grant, roles, id)?;
     let after = Runner { updated_at: tx.now, ..attributes.apply(before)? };
     tx.update_runner(&after)?;
+    let place = register::place(tx, &after)?;
+    register::record(tx, &after, AuditRecord::change("ci_runner_updated", place, "ci_runner"));
     tx.emit(Event::RunnerChanged { runner: id })?;
     Ok(after)
 }
@@ -303,6 +306,9 @@ pub fn assign(
         return Err(Error::invalid("runner_id", "has already been taken"));
     }
     tx.assign_runner(id, grant.project())?;
+    let place = AuditPlace::Project(grant.project());
+    let assigned = AuditRecord::addition("ci_runner_assigned_to_project", place, "ci_runner");
+    register::record(tx, &runner, assigned);
     tx.emit(Event::RunnerChanged { runner: id })?;
     Ok(runner)
 }

@@ -3,6 +3,7 @@
 use db::Tx;
 use kernel::{
     Error, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, ProjectId, RunnerId, UserId},
 };
 
@@ -65,6 +66,12 @@ pub fn create(
     if let Owner::Project(project) = owner {
         tx.assign_runner(made.id, project)?;
     }
+    let place = match owner {
+        Owner::Instance => AuditPlace::Instance,
+        Owner::Group(group) => AuditPlace::Group(group),
+        Owner::Project(project) => AuditPlace::Project(project),
+    };
+    record(tx, &made, AuditRecord::addition("ci_runner_registered", place, RUNNER));
     Ok(made)
 }
 
@@ -83,12 +90,36 @@ pub fn authenticate(tx: &mut Tx<'_>, token: &RunnerToken) -> Result<Runner> {
 /// Replaces the token of a runner; the old one stops working.
 pub fn renew_token(tx: &mut Tx<'_>, runner: &Runner, token: &RunnerToken) -> Result<()> {
     tx.set_runner_token(runner.id, &token.digest(), &token.short())?;
+    let place = place(tx, runner)?;
+    record(tx, runner, AuditRecord::change("ci_runner_token_reset", place, RUNNER));
     tx.emit(Event::RunnerChanged { runner: runner.id })
 }
 
 /// Removes a runner.
 pub fn remove(tx: &mut Tx<'_>, runner: &Runner, unmodified_since: Option<Ts>) -> Result<()> {
     runner.updated_at.ensure_unchanged_since(unmodified_since)?;
+    let place = place(tx, runner)?;
     tx.delete_runner(runner.id)?;
+    record(tx, runner, AuditRecord::removal("ci_runner_unregistered", place, RUNNER));
     tx.emit(Event::RunnerChanged { runner: runner.id })
+}
+
+const RUNNER: &str = "ci_runner";
+
+/// Where audit events of a runner are found: of one for several projects, in the first.
+pub(super) fn place(tx: &mut Tx<'_>, runner: &Runner) -> Result<AuditPlace> {
+    Ok(match (runner.runner_type, runner.group_id) {
+        (RunnerType::Group, Some(group)) => AuditPlace::Group(group),
+        (RunnerType::Project, _) => {
+            let projects = tx.projects_of_runner(runner.id)?;
+            projects.first().map_or(AuditPlace::Instance, |project| AuditPlace::Project(*project))
+        }
+        (RunnerType::Instance | RunnerType::Group, _) => AuditPlace::Instance,
+    })
+}
+
+/// Writes down who did it. The start of the token tells runners without a name apart.
+pub(super) fn record(tx: &mut Tx<'_>, runner: &Runner, action: AuditRecord) {
+    let name = runner.description.clone().unwrap_or_else(|| runner.short_token.clone());
+    tx.mention(action.target("Ci::Runner", runner.id.0, name));
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
+    OneOf as _, Tx, each_backend, error,
     schema::{instance_runner_registration as registration, runner_projects, runners},
 };
 use diesel::prelude::*;
@@ -62,7 +62,7 @@ impl RunnerStore for Tx<'_> {
             return Ok(Vec::new());
         }
         each_backend!(self, |conn| runners::table
-            .filter(runners::id.eq_any(ids))
+            .filter(runners::id.one_of(ids))
             .order(runners::id.desc())
             .select(Runner::as_select())
             .load(conn)
@@ -168,7 +168,7 @@ impl RunnerStore for Tx<'_> {
             return Ok(HashMap::new());
         }
         let rows: Vec<(RunnerId, ProjectId)> = each_backend!(self, |conn| runner_projects::table
-            .filter(runner_projects::runner_id.eq_any(ids))
+            .filter(runner_projects::runner_id.one_of(ids))
             .order(runner_projects::id)
             .select((runner_projects::runner_id, runner_projects::project_id))
             .load(conn)

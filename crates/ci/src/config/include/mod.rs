@@ -104,7 +104,7 @@ impl Inclusion<'_, '_> {
             return Err(too_many(DEEPEST));
         }
         self.depth += 1;
-        let mut merged = Map::new(Entries::new());
+        let mut merged = Map::new(Entries::default());
         for (index, location) in locations.iter().enumerate() {
             let file = self.file(location, tree, first + index)?;
             merged = deep_merge(&merged, &file);
@@ -137,7 +137,7 @@ impl Inclusion<'_, '_> {
             Some(node) => node.clone(),
             None => {
                 let Some(text) = source::text(self, location, tree)? else {
-                    return Ok(Map::new(Entries::new()));
+                    return Ok(Map::new(Entries::default()));
                 };
                 let node = self.parsed(location, &text)?;
                 self.read.insert(key, node.clone());
@@ -145,7 +145,7 @@ impl Inclusion<'_, '_> {
             }
         };
         self.budget.take(node.weight()).map_err(Stop::problem)?;
-        let map = node.as_map().map_or_else(|| Map::new(Entries::new()), Map::clone);
+        let map = node.as_map().map_or_else(|| Map::new(Entries::default()), Map::clone);
         self.document(&map, tree)
     }
 

@@ -50,7 +50,11 @@ pub(super) fn text(
         }
         Location::Template(template) => {
             let stem = template.strip_suffix(TEMPLATE_END).unwrap_or(template);
-            templates::find(stem).map(str::to_owned).ok_or_else(|| missing(&name))
+            let own = match templates::find(stem) {
+                Some(text) => Some(text.to_owned()),
+                None => inclusion.given.fetch.template(template).map_err(Stop::Fault)?,
+            };
+            own.filter(|text| !text.trim().is_empty()).ok_or_else(|| missing(&name))
         }
         Location::Artifact { job, file } => {
             return artifact(inclusion, job.as_deref(), file, &name).map(Some);

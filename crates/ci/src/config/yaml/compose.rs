@@ -20,7 +20,7 @@ pub(crate) fn parse_within(limits: &Limits, text: &str) -> Result<Option<Node>, 
     let mut composer = Composer {
         events: Events::of(text),
         anchors: HashMap::new(),
-        words: HashSet::new(),
+        words: HashSet::default(),
         depth: 0,
         limits: *limits,
     };
@@ -43,7 +43,7 @@ struct Composer<'t> {
     /// What each name stands for; `None` while it is being read.
     anchors: HashMap<String, Option<Node>>,
     /// Keys seen before: most of them come again and again.
-    words: HashSet<Arc<str>>,
+    words: HashSet<Arc<str>, ahash::RandomState>,
     depth: usize,
     limits: Limits,
 }
@@ -126,7 +126,7 @@ impl Composer<'_> {
 
     fn map(&mut self) -> Result<Node, Fault> {
         self.deeper()?;
-        let (mut entries, mut merged) = (Entries::new(), HashSet::new());
+        let (mut entries, mut merged) = (Entries::default(), HashSet::new());
         loop {
             let event = self.events.next()?;
             if matches!(event, EventData::MappingEnd) {
@@ -139,7 +139,9 @@ impl Composer<'_> {
             if merges && merge(&mut entries, &mut merged, &value) {
                 continue;
             }
-            merged.remove(&key);
+            if !merged.is_empty() {
+                merged.remove(&key);
+            }
             entries.insert(key, value);
         }
         self.depth -= 1;

@@ -1,4 +1,4 @@
-//! Where hooks lie: one folder of links to our own program, and the socket beside them.
+//! The folder of hooks - links to this program - and the socket beside them.
 
 use std::fs::{self, DirBuilder};
 use std::io;

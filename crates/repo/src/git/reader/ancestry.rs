@@ -1,4 +1,4 @@
-//! Who descends from whom.
+//! Ancestors and descendants of commits.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! What a push brought to a branch.
+//! The commits that a push brings to a branch.
 
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 

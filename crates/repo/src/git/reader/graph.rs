@@ -1,4 +1,4 @@
-//! How commits hang together, from the commit-graph file where there is one and from the commits otherwise.
+//! The commit graph: read from the commit-graph file if there is one, else from the commits.
 
 use gix::{
     ObjectId,

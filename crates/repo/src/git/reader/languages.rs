@@ -1,4 +1,4 @@
-//! Which languages a project is written in, by the names of its files.
+//! The languages of a project, by the names of its files.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -4,6 +4,7 @@ mod ancestry;
 mod blob;
 mod branch_commits;
 mod changed_paths;
+mod commit_cache;
 mod commits;
 mod contributors;
 pub mod diff;
@@ -27,6 +28,7 @@ use gix::{ObjectId, objs::Kind};
 pub use blob::BlobInfo;
 pub use branch_commits::BranchCommits;
 use changed_paths::{ChangedPaths, Stamp};
+use commit_cache::CommitCache;
 pub use contributors::Contributor;
 pub use diff::DiffLimits;
 pub use languages::language_of;
@@ -39,7 +41,9 @@ pub use resolve::Range;
 pub use signature::SignedObject;
 pub use tree::TreePage;
 
-use super::{GitError, Oid, RepoPath, Result, commit_tree::sound_tree_of, open::open_shared};
+use super::{
+    CommitInfo, GitError, Oid, RepoPath, Result, commit_tree::sound_tree_of, open::open_shared,
+};
 
 /// How many repositories stay open, for their mapped packs.
 const OPEN_REPOSITORIES: u64 = 1024;
@@ -53,6 +57,7 @@ const CHANGED_PATHS_BYTES: u64 = 256 << 20;
 pub struct Repositories {
     open: moka::sync::Cache<RepoPath, Arc<gix::ThreadSafeRepository>>,
     changed_paths: ChangedPathsCache,
+    commits: CommitCache,
 }
 
 type ChangedPathsCache = moka::sync::Cache<RepoPath, (Stamp, Arc<ChangedPaths>)>;
@@ -64,7 +69,8 @@ impl Default for Repositories {
         };
         let changed_paths =
             ChangedPathsCache::builder().max_capacity(CHANGED_PATHS_BYTES).weigher(bytes).build();
-        Self { open: moka::sync::Cache::new(OPEN_REPOSITORIES), changed_paths }
+        let open = moka::sync::Cache::new(OPEN_REPOSITORIES);
+        Self { open, changed_paths, commits: CommitCache::default() }
     }
 }
 
@@ -80,7 +86,17 @@ impl Repositories {
         };
         let mut repo = shared.to_thread_local();
         repo.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
-        Ok(Reader { repo, path: path.clone(), changed_paths: self.changed_paths.clone() })
+        Ok(Reader {
+            repo,
+            path: path.clone(),
+            changed_paths: self.changed_paths.clone(),
+            commits: self.commits.clone(),
+        })
+    }
+
+    /// A commit that was read lately by [`shared_commit`](Reader::shared_commit), without a look at the repository.
+    pub fn known_commit(&self, path: &RepoPath, id: Oid) -> Option<Arc<CommitInfo>> {
+        self.commits.get(path, id)
     }
 
     /// Closes a repository that was deleted, or whose configuration changed.
@@ -95,6 +111,7 @@ pub struct Reader {
     repo: gix::Repository,
     path: RepoPath,
     changed_paths: ChangedPathsCache,
+    commits: CommitCache,
 }
 
 impl Reader {

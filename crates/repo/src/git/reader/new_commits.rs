@@ -1,4 +1,4 @@
-//! What a commit brings: the files that none of its parents has so, and what it says of itself.
+//! The contents of a new commit: its message, and the files that none of its parents has in that form.
 
 use std::collections::HashMap;
 

@@ -31,8 +31,8 @@ impl OverlayReader {
         fs::write(info.join("alternates"), lines)?;
         let mut repo = open_folder(folder.path())?.to_thread_local();
         repo.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
-        let changed_paths = Repositories::default().changed_paths;
-        let reader = Reader { repo, path: home.clone(), changed_paths };
+        let Repositories { changed_paths, commits, .. } = Repositories::default();
+        let reader = Reader { repo, path: home.clone(), changed_paths, commits };
         Ok(Self { reader, _folder: folder })
     }
 

@@ -1,4 +1,4 @@
-//! What lies at one path, in many trees that mostly share their parts.
+//! The entries at one path in many trees that mostly share their parts.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What refs name.
+//! The objects that refs name.
 
 use std::collections::{HashMap, hash_map::Entry};
 

@@ -1,4 +1,4 @@
-//! Where refs are: in a file of their own, or else in the one that holds many.
+//! Reads refs: from files of their own and from `packed-refs`.
 
 use std::{cell::OnceCell, collections::HashMap};
 

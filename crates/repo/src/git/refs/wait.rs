@@ -1,4 +1,4 @@
-//! How somebody else's lock is waited for.
+//! Waits for the lock of another process.
 
 use std::{
     path::Path,

@@ -1,4 +1,4 @@
-//! How one file differs between two trees.
+//! The difference of one file between two trees.
 
 use bstr::BString;
 

@@ -1,4 +1,4 @@
-//! Which files differ between two trees, ordered by path.
+//! The files that differ between two trees, ordered by path.
 
 use std::{cmp::Ordering, iter::Peekable, vec};
 

@@ -1,4 +1,4 @@
-//! What changed between two trees: the same files, renames, numbers and hunks that git prints.
+//! The difference of two trees, with the files, renames, numbers and hunks that git prints.
 
 pub(super) mod changes;
 mod content;

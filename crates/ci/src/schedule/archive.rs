@@ -1,0 +1,37 @@
+//! What archives of projects hold of pipeline schedules. Their variables are secrets and stay.
+
+use db::archive::{Column, Relation};
+use kernel::Faults;
+
+use super::Timing;
+
+pub static RELATIONS: &[&Relation] = &[&SCHEDULES];
+
+static SCHEDULES: Relation = Relation {
+    name: "pipeline_schedules",
+    table: "pipeline_schedules",
+    scope: "project_id = $1",
+    key: &["id"],
+    columns: &[
+        Column::home("project_id"),
+        // Whoever imports answers for what runs.
+        Column::author("owner_id"),
+        Column::text("description"),
+        Column::line("ref_name"),
+        Column::choice("cron", is_cron),
+        Column::choice("cron_timezone", is_zone),
+        Column::moment("next_run_at").optional(),
+        Column::flag("active"),
+        Column::moment("created_at"),
+        Column::moment("updated_at"),
+    ],
+    signed: None,
+};
+
+fn is_cron(text: &str) -> bool {
+    Timing::read(text, "UTC", &mut Faults::default()).is_some()
+}
+
+fn is_zone(text: &str) -> bool {
+    Timing::read("0 0 * * *", text, &mut Faults::default()).is_some()
+}

@@ -1,0 +1,125 @@
+//! What archives of projects hold of the rules for branches and tags, and of notes about commits. Groups that rules name
+//! are not of the project, and are left out.
+
+use db::archive::{Column, Relation};
+use kernel::TextEnum as _;
+
+use super::AccessKind;
+use crate::commit::note::{CommitNoteType, LineType};
+
+pub static RELATIONS: &[&Relation] =
+    &[&BRANCHES, &BRANCH_ROLES, &BRANCH_PEOPLE, &TAGS, &TAG_ROLES, &TAG_PEOPLE, &COMMIT_NOTES];
+
+const CREATED: Column = Column::moment("created_at");
+const UPDATED: Column = Column::moment("updated_at");
+const BRANCH: Column = Column::row("protected_branch_id", "protected_branches");
+const TAG: Column = Column::row("protected_tag_id", "protected_tags");
+const LEVEL: Column = Column::number("access_level", 0, 60);
+
+static BRANCHES: Relation = Relation {
+    name: "protected_branches",
+    table: "protected_branches",
+    scope: "project_id = $1",
+    key: &["id"],
+    columns: &[
+        Column::home("project_id"),
+        Column::line("name"),
+        Column::flag("allow_force_push"),
+        Column::flag("code_owner_approval_required"),
+        CREATED,
+        UPDATED,
+    ],
+    signed: None,
+};
+
+static BRANCH_ROLES: Relation = Relation {
+    name: "protected_branch_roles",
+    table: "protected_branch_access",
+    scope: "protected_branch_id IN (SELECT protected_branches.id FROM protected_branches \
+        WHERE protected_branches.project_id = $1) AND access_level IS NOT NULL",
+    key: &["id"],
+    columns: &[BRANCH, Column::choice("kind", is_kind), LEVEL],
+    signed: None,
+};
+
+static BRANCH_PEOPLE: Relation = Relation {
+    name: "protected_branch_people",
+    table: "protected_branch_access",
+    scope: "protected_branch_id IN (SELECT protected_branches.id FROM protected_branches \
+        WHERE protected_branches.project_id = $1) AND user_id IS NOT NULL",
+    key: &["id"],
+    columns: &[BRANCH, Column::choice("kind", is_kind), Column::person("user_id")],
+    signed: None,
+};
+
+static TAGS: Relation = Relation {
+    name: "protected_tags",
+    table: "protected_tags",
+    scope: "project_id = $1",
+    key: &["id"],
+    columns: &[Column::home("project_id"), Column::line("name"), CREATED, UPDATED],
+    signed: None,
+};
+
+static TAG_ROLES: Relation = Relation {
+    name: "protected_tag_roles",
+    table: "protected_tag_access",
+    scope: "protected_tag_id IN (SELECT protected_tags.id FROM protected_tags \
+        WHERE protected_tags.project_id = $1) AND access_level IS NOT NULL",
+    key: &["id"],
+    columns: &[TAG, LEVEL],
+    signed: None,
+};
+
+static TAG_PEOPLE: Relation = Relation {
+    name: "protected_tag_people",
+    table: "protected_tag_access",
+    scope: "protected_tag_id IN (SELECT protected_tags.id FROM protected_tags \
+        WHERE protected_tags.project_id = $1) AND user_id IS NOT NULL",
+    key: &["id"],
+    columns: &[TAG, Column::person("user_id")],
+    signed: None,
+};
+
+static COMMIT_NOTES: Relation = Relation {
+    name: "commit_notes",
+    table: "commit_notes",
+    scope: "project_id = $1",
+    key: &["id"],
+    columns: &[
+        Column::home("project_id"),
+        Column::choice("sha", is_sha),
+        Column::author("author_id"),
+        Column::text("note"),
+        Column::line("path").optional(),
+        Column::count("line").optional(),
+        Column::choice("line_type", is_line_type).optional(),
+        CREATED,
+        UPDATED,
+        Column::choice("discussion", is_sha),
+        Column::choice("note_type", is_note_type).optional(),
+        Column::choice("position", is_position).optional(),
+    ],
+    signed: Some("note"),
+};
+
+fn is_kind(word: &str) -> bool {
+    AccessKind::find(word).is_some()
+}
+
+fn is_line_type(word: &str) -> bool {
+    LineType::find(word).is_some()
+}
+
+fn is_note_type(word: &str) -> bool {
+    CommitNoteType::find(word).is_some()
+}
+
+fn is_sha(word: &str) -> bool {
+    word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Places are told again as they were given.
+fn is_position(text: &str) -> bool {
+    text.len() < 1 << 16 && serde_json::from_str::<serde_json::Value>(text).is_ok()
+}

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Arguments, checked against the schema: of the right types, required ones there, defaults filled in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Arguments {
     pub(crate) values: Arc<Vec<(String, Input)>>,
     pub(crate) selection: Arc<Selection>,
@@ -33,6 +33,20 @@ impl Arguments {
     /// The value, unless it is null.
     fn given(&self, name: &str) -> Option<&Input> {
         self.value(name).filter(|value| !matches!(value, Input::Null))
+    }
+
+    /// The same values, some of them under other names, also in input objects among them: `(from, to)`.
+    #[must_use]
+    pub fn renamed(&self, names: &[(&str, &str)]) -> Self {
+        let renamed = |(name, value): &(String, Input)| {
+            let to = names.iter().find(|(from, _)| from == name).map(|(_, to)| (*to).to_owned());
+            let value = match self.nested(value) {
+                Some(object) => Input::Object(object.renamed(names).values),
+                None => value.clone(),
+            };
+            (to.unwrap_or_else(|| name.clone()), value)
+        };
+        Self { values: Arc::new(self.values.iter().map(renamed).collect()), ..self.clone() }
     }
 
     /// Whether the argument was given, be it null.

@@ -279,7 +279,8 @@ impl Rules<'_> {
             _ => Err(None),
         };
         let text = || match given {
-            JsonValue::Text(text) => Ok((*text).to_owned()),
+            // No database keeps a text with a zero byte.
+            JsonValue::Text(text) if !text.contains('\0') => Ok((*text).to_owned()),
             _ => Err(None),
         };
         match name {

@@ -9,7 +9,7 @@ use crate::{
     coerce::{IdClasses, Rules},
     document::Type,
     model::{MUTATION, Model, TypeKind, TypeModel},
-    registry::{FieldEntries, FieldEntry, Registry, Resolver},
+    registry::{FieldEntries, FieldEntry, Registry, Renewal, Resolver},
 };
 
 /// What is registered, for both forms of the schema.
@@ -19,6 +19,7 @@ pub(crate) struct Resolvers<C> {
     pub(crate) ids: IdClasses,
     /// The version whose interface this is, as `@gl_introduced` compares it.
     pub(crate) version: Vec<u32>,
+    renewal: Option<Renewal<C>>,
 }
 
 /// A schema's model with the resolvers of its fields.
@@ -35,7 +36,13 @@ impl<C> Resolvers<C> {
             composed: registry.composed.into_iter().collect(),
             ids: registry.ids,
             version: numbers.map_while(|number| number.parse().ok()).collect(),
+            renewal: registry.renewal,
         }
+    }
+
+    /// The context of what is executed after a change.
+    pub(crate) fn renewed(&self, context: &Arc<C>) -> Arc<C> {
+        self.renewal.map_or_else(|| context.clone(), |renewal| Arc::new(renewal(context)))
     }
 }
 
@@ -56,16 +63,6 @@ impl<C> Engine<C> {
                 Some(Resolver::Unsupported) => Some(format!("{on}.{field}")),
                 _ => None,
             })
-        });
-        fields.collect::<BTreeSet<_>>().into_iter().collect()
-    }
-
-    /// The abilities that fields ask for.
-    pub(crate) fn abilities(&self) -> Vec<(String, &'static str)> {
-        let fields = self.registered.types.iter().flat_map(|(on, entries)| {
-            let entries = entries.iter();
-            entries
-                .filter_map(move |(field, entry)| Some((format!("{on}.{field}"), entry.ability?)))
         });
         fields.collect::<BTreeSet<_>>().into_iter().collect()
     }

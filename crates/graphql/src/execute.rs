@@ -10,8 +10,8 @@ use std::{
 use futures_util::future::join_all;
 use juniper::{
     ArcStr, Arguments as JuniperArguments, BoxFuture, ExecutionResult, Executor, FieldError,
-    GraphQLType, GraphQLValue, GraphQLValueAsync, Object as JuniperObject, Registry, Selection,
-    Value as JuniperValue, meta::MetaType,
+    GraphQLSubscriptionValue, GraphQLType, GraphQLValue, GraphQLValueAsync,
+    Object as JuniperObject, Registry, Selection, Value as JuniperValue, meta::MetaType,
 };
 use serde_json::{Map, Value as Json};
 
@@ -29,6 +29,9 @@ use crate::{
     write::Line,
 };
 
+/// The fields of a request that may be asked for once, and were.
+pub(crate) type Once = Arc<Mutex<HashSet<(ArcStr, String)>>>;
+
 /// One execution of a plan: what juniper hands to all objects.
 pub(crate) struct Execution<C> {
     /// Nothing where only the schema itself is asked for.
@@ -36,11 +39,13 @@ pub(crate) struct Execution<C> {
     pub(crate) lines: Vec<Option<Line>>,
     pub(crate) cost: Cost,
     /// The fields that were asked for, of those that may be asked for once.
-    pub(crate) once: Mutex<HashSet<(ArcStr, String)>>,
+    pub(crate) once: Once,
     /// How the request as a whole went, where that is not as usual.
     pub(crate) outcome: Mutex<Option<Outcome>>,
     /// Values that juniper has no form for. It holds their places in this list, behind a zero byte.
     pub(crate) leaves: Mutex<Vec<Json>>,
+    /// The value of the field of a subscription, which follows from an event.
+    pub(crate) event_value: Mutex<Option<Result<Value, Failure>>>,
 }
 
 impl<C> juniper::Context for Execution<C> {}
@@ -58,10 +63,21 @@ impl<C> Execution<C> {
             context,
             lines,
             cost,
-            once: Mutex::default(),
+            once: Once::default(),
             outcome: Mutex::default(),
             leaves: Mutex::default(),
+            event_value: Mutex::default(),
         }
+    }
+
+    /// In a request of which other fields were executed before.
+    pub(crate) fn with_once(self, once: &Once) -> Self {
+        Self { once: once.clone(), ..self }
+    }
+
+    /// For an event, of which the field of a subscription got its value.
+    pub(crate) fn with_event_value(self, value: Result<Value, Failure>) -> Self {
+        Self { event_value: Mutex::new(Some(value)), ..self }
     }
 
     pub(crate) fn outcome(&self) -> Option<Outcome> {
@@ -131,12 +147,14 @@ impl<C> Execution<C> {
 pub(crate) struct Info<C> {
     pub(crate) engine: Arc<Engine<C>>,
     pub(crate) name: ArcStr,
+    /// Whether juniper begins with this type, and hears of all others by it.
+    pub(crate) is_root: bool,
 }
 
 impl<C> Info<C> {
     /// Of another type.
     pub(crate) fn of(&self, name: ArcStr) -> Self {
-        Self { engine: self.engine.clone(), name }
+        Self { engine: self.engine.clone(), name, is_root: false }
     }
 }
 
@@ -181,6 +199,9 @@ impl<C: Send + Sync + 'static> GraphQLValue for Node<C> {
     }
 }
 
+/// Events are answered as queries are, so no stream of juniper's is ever asked for.
+impl<C: Send + Sync + 'static> GraphQLSubscriptionValue for Node<C> {}
+
 impl<C: Send + Sync + 'static> GraphQLValueAsync for Node<C> {
     fn resolve_field_async<'a>(
         &'a self,
@@ -219,16 +240,19 @@ impl<C: Send + Sync + 'static> Node<C> {
     ) -> Result<Value, Failure> {
         let entry = info.engine.entry(&self.object.type_name, field);
         let entry = entry.filter(|entry| entry.resolver.is_some());
-        let record: Record = match (&self.object.content, entry) {
-            (Content::Fields(fields), None) => {
-                let found = fields.iter().find(|(name, _)| name == field);
+        if let Content::Fields(fields) = &self.object.content {
+            // Objects of one type may be records, or bring all their fields along.
+            let found = fields.iter().find(|(name, _)| name == field);
+            if found.is_some() || entry.is_none() {
                 return Ok(found.map_or(Value::Null, |(_, value)| value.clone()));
             }
+        }
+        let record: Record = match (&self.object.content, entry) {
             (Content::Connection(connection), None) => {
                 return self.of_connection(info, connection, field).await;
             }
             (Content::Record(record), _) => record.clone(),
-            (Content::Fields(fields), Some(_)) => fields.clone(),
+            (Content::Fields(fields), _) => fields.clone(),
             (Content::Connection(connection), Some(_)) => connection.clone(),
         };
         let type_name = &self.object.type_name;
@@ -254,6 +278,9 @@ impl<C: Send + Sync + 'static> Node<C> {
             }),
             Resolver::Lookup(resolve) => resolve(record, arguments(), context()?).await,
             Resolver::Unsupported => Ok(nothing(info, kind)),
+            Resolver::Subscription(_) => {
+                held(&execution.event_value).take().unwrap_or_else(|| Err(absent()))
+            }
             Resolver::Mutation(resolve) => {
                 let whole = arguments();
                 let input = whole.object("input").unwrap_or(whole);

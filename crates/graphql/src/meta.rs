@@ -12,7 +12,7 @@ use juniper::{
 use crate::{
     document::{Literal, Type},
     execute::{Info, Node},
-    model::{ArgumentModel, FieldModel, Members, QUERY, TypeKind, TypeModel, ValueModel},
+    model::{ArgumentModel, FieldModel, Members, TypeKind, TypeModel, ValueModel},
 };
 
 /// Any value: what comes in is checked before juniper sees a document.
@@ -35,7 +35,7 @@ impl ParseScalarValue for AnyValue {
 /// Tells juniper of a type, and with the root of all others.
 pub(crate) fn meta<C: Send + Sync + 'static>(info: &Info<C>, registry: &mut Registry) -> MetaType {
     let model = &info.engine.model;
-    if info.name == QUERY {
+    if info.is_root {
         for built_in in ["Boolean", "Float", "ID", "Int"] {
             match built_in {
                 "Boolean" => drop(registry.get_type::<bool>(&())),
@@ -44,7 +44,8 @@ pub(crate) fn meta<C: Send + Sync + 'static>(info: &Info<C>, registry: &mut Regi
                 _ => drop(registry.get_type::<i32>(&())),
             }
         }
-        let others = model.types.values().filter(|kind| !kind.is_built_in() && kind.name != QUERY);
+        let others = model.types.values();
+        let others = others.filter(|kind| !kind.is_built_in() && kind.name != info.name);
         for other in others {
             registry.get_type::<Node<C>>(&info.of(other.name.clone()));
         }

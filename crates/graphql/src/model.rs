@@ -18,6 +18,7 @@ const INTROSPECTION: &str = include_str!("introspection.graphql");
 pub(crate) struct Model {
     pub(crate) types: IndexMap<ArcStr, TypeModel>,
     pub(crate) mutation: Option<ArcStr>,
+    pub(crate) subscription: Option<ArcStr>,
     pub(crate) directives: Vec<DirectiveModel>,
     /// `__schema` and `__type`, which the root has beside its own fields.
     introspection: Vec<FieldModel>,
@@ -28,6 +29,8 @@ pub(crate) struct Model {
 pub(crate) const QUERY: &str = "Query";
 /// The name of the type of mutations.
 pub(crate) const MUTATION: &str = "Mutation";
+/// The name of the type of subscriptions.
+pub(crate) const SUBSCRIPTION: &str = "Subscription";
 
 pub(crate) struct TypeModel {
     pub(crate) name: ArcStr,
@@ -343,6 +346,7 @@ impl Reader {
         match self.mistakes.is_empty() {
             true => Ok(Model {
                 mutation: self.types.get(MUTATION).map(|kind| kind.name.clone()),
+                subscription: self.types.get(SUBSCRIPTION).map(|kind| kind.name.clone()),
                 types: self.types,
                 directives: self.directives,
                 introspection,

@@ -103,7 +103,7 @@ impl Page {
 
     /// How many elements the page holds at most. Ask for one more to know whether the list goes on.
     pub fn limit(&self) -> usize {
-        self.first.or(self.last).unwrap_or(self.most).min(self.most)
+        self.first.or(self.last).unwrap_or(PAGE_LIMIT).min(self.most)
     }
 
     /// Whether the page is counted from its end: `last` was given.

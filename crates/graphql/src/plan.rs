@@ -1,13 +1,13 @@
 //! What is to be resolved: the selections of an operation, without fragments and directives, and merged.
 
-use std::sync::Arc;
+use std::{cell::LazyCell, collections::HashMap, sync::Arc};
 
 use juniper::ArcStr;
 use serde_json::json;
 
 use crate::{
     coerce::{Rules, Variables},
-    document::{Directive, Document, Field, Literal, Position, Selection, Type},
+    document::{Directive, Document, Field, Fragment, Literal, Position, Selection, Type},
     error::QueryError,
     input::Input,
     model::{FieldModel, TypeModel},
@@ -60,13 +60,14 @@ pub(crate) fn plan(
     root: &TypeModel,
     variables: &Variables,
 ) -> Result<Plan, QueryError> {
-    let mut planner = Planner { rules, document, variables, count: 0, depth: 0 };
+    let fragments = document.fragments.iter().map(|it| (it.name.as_str(), it)).collect();
+    let mut planner = Planner { rules, fragments, variables, count: 0, depth: 0 };
     planner.plan(&[(selections, root)], root)
 }
 
 struct Planner<'a> {
     rules: Rules<'a>,
-    document: &'a Document,
+    fragments: HashMap<&'a str, &'a Fragment>,
     variables: &'a Variables,
     count: usize,
     depth: usize,
@@ -83,7 +84,20 @@ struct Group<'a> {
 #[expect(clippy::type_complexity, reason = "it is read in one place")]
 struct FieldGroups<'a> {
     groups: Vec<Group<'a>>,
+    /// The places of the groups, by their names in the answer.
+    places: HashMap<&'a str, usize>,
     narrower: Vec<(&'a TypeModel, Vec<(&'a [Selection], &'a TypeModel)>)>,
+}
+
+impl<'a> FieldGroups<'a> {
+    fn add(&mut self, field: &'a Field, on: &'a TypeModel) {
+        let next = self.groups.len();
+        let place = *self.places.entry(field.key()).or_insert(next);
+        match self.groups.get_mut(place) {
+            Some(group) => group.fields.push((field, on)),
+            None => self.groups.push(Group { key: field.key(), fields: vec![(field, on)] }),
+        }
+    }
 }
 
 impl<'a> Planner<'a> {
@@ -110,10 +124,11 @@ impl<'a> Planner<'a> {
         for group in collected.groups {
             plan.fields.push(self.field(&group)?);
         }
+        let places = collected.places;
         for (narrow, selections) in collected.narrower {
             let below = self.plan(&selections, narrow)?;
             for field in &below.fields {
-                let same = plan.fields.iter().find(|known| known.key == field.key);
+                let same = places.get(field.key.as_str()).and_then(|place| plan.fields.get(*place));
                 let differs = |known: &&PlannedField| {
                     known.name != field.name || known.arguments != field.arguments
                 };
@@ -149,20 +164,14 @@ impl<'a> Planner<'a> {
                     // What is registered is found by the objects' type, where that is known.
                     let known = self.rules.model.field(on, &field.name);
                     let written_on = if known.is_some() { on } else { written_on };
-                    match collected.groups.iter_mut().find(|group| group.key == field.key()) {
-                        Some(group) => group.fields.push((field, written_on)),
-                        None => collected
-                            .groups
-                            .push(Group { key: field.key(), fields: vec![(field, written_on)] }),
-                    }
+                    collected.add(field, written_on);
                     continue;
                 }
                 Selection::Inline(inline) => {
                     (inline.condition.as_ref().map(|it| it.text.as_str()), &inline.selections)
                 }
                 Selection::Spread(spread) => {
-                    let found = self.document.fragments.iter().find(|it| it.name == spread.name);
-                    let Some(fragment) = found else { continue };
+                    let Some(fragment) = self.fragments.get(spread.name.as_str()) else { continue };
                     (Some(fragment.condition.text.as_str()), &fragment.selections)
                 }
             };
@@ -204,17 +213,16 @@ impl<'a> Planner<'a> {
             return Err(QueryError::new("Query too large"));
         };
         let model = self.model_of(first, on)?;
+        let of_first = LazyCell::new(|| written_arguments(first));
         for (other, other_on) in group.fields.iter().skip(1) {
+            // A fragment that is spread again.
+            if std::ptr::eq(*other, first) {
+                continue;
+            }
             if other.name != first.name {
                 return Err(conflict(group.key, &first.name, &other.name, first.at));
             }
-            let given = |field: &Field| {
-                let mut given: Vec<_> =
-                    field.arguments.iter().map(|it| format!("{}:{}", it.name, it.value)).collect();
-                given.sort();
-                format!("{{{}}}", given.join(","))
-            };
-            let (one, two) = (given(first), given(other));
+            let (one, two) = (of_first.as_str(), written_arguments(other));
             if one != two {
                 let key = group.key;
                 let message = format!("Field '{key}' has an argument conflict: {one} or {two}?");
@@ -268,6 +276,14 @@ impl<'a> Planner<'a> {
             )
         })
     }
+}
+
+/// The arguments of a field as they are compared: whatever their order.
+fn written_arguments(field: &Field) -> String {
+    let mut given: Vec<_> =
+        field.arguments.iter().map(|it| format!("{}:{}", it.name, it.value)).collect();
+    given.sort();
+    format!("{{{}}}", given.join(","))
 }
 
 fn conflict(key: &str, one: &str, two: &str, at: Position) -> QueryError {

@@ -8,7 +8,11 @@ use crate::model::{ArgumentModel, FieldModel, Members, Model, TypeKind, TypeMode
 
 /// Writes a schema.
 pub(crate) fn print(model: &Model) -> String {
-    let mut text = String::from("schema {\n  query: Query\n  mutation: Mutation\n}\n");
+    let mut text = String::from("schema {\n  query: Query\n  mutation: Mutation\n");
+    if let Some(name) = &model.subscription {
+        let _ = writeln!(text, "  subscription: {name}");
+    }
+    text.push_str("}\n");
     let mut directives: Vec<_> = model.directives.iter().collect();
     directives.sort_by_key(|directive| directive.name.clone());
     for directive in directives {

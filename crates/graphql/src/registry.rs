@@ -21,11 +21,31 @@ type Lookup<C> = Box<
 type Mutation<C> =
     Box<dyn Fn(Arguments, Arc<C>) -> BoxFuture<'static, Result<Payload, Failure>> + Send + Sync>;
 
+/// Whether an event is one that a subscription asks for.
+pub(crate) type Interest = Box<dyn Fn(&(dyn Any + Send + Sync)) -> bool + Send + Sync>;
+type Subscribe<C> =
+    Box<dyn Fn(Arguments, Arc<C>) -> BoxFuture<'static, Result<Interest, Failure>> + Send + Sync>;
+type EventValue<C> = Box<
+    dyn Fn(Record, Arguments, Arc<C>) -> BoxFuture<'static, Result<Option<Value>, Failure>>
+        + Send
+        + Sync,
+>;
+
+/// The field of a subscription.
+pub(crate) struct SubscriptionResolver<C> {
+    pub(crate) subscribe: Subscribe<C>,
+    pub(crate) value: EventValue<C>,
+}
+
+/// Makes a context for what follows a change.
+pub(crate) type Renewal<C> = fn(&C) -> C;
+
 /// How a field gets its value.
 pub(crate) enum Resolver<C> {
     Plain(Plain),
     Lookup(Lookup<C>),
     Mutation(Mutation<C>),
+    Subscription(SubscriptionResolver<C>),
     /// Nothing of the kind exists here.
     Unsupported,
 }
@@ -36,12 +56,13 @@ pub(crate) struct FieldEntry<C> {
     pub(crate) once: bool,
     pub(crate) cost: Option<u32>,
     pub(crate) reads_git: bool,
-    pub(crate) ability: Option<&'static str>,
+    /// How many elements a page may hold, where it is not the usual number.
+    pub(crate) page_limit: Option<usize>,
 }
 
 impl<C> Default for FieldEntry<C> {
     fn default() -> Self {
-        Self { resolver: None, once: false, cost: None, reads_git: false, ability: None }
+        Self { resolver: None, once: false, cost: None, reads_git: false, page_limit: None }
     }
 }
 
@@ -55,6 +76,7 @@ pub struct Registry<C> {
     pub(crate) composed: Vec<&'static str>,
     pub(crate) ids: IdClasses,
     pub(crate) version: &'static str,
+    pub(crate) renewal: Option<Renewal<C>>,
     records: HashMap<&'static str, TypeId>,
     pub(crate) mistakes: Vec<String>,
 }
@@ -68,6 +90,7 @@ impl<C: Send + Sync + 'static> Registry<C> {
             composed: Vec::new(),
             ids: IdClasses::new(),
             version: "",
+            renewal: None,
             records: HashMap::new(),
             mistakes: Vec::new(),
         }
@@ -103,6 +126,11 @@ impl<C: Send + Sync + 'static> Registry<C> {
         self.version = version;
     }
 
+    /// How the context of each mutation of a request is made, and of what follows it: without what was read before.
+    pub fn renewal(&mut self, renewal: fn(&C) -> C) {
+        self.renewal = Some(renewal);
+    }
+
     /// The fields of the root.
     pub fn query(&mut self) -> Fields<'_, C, ()> {
         self.object("Query")
@@ -117,6 +145,44 @@ impl<C: Send + Sync + 'static> Registry<C> {
         let resolver =
             Resolver::Mutation(Box::new(move |input, context| resolver(input, context).boxed()));
         self.object::<()>("Mutation").set(name, resolver);
+    }
+}
+
+impl<C: Send + Sync + 'static> Registry<C> {
+    /// A subscription to events of type `E`. `subscribe` is called once: it fails for whoever may not subscribe, and
+    /// answers which events concern the subscription. Of each of these `value` makes the field's value, for the caller
+    /// as they stand then; nothing where they are told nothing.
+    pub fn subscription<E, S, SFut, I, V, VFut>(
+        &mut self,
+        name: &'static str,
+        subscribe: S,
+        value: V,
+    ) where
+        E: Send + Sync + 'static,
+        S: Fn(Arguments, Arc<C>) -> SFut + Send + Sync + 'static,
+        SFut: Future<Output = Result<I, Failure>> + Send + 'static,
+        I: Fn(&E) -> bool + Send + Sync + 'static,
+        V: Fn(Arc<E>, Arguments, Arc<C>) -> VFut + Send + Sync + 'static,
+        VFut: Future<Output = Result<Option<Value>, Failure>> + Send + 'static,
+    {
+        let value = Arc::new(value);
+        let resolver = SubscriptionResolver {
+            subscribe: Box::new(move |arguments, context| {
+                let concerns = subscribe(arguments, context);
+                async move {
+                    let concerns = concerns.await?;
+                    let of_type: Interest =
+                        Box::new(move |event| event.downcast_ref::<E>().is_some_and(&concerns));
+                    Ok(of_type)
+                }
+                .boxed()
+            }),
+            value: Box::new(move |event, arguments, context| match event.downcast::<E>() {
+                Ok(event) => value(event, arguments, context).boxed(),
+                Err(_) => async { Ok(None) }.boxed(),
+            }),
+        };
+        self.object::<()>("Subscription").set(name, Resolver::Subscription(resolver));
     }
 }
 
@@ -181,15 +247,15 @@ impl<C: Send + Sync + 'static, T: Send + Sync + 'static> Fields<'_, C, T> {
         self
     }
 
-    /// A field that reads a repository, which costs one more.
-    pub fn reads_git(self, field: &'static str) -> Self {
-        self.entries.entry(field).or_default().reads_git = true;
+    /// A connection whose pages may hold another number of elements than usual. It costs accordingly.
+    pub fn page_limit(self, field: &'static str, most: usize) -> Self {
+        self.entries.entry(field).or_default().page_limit = Some(most);
         self
     }
 
-    /// The ability that the field asks for, for the table of permissions.
-    pub fn ability(self, field: &'static str, ability: &'static str) -> Self {
-        self.entries.entry(field).or_default().ability = Some(ability);
+    /// A field that reads a repository, which costs one more.
+    pub fn reads_git(self, field: &'static str) -> Self {
+        self.entries.entry(field).or_default().reads_git = true;
         self
     }
 }

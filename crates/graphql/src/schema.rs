@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use juniper::{
-    EmptySubscription, IntrospectionFormat, RootNode, ValidatedOperation, Variables as NoVariables,
-};
+use juniper::{IntrospectionFormat, RootNode, ValidatedOperation, Variables as NoVariables};
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
     arguments::Cost,
+    directives,
     document::{Directive, Document, Literal, Operation, OperationKind, Selection},
     engine::{Engine, Resolvers},
     error::QueryError,
     execute::{Execution, Info, Node},
     failure::Failure,
-    model::{MUTATION, Model, QUERY},
+    model::{MUTATION, Model, QUERY, SUBSCRIPTION},
     parse::parse,
     plan::{Plan, plan},
     print::print,
@@ -22,17 +21,22 @@ use crate::{
     request::{Limits, Mutations, Outcome, Request, Response},
     score::exceeded,
     validate::validate,
+    value::Value,
     write::write,
 };
 
 /// How many characters the queries of a request may have, all together.
 const LONGEST: usize = 10_000;
 
+/// What is said of a subscription where nothing can be sent later.
+const NO_STREAM: &str = "Subscriptions are answered over WebSocket and as Server-Sent Events \
+                         (`Accept: text/event-stream`)";
+
 /// Limits of juniper's own, wider than those of plans.
 const DEEPEST: usize = 500;
 const MOST: usize = 1_000_000;
 
-type Root<C> = RootNode<Node<C>, Node<C>, EmptySubscription<Execution<C>>>;
+type Root<C> = RootNode<Node<C>, Node<C>, Node<C>>;
 
 /// A schema with its resolvers.
 pub struct Schema<C: Send + Sync + 'static> {
@@ -53,38 +57,47 @@ impl<C: Send + Sync + 'static> Registry<C> {
 }
 
 /// One of the two forms of a schema.
-struct Form<C: Send + Sync + 'static> {
-    engine: Arc<Engine<C>>,
-    root: Root<C>,
+pub(crate) struct Form<C: Send + Sync + 'static> {
+    pub(crate) engine: Arc<Engine<C>>,
+    pub(crate) root: Root<C>,
+    /// Begins with the type of subscriptions, whose field is a query's then.
+    events: Root<C>,
 }
 
 impl<C: Send + Sync + 'static> Form<C> {
     fn new(engine: Engine<C>) -> Self {
         let engine = Arc::new(engine);
-        let info = |name: &'static str| Info { engine: engine.clone(), name: name.into() };
-        let root = RootNode::new_with_info(
-            Node::root(QUERY),
-            Node::root(MUTATION),
-            EmptySubscription::new(),
-            info(QUERY),
-            info(MUTATION),
-            (),
-        );
-        // Plans are within narrower limits; what juniper gets of them must not be refused for its size.
-        let root = root.limit_depth(DEEPEST).limit_tokens(MOST).limit_fields(MOST);
-        Self { engine, root }
+        let root = |first: &'static str| {
+            let info = |name: &'static str| Info {
+                engine: engine.clone(),
+                name: name.into(),
+                is_root: name == first,
+            };
+            let root = RootNode::new_with_info(
+                Node::root(first),
+                Node::root(MUTATION),
+                Node::root(SUBSCRIPTION),
+                info(first),
+                info(MUTATION),
+                info(SUBSCRIPTION),
+            );
+            // Plans are within narrower limits; what juniper gets of them must not be refused for its size.
+            root.limit_depth(DEEPEST).limit_tokens(MOST).limit_fields(MOST)
+        };
+        let (root, events) = (root(QUERY), root(SUBSCRIPTION));
+        Self { engine, root, events }
     }
 }
 
 /// A query that may be executed.
-struct OperationPlan {
-    kind: OperationKind,
-    plan: Plan,
-    score: u32,
+pub(crate) struct OperationPlan {
+    pub(crate) kind: OperationKind,
+    pub(crate) plan: Plan,
+    pub(crate) score: u32,
 }
 
 /// Why a query is not executed.
-enum Refusal {
+pub(crate) enum Refusal {
     /// The whole request is turned down.
     Whole(Response),
     Errors(Vec<QueryError>),
@@ -104,13 +117,16 @@ impl<C: Send + Sync + 'static> Schema<C> {
         if whole.model.mutation.is_none() {
             mistakes.push(format!("there is no type {MUTATION}"));
         }
+        if whole.model.subscription.is_none() {
+            mistakes.push(format!("there is no type {SUBSCRIPTION}"));
+        }
         match mistakes.is_empty() {
             true => Ok(Self { whole: Form::new(whole), current: Form::new(current) }),
             false => Err(mistakes),
         }
     }
 
-    fn form(&self, limits: &Limits) -> &Form<C> {
+    pub(crate) fn form(&self, limits: &Limits) -> &Form<C> {
         if limits.without_deprecated { &self.current } else { &self.whole }
     }
 
@@ -142,7 +158,9 @@ impl<C: Send + Sync + 'static> Schema<C> {
         let scores = prepared.iter().flatten().map(|prepared| prepared.score);
         let too_much = exceeded(scores.fold(0, u32::saturating_add), limits.complexity);
         let mut answers = Vec::with_capacity(prepared.len());
+        let mut context = context;
         for prepared in prepared {
+            let is_change = matches!(&prepared, Ok(it) if it.kind == OperationKind::Mutation);
             let answer = match (prepared, &too_much) {
                 (Ok(_), Some(refusal)) => {
                     Response::from(Refusal::Errors(vec![QueryError::new(refusal.as_str())]))
@@ -154,6 +172,10 @@ impl<C: Send + Sync + 'static> Schema<C> {
                 return answer;
             }
             answers.push(answer.body);
+            if is_change {
+                // What was read before the change is not what the next query asks for.
+                context = form.engine.registered.renewed(&context);
+            }
         }
         Response { outcome: Outcome::Answered, body: answers.into() }
     }
@@ -167,7 +189,11 @@ impl<C: Send + Sync + 'static> Schema<C> {
     pub fn introspection(&self) -> Json {
         let execution = Execution::new(None, Vec::new(), Cost::default());
         match juniper::introspect(&self.whole.root, &execution, IntrospectionFormat::All) {
-            Ok((data, _)) => json!({ "data": execution.json(data) }),
+            Ok((data, _)) => {
+                let mut data = execution.json(data);
+                directives::add_all(&self.whole.engine.model, &mut data);
+                json!({ "data": data })
+            }
             Err(cause) => json!({ "errors": [{ "message": cause.to_string() }] }),
         }
     }
@@ -176,14 +202,9 @@ impl<C: Send + Sync + 'static> Schema<C> {
     pub fn unsupported(&self) -> Vec<String> {
         self.whole.engine.unsupported()
     }
-
-    /// The fields that ask for abilities, as `Type.field`, each with the ability's name.
-    pub fn abilities(&self) -> Vec<(String, &'static str)> {
-        self.whole.engine.abilities()
-    }
 }
 
-fn ensure_short(requests: &[Request]) -> Result<(), Response> {
+pub(crate) fn ensure_short(requests: &[Request]) -> Result<(), Response> {
     let length: usize = requests.iter().map(|request| request.query.chars().count()).sum();
     match length > LONGEST {
         true => Err(Response::refusal(Outcome::Unprocessable, "Query too large")),
@@ -192,7 +213,11 @@ fn ensure_short(requests: &[Request]) -> Result<(), Response> {
 }
 
 impl<C: Send + Sync + 'static> Form<C> {
-    fn prepare(&self, request: &Request, limits: &Limits) -> Result<OperationPlan, Refusal> {
+    pub(crate) fn prepare(
+        &self,
+        request: &Request,
+        limits: &Limits,
+    ) -> Result<OperationPlan, Refusal> {
         let mut document = parse(&request.query).map_err(|error| Refusal::Errors(vec![error]))?;
         let version = &self.engine.registered.version;
         for operation in &mut document.operations {
@@ -215,7 +240,8 @@ impl<C: Send + Sync + 'static> Form<C> {
             .map_err(Refusal::Errors)?;
         let root = match operation.kind {
             OperationKind::Mutation => MUTATION,
-            _ => QUERY,
+            OperationKind::Subscription => SUBSCRIPTION,
+            OperationKind::Query => QUERY,
         };
         let Some(root) = self.engine.model.find(root) else {
             return Err(Refusal::Errors(vec![QueryError::new("Schema is not configured")]));
@@ -229,46 +255,86 @@ impl<C: Send + Sync + 'static> Form<C> {
         }
     }
 
-    async fn run(&self, prepared: OperationPlan, context: Arc<C>, limits: &Limits) -> Response {
+    pub(crate) async fn run(
+        &self,
+        prepared: OperationPlan,
+        context: Arc<C>,
+        limits: &Limits,
+    ) -> Response {
         let OperationPlan { kind, plan, score } = prepared;
+        if kind == OperationKind::Subscription {
+            return Refusal::Errors(vec![QueryError::new(NO_STREAM)]).into();
+        }
         if plan.fields.is_empty() {
             return Response { outcome: Outcome::Answered, body: json!({ "data": {} }) };
         }
-        let written = write(&self.engine.model, kind, &plan);
         let cost = Cost { score, limit: limits.complexity };
+        if kind == OperationKind::Mutation {
+            return self.run_serially(plan, cost, context, limits).await;
+        }
+        let written = write(&self.engine.model, kind, &plan);
         let execution = Execution::new(Some(context), written.lines, cost);
-        let operation = match ValidatedOperation::new(&written.text, None, &self.root) {
-            Ok(operation) => operation,
-            Err(cause) => {
-                // Fields of different types with one name, which only juniper compares.
-                tracing::debug!(error = %cause, "juniper refused a query");
-                return Refusal::Errors(vec![QueryError::new(cause.to_string())]).into();
-            }
-        };
-        let variables = NoVariables::new();
-        let work = operation.execute(&variables, &execution);
-        let done = match tokio::time::timeout(limits.time, Box::pin(work)).await {
-            Err(_) => return failed(Outcome::TimedOut),
-            Ok(done) => done,
-        };
-        if let Some(outcome) = execution.outcome() {
-            return failed(outcome);
+        let mut answer = answer(&self.root, &written.text, execution, limits).await;
+        if let Some(data) = answer.body.get_mut("data") {
+            directives::add_selected(&self.engine.model, &plan, data);
         }
-        let (data, errors) = match done {
-            Ok(done) => done,
-            Err(cause) => {
-                tracing::error!(error = %cause, "a query could not be executed");
-                return failed(Outcome::Failed);
-            }
-        };
-        let mut body = Map::new();
-        body.insert("data".to_owned(), execution.json(data));
-        if !errors.is_empty() {
-            let errors = errors.into_iter().map(|error| field_error(&execution, &error));
-            body.insert("errors".to_owned(), errors.collect());
-        }
-        Response { outcome: Outcome::Answered, body: Json::Object(body) }
+        answer
     }
+
+    /// The answer to an event, of which the field of a subscription got its value.
+    pub(crate) async fn answer_event(
+        &self,
+        prepared: &OperationPlan,
+        value: Result<Value, Failure>,
+        context: Arc<C>,
+        limits: &Limits,
+    ) -> Response {
+        let written = write(&self.engine.model, OperationKind::Query, &prepared.plan);
+        let cost = Cost { score: prepared.score, limit: limits.complexity };
+        let execution = Execution::new(Some(context), written.lines, cost);
+        let execution = execution.with_event_value(value);
+        answer(&self.events, &written.text, execution, limits).await
+    }
+}
+
+/// Executes a document of juniper's.
+pub(crate) async fn answer<C: Send + Sync + 'static>(
+    root: &Root<C>,
+    text: &str,
+    execution: Execution<C>,
+    limits: &Limits,
+) -> Response {
+    let operation = match ValidatedOperation::new(text, None, root) {
+        Ok(operation) => operation,
+        Err(cause) => {
+            // Fields of different types with one name, which only juniper compares.
+            tracing::debug!(error = %cause, "juniper refused a query");
+            return Refusal::Errors(vec![QueryError::new(cause.to_string())]).into();
+        }
+    };
+    let variables = NoVariables::new();
+    let work = operation.execute(&variables, &execution);
+    let done = match tokio::time::timeout(limits.time, Box::pin(work)).await {
+        Err(_) => return failed(Outcome::TimedOut),
+        Ok(done) => done,
+    };
+    if let Some(outcome) = execution.outcome() {
+        return failed(outcome);
+    }
+    let (data, errors) = match done {
+        Ok(done) => done,
+        Err(cause) => {
+            tracing::error!(error = %cause, "a query could not be executed");
+            return failed(Outcome::Failed);
+        }
+    };
+    let mut body = Map::new();
+    body.insert("data".to_owned(), execution.json(data));
+    if !errors.is_empty() {
+        let errors = errors.into_iter().map(|error| field_error(&execution, &error));
+        body.insert("errors".to_owned(), errors.collect());
+    }
+    Response { outcome: Outcome::Answered, body: Json::Object(body) }
 }
 
 fn field_error<C>(

@@ -58,8 +58,9 @@ impl<C> Engine<C> {
             Some((_, Input::Int(size))) => u64::try_from(*size).ok(),
             _ => None,
         };
-        let most = u64::try_from(PAGE_LIMIT).unwrap_or(u64::MAX);
-        let size = size("first").or(size("last")).unwrap_or(most).min(most);
+        let usual = u64::try_from(PAGE_LIMIT).unwrap_or(u64::MAX);
+        let most = entry.page_limit.and_then(|most| u64::try_from(most).ok()).unwrap_or(usual);
+        let size = size("first").or(size("last")).unwrap_or(usual).min(most);
         let score = u64::from(score);
         u32::try_from(score + score * size / 100).unwrap_or(u32::MAX)
     }

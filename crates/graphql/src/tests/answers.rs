@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::{Library, ask, built, data, limits, now, query, respond};
 use crate::{Limits, Mutations, Outcome};
@@ -74,22 +74,41 @@ fn what_does_not_exist_here_is_nothing() {
 
 #[test]
 fn texts_and_numbers_of_any_size_come_through() {
-    let data = data("{ shelf { raw } echo(text: \"\\u00000 \\ud83d\\ude00\") }");
+    let data = data("{ shelf { raw } echo(text: \"0 \\ud83d\\ude00\") }");
     assert_eq!(data["shelf"][0]["raw"], json!({ "n": 9_999_999_999_i64 }));
-    assert_eq!(data["echo"], "\u{0}0 \u{1f600}");
+    assert_eq!(data["echo"], "0 \u{1f600}");
 }
 
 #[test]
 fn mutations_run_one_after_the_other() {
     let data = data(
-        "mutation { a: note(input: {text: \"a\", clientMutationId: \"x\"}) { notes errors clientMutationId } \
+        "mutation { a: note(input: {text: \"slow\", clientMutationId: \"x\"}) { notes errors clientMutationId } \
          b: note(input: {text: \"b\"}) { notes clientMutationId } }",
     );
     let expected = json!({
-        "a": { "notes": ["a"], "errors": [], "clientMutationId": "x" },
-        "b": { "notes": ["a", "b"], "clientMutationId": null },
+        "a": { "notes": ["slow"], "errors": [], "clientMutationId": "x" },
+        "b": { "notes": ["slow", "b"], "clientMutationId": null },
     });
     assert_eq!(data, expected);
+}
+
+#[test]
+fn a_mutation_knows_nothing_that_was_read_before_it() {
+    let note = |text: &str| format!("note(input: {{ text: \"{text}\" }}) {{ renewals }}");
+    let data = data(&format!("mutation {{ a: {} b: {} }}", note("a"), note("b")));
+    assert_eq!(data, json!({ "a": { "renewals": 1 }, "b": { "renewals": 1 } }));
+}
+
+#[test]
+fn errors_of_mutations_tell_which_one_failed() {
+    let text = "mutation { a: note(input: {text: \"a\"}) { renewals } \
+                b: refused(input: {}) { errors } c: note(input: {text: \"c\"}) { notes } }";
+    let answer = ask(text);
+    assert_eq!(answer["data"]["b"], Json::Null);
+    assert_eq!(answer["data"]["c"]["notes"], json!(["a", "c"]));
+    let errors = answer["errors"].as_array().expect("errors");
+    assert_eq!((errors.len(), &errors[0]["path"]), (1, &json!(["b"])));
+    assert_eq!(errors[0]["locations"], json!([{ "line": 1, "column": 53 }]));
 }
 
 #[test]

@@ -75,6 +75,17 @@ fn huge_numbers_are_refused() {
 }
 
 #[test]
+fn texts_with_zero_bytes_are_refused() {
+    let said = message("{ echo(text: \"a\\u0000\") }");
+    assert!(said.starts_with("Argument 'text' on Field 'echo' has an invalid value"), "{said}");
+    let mut request = query("query q($t: String!) { echo(text: $t) }");
+    request.variables = serde_json::json!({ "t": "a\0" });
+    let answer = respond(request, limits());
+    let said = answer.body["errors"][0]["message"].as_str().unwrap_or_default();
+    assert!(said.starts_with("Variable $t of type String! was provided invalid value"), "{said}");
+}
+
+#[test]
 fn the_schema_cannot_be_asked_for_over_and_over() {
     let mut text = String::from("{");
     for number in 0..150 {

@@ -100,3 +100,17 @@ fn a_query_ends_when_its_time_is_up() {
     let answer = respond(query("{ slow }"), limits);
     assert_eq!(answer.outcome, Outcome::TimedOut);
 }
+
+#[test]
+fn longer_pages_than_usual_cost_accordingly() {
+    let score = |arguments: &str| {
+        let text =
+            format!("{{ shelf {{ author {{ books{arguments} {{ count }} }} }} cost {{ score }} }}");
+        data(&text)["cost"]["score"].clone()
+    };
+    let usual = score("");
+    assert_eq!(score("(first: 100)"), usual);
+    // The connection and its count, once more for each hundred.
+    assert_eq!(score("(first: 500)"), json!(usual.as_u64().map(|usual| usual + 4 * 2)));
+    assert_eq!(score("(first: 9000)"), score("(first: 500)"));
+}

@@ -6,6 +6,7 @@ mod limits;
 mod lists;
 mod refusals;
 mod schema;
+mod subscriptions;
 mod variables;
 
 use std::{
@@ -31,7 +32,9 @@ const SDL: &str = include_str!("books.graphql");
 pub(super) struct Library {
     /// How often authors were looked up.
     pub(super) lookups: AtomicUsize,
-    pub(super) notes: std::sync::Mutex<Vec<String>>,
+    pub(super) notes: Arc<std::sync::Mutex<Vec<String>>>,
+    /// How many changes came before.
+    renewals: usize,
 }
 
 pub(super) struct Book {
@@ -64,6 +67,11 @@ pub(super) fn registry() -> Registry<Library> {
     let mut registry = Registry::<Library>::new(&[SDL]);
     registry.ids(&[("BookID", &["Book"])]);
     registry.version("15.7.0");
+    registry.renewal(|library| Library {
+        notes: library.notes.clone(),
+        renewals: library.renewals + 1,
+        ..Library::default()
+    });
     registry.composed(&["Cost", "Crash"]);
     registry
         .query()
@@ -133,18 +141,25 @@ pub(super) fn registry() -> Registry<Library> {
         .object::<Person>("Person")
         .plain("name", |person| person.name.into())
         .lookup("books", |_, arguments, _| async move {
-            Ok(Connection::of_list(&arguments.page()?, books()).into())
-        });
+            Ok(Connection::of_list(&arguments.page_up_to(500)?, books()).into())
+        })
+        .page_limit("books", 500);
     registry.mutation("note", |input, library| async move {
         let text = input.text("text")?;
         if text.is_empty() {
             return Ok(Payload::errors(vec!["Text can't be blank".to_owned()]));
         }
+        // Longer texts take longer.
+        for _ in 0..text.len() {
+            tokio::task::yield_now().await;
+        }
         let mut notes = library.notes.lock().map_err(|_cause| Failure::Timeout)?;
         notes.push(text);
-        Ok(Payload::new().field("notes", notes.clone()))
+        Ok(Payload::new().field("notes", notes.clone()).field("renewals", library.renewals))
     });
     registry.mutation("limited", |_, _| async move { Err(Failure::TooManyRequests) });
+    registry.mutation("refused", |_, _| async move { Err(Failure::NotFoundOrForbidden) });
+    subscriptions::register(&mut registry);
     registry
 }
 

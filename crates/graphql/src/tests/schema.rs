@@ -79,3 +79,31 @@ fn the_question_of_tools_is_within_the_limits() {
         |answer: &serde_json::Value| answer["data"]["__schema"]["types"].as_array().map(Vec::len);
     assert_eq!(count(&answer), count(&of_tools));
 }
+
+#[test]
+fn directives_of_the_schema_are_told_beside_those_of_the_language() {
+    let data = data(
+        "{ s: __schema { all: directives { __typename name locations isRepeatable \
+         args { __typename n: name defaultValue type { kind name ofType { kind name } } } } } }",
+    );
+    let all = data["s"]["all"].as_array().expect("directives");
+    let kind = json!({ "kind": "NON_NULL", "name": null, "ofType": { "kind": "SCALAR", "name": "String" } });
+    let argument = json!({
+        "__typename": "__InputValue", "n": "version", "defaultValue": null, "type": kind,
+    });
+    let expected = json!({
+        "__typename": "__Directive", "name": "gl_introduced", "locations": ["FIELD"],
+        "isRepeatable": false, "args": [argument],
+    });
+    assert_eq!(all.last(), Some(&expected));
+    assert!(all.iter().any(|directive| directive["name"] == "include"), "{all:?}");
+
+    let of_tools = built().introspection();
+    let told = of_tools["data"]["__schema"]["directives"].as_array().expect("directives");
+    let (own, other) = (told.last().expect("one"), told.first().expect("one"));
+    assert_eq!(own["name"], "gl_introduced");
+    let names = |of: &serde_json::Value| {
+        of.as_object().map(|fields| fields.keys().cloned().collect::<Vec<_>>())
+    };
+    assert_eq!(names(own), names(other));
+}

@@ -139,12 +139,17 @@ fn files_stand_for_their_variables() {
     let uploads = HashMap::from([("f".to_owned(), Arc::new(upload))]);
     let mut registry = crate::Registry::<super::Library>::new(&[
         "scalar Upload type Query { size(file: Upload!): Int } type Mutation { x(input: X): P } \
-         input X { a: Int } type P { errors: [String!]! }",
+         type Subscription { s: Int } input X { a: Int } type P { errors: [String!]! }",
     ]);
     registry.query().lookup("size", |_, arguments, _| async move {
         Ok(arguments.upload("file").map(|upload| upload.content.len()).into())
     });
     registry.mutation("x", |_, _| async { Ok(crate::Payload::new()) });
+    registry.subscription(
+        "s",
+        |_, _| async { Ok(|(): &()| true) },
+        |_: Arc<()>, _, _| async { Ok(Some(1.into())) },
+    );
     let schema = registry.build().expect("a schema");
     let text = "query q($f: Upload!) { size(file: $f) }";
     let request = Request { variables: json!({ "f": null }), uploads, ..query(text) };

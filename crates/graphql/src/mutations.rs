@@ -1,0 +1,68 @@
+//! Mutations: the fields of one are executed one after the other, each with a context of its own, so that it sees what
+//! the former ones changed.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::{
+    arguments::Cost,
+    document::OperationKind,
+    execute::Execution,
+    plan::Plan,
+    request::{Limits, Outcome, Response},
+    schema::{Form, answer},
+    write::write,
+};
+
+impl<C: Send + Sync + 'static> Form<C> {
+    /// Executes a mutation. What decides over one of its fields as a request decides over all.
+    pub(crate) async fn run_serially(
+        &self,
+        plan: Plan,
+        cost: Cost,
+        context: Arc<C>,
+        limits: &Limits,
+    ) -> Response {
+        let (mut data, mut errors) = (Map::new(), Vec::new());
+        let mut once = Arc::default();
+        let end = tokio::time::Instant::now() + limits.time;
+        for field in plan.fields {
+            let single = Plan { fields: vec![field], narrower: Vec::new() };
+            let written = write(&self.engine.model, OperationKind::Mutation, &single);
+            let context = self.engine.registered.renewed(&context);
+            let execution = Execution::new(Some(context), written.lines, cost).with_once(&once);
+            once = execution.once.clone();
+            let time = end.saturating_duration_since(tokio::time::Instant::now());
+            let limits = Limits { time, ..limits.clone() };
+            let answer = answer(&self.root, &written.text, execution, &limits).await;
+            if answer.outcome != Outcome::Answered {
+                return answer;
+            }
+            if let Some(refusal) = merge(answer.body, &mut data, &mut errors) {
+                return Response { outcome: Outcome::Answered, body: refusal };
+            }
+        }
+        let mut body = Map::from_iter([("data".to_owned(), Json::Object(data))]);
+        if !errors.is_empty() {
+            body.insert("errors".to_owned(), errors.into());
+        }
+        Response { outcome: Outcome::Answered, body: Json::Object(body) }
+    }
+}
+
+/// Adds the answer of a field; gives back one that has no data to add.
+fn merge(body: Json, data: &mut Map<String, Json>, errors: &mut Vec<Json>) -> Option<Json> {
+    let Json::Object(mut body) = body else { return Some(body) };
+    if let Some(Json::Array(more)) = body.remove("errors") {
+        errors.extend(more);
+    }
+    match body.remove("data") {
+        Some(Json::Object(fields)) => {
+            data.extend(fields);
+            None
+        }
+        Some(_) => Some(json!({ "data": null, "errors": errors })),
+        None => Some(json!({ "errors": errors })),
+    }
+}

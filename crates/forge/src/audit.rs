@@ -6,6 +6,7 @@ use admin::audit::{AuditStore as _, Entity, NewAuditEvent};
 use db::Tx;
 use kernel::{
     AccessLevel, Result,
+    audit::{AuditPlace, AuditRecord},
     event::Event,
     ids::{ProjectId, UserId},
 };
@@ -54,12 +55,69 @@ pub(crate) fn heard(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     if let Some(fact) = fact.downcast_ref() {
         return of_application(tx, fact);
     }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_record(tx, fact);
+    }
     match fact.downcast_ref() {
-        Some(project::event::Event::ProjectCreated { project, creator, .. }) => {
+        Some(fact) => of_project(tx, fact),
+        None => Ok(()),
+    }
+}
+
+fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
+    use project::event::Event as Fact;
+    let message = |text: &str| json!({ "custom_message": text });
+    match fact {
+        Fact::ProjectCreated { project, creator, .. } => {
             let entry = Entry::new("project_created", json!({ "add": "project" }));
             entry.of_project(tx, *project, Some(*creator))
         }
-        _ => Ok(()),
+        Fact::ProjectMoved { project, old_path, transferred: true } => {
+            let to = tx.find_project(*project)?.map(|project| project.full_path);
+            let change = json!({ "change": "namespace", "from": old_path, "to": to });
+            Entry::new("project_transferred", change).of_project(tx, *project, None)
+        }
+        Fact::ProjectDeletionMarked { project, user } => {
+            let entry =
+                Entry::new("project_deletion_marked", message("Project marked for deletion"));
+            entry.of_project(tx, *project, *user)
+        }
+        Fact::ProjectRestored { project, user } => {
+            let entry = Entry::new("project_restored", message("Project restored"));
+            entry.of_project(tx, *project, *user)
+        }
+        Fact::ProjectDestroyed { project, record } => {
+            let entry = Entry::new("project_destroyed", json!({ "remove": "project" }));
+            let called = (record.name.as_str(), record.full_path.as_str());
+            entry.write(tx, Entity::Project(*project), called, None)
+        }
+        Fact::ProjectMoved { .. }
+        | Fact::ApprovalsRequired { .. }
+        | Fact::NetworkLeft { .. }
+        | Fact::ProjectUpdated { .. } => Ok(()),
+    }
+}
+
+/// What a domain tells in so many words.
+fn of_record(tx: &mut Tx<'_>, fact: &AuditRecord) -> Result<()> {
+    let details =
+        fact.details.iter().map(|(name, value)| ((*name).to_owned(), value.clone().into()));
+    let target =
+        Target { kind: fact.target_type, id: fact.target_id, name: fact.target_name.clone() };
+    let entry = Entry::new(fact.name, Value::Object(details.collect())).about(target);
+    match fact.place {
+        AuditPlace::Instance => {
+            entry.write(tx, Entity::Instance, ("Instance", "gitlab_instance"), None)
+        }
+        AuditPlace::Project(project) => entry.of_project(tx, project, None),
+        AuditPlace::Group(group) => {
+            let Some(group) = tx.find_namespace(group)? else { return Ok(()) };
+            entry.of_group(tx, &(&group).into(), None)
+        }
+        AuditPlace::User(user) => {
+            let Some(user) = tx.find_user(user)? else { return Ok(()) };
+            entry.of_person(tx, &(&user).into(), None)
+        }
     }
 }
 
@@ -112,6 +170,8 @@ impl Entry {
         (name, path): (&str, &str),
         author: Option<UserId>,
     ) -> Result<()> {
+        let origin = tx.origin;
+        let author = author.or(origin.user);
         let found = author.map(|id| tx.find_user(id)).transpose()?.flatten();
         let (author_name, email) =
             found.map_or((UNKNOWN.to_owned(), Value::Null), |user| (user.name, user.email.into()));
@@ -124,6 +184,9 @@ impl Entry {
             Value::Object(details) => details,
             _ => Map::new(),
         };
+        if let Some(address) = origin.address {
+            details.insert("ip_address".to_owned(), address.to_string().into());
+        }
         details.insert("author_name".to_owned(), author_name.clone().into());
         details.insert("author_email".to_owned(), email);
         details.insert("target_id".to_owned(), target.id.into());

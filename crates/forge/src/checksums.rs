@@ -5,8 +5,10 @@
 //! first, so that a turn goes on where the last one ended. What was there before checksums were kept is due at once:
 //! the first check of it writes the checksum down.
 
+mod acceptance;
 mod files;
 mod ledger;
+mod pace;
 mod repositories;
 
 use kernel::Result;
@@ -16,14 +18,16 @@ use worker::Job;
 
 use crate::Forge;
 
+pub use acceptance::{accept_refs, has_other_refs};
 pub(crate) use ledger::FileLedger;
+use pace::Pace;
 
 /// The kinds of stored files, as their folders are called; large files have [`repo::lfs::KIND`].
 pub(crate) const ARTIFACTS: &str = "artifacts";
 pub(crate) const UPLOADS: &str = "uploads";
 pub(crate) const AVATARS: &str = "avatars";
 
-/// So long a check that found nothing wrong holds.
+/// So long a check that found nothing wrong holds, where no node says otherwise.
 pub(crate) const GOOD_FOR: Duration = Duration::days(7);
 /// So long after a failure it is looked again.
 const AGAIN_AFTER: Duration = Duration::hours(1);
@@ -45,7 +49,12 @@ impl Job for CheckChecksums {
 }
 
 pub(crate) async fn check(forge: Forge, _: CheckChecksums) -> Result<()> {
-    files::find(&forge).await?;
-    repositories::check_due(&forge).await?;
-    files::check_due(&forge).await
+    let pace = Pace::of(&forge).await?;
+    pace.hasten(&forge).await?;
+    files::find(&forge, pace).await?;
+    if pace.at_once > 0 {
+        repositories::check_due(&forge, pace).await?;
+        files::check_due(&forge, pace).await?;
+    }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::{
     any::Any,
+    collections::{BTreeSet, HashMap},
     fmt,
     ops::Deref,
     path::{Path, PathBuf},
@@ -15,7 +16,10 @@ use objects::Objects;
 use org::settings::Settings;
 use repo::{
     commit::{Answers, Writer},
-    git::{Git, GitError, Reader, RepoPath, Repositories, Storage, Wiki, refs::RefMove},
+    git::{
+        CommitInfo, Git, GitError, Oid, Reader, RepoPath, Repositories, Storage, Wiki,
+        refs::RefMove,
+    },
     lfs::LfsFiles,
     merge::Checks,
     ports::{AfterPush, ForkPushBranches, People},
@@ -170,6 +174,35 @@ impl Forge {
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.git_read_at(self.storage.repository(project), work).await
+    }
+
+    /// Commits that records of other things name. What is gone is left out, and all where there is no repository.
+    pub async fn shared_commits(
+        &self,
+        project: ProjectId,
+        ids: BTreeSet<Oid>,
+    ) -> Result<HashMap<Oid, Arc<CommitInfo>>> {
+        let path = self.storage.repository(project);
+        let (mut found, mut others) = (HashMap::with_capacity(ids.len()), Vec::new());
+        for id in ids {
+            match self.repositories.known_commit(&path, id) {
+                Some(commit) => drop(found.insert(id, commit)),
+                None => others.push(id),
+            }
+        }
+        if others.is_empty() {
+            return Ok(found);
+        }
+        let read = self.git_read_at(path, move |reader| {
+            for id in others {
+                found.extend(reader.shared_commit(id)?.map(|commit| (id, commit)));
+            }
+            Ok(found)
+        });
+        match read.await {
+            Err(gone) if gone.is_not_found("Repository") => Ok(HashMap::new()),
+            found => found,
+        }
     }
 
     /// As [`git_read`](Self::git_read), for a wiki; nothing while nobody has written to it.

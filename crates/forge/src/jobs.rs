@@ -1,5 +1,6 @@
 //! Who does which background work, and when it is asked for.
 
+use admin::archive::RemoveArchives;
 use ci::schedule::runs::RunDueSchedules;
 use kernel::Result;
 use org::{
@@ -16,7 +17,7 @@ use time::{Duration, macros::time};
 use worker::Worker;
 
 use crate::{
-    Forge,
+    Forge, archive,
     checksums::{self, CheckChecksums},
     deployment::{self, SweepEnvironments},
     files::sizes::CountUploads,
@@ -113,6 +114,11 @@ fn with_pipelines(worker: Worker<Forge>) -> Worker<Forge> {
         .on(exports::remove)
         .on(imports::import)
         .on(import::run)
+        .on(archive::export::write)
+        .on(archive::export::remove)
+        .on(archive::import::read)
+        .on(archive::transfer::fetch)
+        .every(Duration::minutes(15), RemoveArchives {})
         .every(Duration::minutes(5), RemoveExports {})
         .on(pipeline::drop_stale_jobs)
         .every(Duration::hours(1), DropStaleJobs {})

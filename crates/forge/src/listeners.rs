@@ -14,7 +14,7 @@ use kernel::{
 };
 use org::{
     hierarchy::group_chain,
-    project::{self, push::PushRecord, settings::SettingsStore as _, statistics::StatisticsStore},
+    project::{self, push::PushRecord, settings::SettingsStore as _},
     settings::store::SettingsStore as _,
 };
 use repo::{jobs::MaintainRepository, push_rule};
@@ -123,7 +123,9 @@ fn of_repository(tx: &mut Tx<'_>, vault: &Vault, fact: &repo::Event) -> Result<(
             let later = tx.now.plus(AFTER_PUSH);
             tx.enqueue_at(&MaintainRepository { project: *project }, later)
         }
-        repo::Event::LfsChanged { project, bytes } => tx.save_lfs_size(*project, *bytes),
+        repo::Event::LfsChanged { project, bytes } => {
+            org::project::size_limit::note_lfs_size(tx, *project, *bytes)
+        }
         repo::Event::WikiChanged { project, group, .. } => {
             if let Some(project) = project {
                 org::project::push::record_activity(tx, *project)?;
@@ -223,6 +225,8 @@ fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
         }
         project::event::Event::ProjectUpdated { .. }
         | project::event::Event::ProjectMoved { .. }
+        | project::event::Event::ProjectDeletionMarked { .. }
+        | project::event::Event::ProjectRestored { .. }
         | project::event::Event::ProjectDestroyed { .. } => Ok(()),
     }
 }

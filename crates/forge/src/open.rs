@@ -70,49 +70,33 @@ pub struct Settings {
 
 impl Forge {
     /// Opens the database and the data folder, both made when they are not there.
-    #[expect(clippy::too_many_lines, reason = "one step after the other")]
     pub fn open(settings: &Settings, clock: Arc<Clock>, git: Git) -> Result<Self> {
-        let db = Database::open(&settings.database, clock)?;
-        let urls = Urls::new(&settings.external_url);
-        let access_changes = Arc::new(AtomicU64::new(0));
-        let key = ServerKey::open(&settings.data)?;
-        let vault = Arc::new(vault::open(&db, &settings.data, &key)?);
-        outbox::follow_server(&db)?;
-        let contents = Contents::open(settings, &db)?;
-        let bell = Arc::new(JobNotifier::default());
-        let followers = LogFollowers::default();
-        let wake = Arc::new(Notify::new());
-        let announcer = Announcer::new(&urls, &vault, &wake);
-        let heard = ListenerContext::new(&urls, &vault, &access_changes, &bell, &followers);
-        listen(&db, heard, announcer);
-        org::access::follow_rules(&db)?;
-        let set = Arc::new(db.read_blocking(|tx| tx.settings())?);
+        let foundation = Foundation::open(settings, clock)?;
+        let contents = Contents::open(settings, &foundation.db)?;
+        let listening = Listening::install(&foundation)?;
+        let stored = Arc::new(foundation.db.read_blocking(|tx| tx.settings())?);
         let mailer = Mailer::open(settings.mail.as_ref())?;
-        let services = Arc::new_cyclic(|services| Services {
-            db,
+        let forge = Self(Arc::new_cyclic(|services| Services {
             storage: Storage::new(&settings.data),
             lfs: contents.lfs,
             git,
             journal: Journal::default(),
-            people: Arc::new(Accounts { urls: urls.clone() }),
+            people: Arc::new(Accounts { urls: foundation.urls.clone() }),
             lending: Arc::new(Collaboration),
             repositories: Repositories::default(),
             aftermath: Arc::new(Follower(Weak::clone(services))),
             checks: Checks::default(),
             answers: Answers::default(),
-            urls,
             revision: settings.revision.clone(),
             mailer,
             roots: settings.roots.clone(),
             outbound: client(settings),
-            courier: Arc::new(courier(settings, wake)),
+            courier: Arc::new(courier(settings, listening.wake)),
             imports: RunningSteps::default(),
             passwords: Passwords::default(),
             sign_ins: SignIns::default(),
-            key,
             node_identity: settings.geo.identity(&settings.external_url),
-            vault,
-            bell,
+            bell: listening.bell,
             built_in: BuiltIn::default(),
             handing_over: HandoverLocks::default(),
             artifacts: contents.artifacts,
@@ -120,21 +104,74 @@ impl Forge {
             avatars: contents.avatars,
             exports: contents.exports,
             logs: LogFiles::new(&settings.data),
-            followers,
+            followers: listening.followers,
             contacts: Contacts::default(),
-            settings: RwLock::new(set.clone()),
+            settings: RwLock::new(stored.clone()),
             data: settings.data.clone(),
             git_reads: Slots::new(reads_at_once()),
             fetches: Slots::new(FETCHES_AT_ONCE),
             lints: Slots::new(reads_at_once()),
             wiki_locks: wiki::Locks::default(),
-            access_changes,
+            access_changes: listening.access_changes,
             underway: RunningWork::default(),
             make_worker: jobs::worker,
-        });
-        let forge = Self(services);
-        forge.follow(set);
+            db: foundation.db,
+            urls: foundation.urls,
+            key: foundation.key,
+            vault: foundation.vault,
+        }));
+        forge.follow(stored);
         Ok(forge)
+    }
+}
+
+/// The parts of a [`Forge`] that its other parts are made with.
+struct Foundation {
+    db: Database,
+    urls: Urls,
+    key: ServerKey,
+    vault: Arc<Vault>,
+}
+
+impl Foundation {
+    fn open(settings: &Settings, clock: Arc<Clock>) -> Result<Self> {
+        let db = Database::open(&settings.database, clock)?;
+        let key = ServerKey::open(&settings.data)?;
+        let vault = Arc::new(vault::open(&db, &settings.data, &key)?);
+        outbox::follow_server(&db)?;
+        Ok(Self { db, urls: Urls::new(&settings.external_url), key, vault })
+    }
+}
+
+/// The parts of a [`Forge`] that hear of facts.
+struct Listening {
+    access_changes: Arc<AtomicU64>,
+    bell: Arc<JobNotifier>,
+    followers: LogFollowers,
+    /// Wakes the deliveries of webhooks.
+    wake: Arc<Notify>,
+}
+
+impl Listening {
+    fn install(foundation: &Foundation) -> Result<Self> {
+        let Foundation { db, urls, vault, .. } = foundation;
+        let listening = Self {
+            access_changes: Arc::new(AtomicU64::new(0)),
+            bell: Arc::new(JobNotifier::default()),
+            followers: LogFollowers::default(),
+            wake: Arc::new(Notify::new()),
+        };
+        let announcer = Announcer::new(urls, vault, &listening.wake);
+        let context = ListenerContext {
+            directory: Directory::new(urls),
+            vault: Arc::clone(vault),
+            access_changes: Arc::clone(&listening.access_changes),
+            bell: Arc::clone(&listening.bell),
+            followers: listening.followers.clone(),
+        };
+        listen(db, context, announcer);
+        org::access::follow_rules(db)?;
+        Ok(listening)
     }
 }
 
@@ -148,7 +185,7 @@ fn client(settings: &Settings) -> Client {
     Client::new(Arc::new(move |address| inner.hold(address)))
 }
 
-/// Where files are kept that are no part of a repository.
+/// The stores of files that are not part of a repository.
 struct Contents {
     lfs: LfsFiles,
     artifacts: Objects,
@@ -175,31 +212,13 @@ impl Contents {
     }
 }
 
-/// What listeners work with.
+/// The state that listeners work with.
 struct ListenerContext {
     directory: Directory,
     vault: Arc<Vault>,
     access_changes: Arc<AtomicU64>,
     bell: Arc<JobNotifier>,
     followers: LogFollowers,
-}
-
-impl ListenerContext {
-    fn new(
-        urls: &Urls,
-        vault: &Arc<Vault>,
-        access_changes: &Arc<AtomicU64>,
-        bell: &Arc<JobNotifier>,
-        followers: &LogFollowers,
-    ) -> Self {
-        Self {
-            directory: Directory::new(urls),
-            vault: Arc::clone(vault),
-            access_changes: Arc::clone(access_changes),
-            bell: Arc::clone(bell),
-            followers: followers.clone(),
-        }
-    }
 }
 
 /// Installs whoever hears facts: what they do is part of the transaction in which the fact became true.

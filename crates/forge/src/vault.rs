@@ -56,6 +56,7 @@ fn has_any(tx: &mut Tx<'_>) -> Result<bool> {
         || security::sealed::has_any(tx)?
         || admin::sealed::has_any(tx)?
         || geo::sealed::has_any(tx)?
+        || org::sealed::has_any(tx)?
         || settings::has_sealed(tx)?)
 }
 
@@ -67,6 +68,7 @@ fn is_key_of(tx: &mut Tx<'_>, vault: &Vault) -> Result<Option<bool>> {
         settings::is_key_of(tx, vault)?,
         admin::sealed::is_key_of(tx, vault, TRIED)?,
         geo::sealed::is_key_of(tx, vault, TRIED)?,
+        org::sealed::is_key_of(tx, vault)?,
     ];
     Ok(all.into_iter().flatten().reduce(|one, other| one && other))
 }
@@ -140,7 +142,8 @@ pub fn survey(location: &Location, data: &Path) -> Result<Survey> {
         let secrets = sealed::count(tx)?
             + security::sealed::count(tx)?
             + admin::sealed::count(tx)?
-            + geo::sealed::count(tx)?;
+            + geo::sealed::count(tx)?
+            + org::sealed::count(tx)?;
         let is_readable = match &vault {
             Some(vault) => secrets > 0 && fit(tx, vault)? != KeyMatch::Foreign,
             None => false,
@@ -160,7 +163,8 @@ pub async fn forget(location: &Location) -> Result<usize> {
         Ok(sealed::delete_all(tx)?
             + security::sealed::delete_all(tx)?
             + admin::sealed::delete_all(tx)?
-            + geo::sealed::delete_all(tx)?)
+            + geo::sealed::delete_all(tx)?
+            + org::sealed::delete_all(tx)?)
     };
     connect(location)?.write(forget).await
 }

@@ -1,13 +1,13 @@
 //! Stored files are read again and held against the checksum that was written down when they were stored.
 
 use db::checksum::files::{self as kept, FileChecksum};
-use futures_util::TryStreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use kernel::{Error, Result, error::Kind};
 use objects::Objects;
 use repo::lfs::{self, LfsId};
 use sha2::{Digest as _, Sha256};
 
-use super::{AGAIN_AFTER, ARTIFACTS, AVATARS, GOOD_FOR, UPLOADS};
+use super::{AGAIN_AFTER, ARTIFACTS, AVATARS, Pace, UPLOADS};
 use crate::Forge;
 
 /// So many files and bytes are read in one turn. The turn ends with the file that exceeds them.
@@ -27,13 +27,13 @@ fn kinds(forge: &Forge) -> [(&'static str, &Objects); 4] {
 
 /// Notes files that lie there without a row, as those do which were stored before checksums were kept. Each kind is
 /// listed once in the time for which a check holds.
-pub(super) async fn find(forge: &Forge) -> Result<()> {
+pub(super) async fn find(forge: &Forge, pace: Pace) -> Result<()> {
     for (kind, objects) in kinds(forge) {
         let subject = format!("files listed: {kind}");
         let asked = subject.clone();
         let due = forge.db.read(move |tx| {
             let last = db::stamp::of(tx, &asked)?;
-            Ok(last.is_none_or(|last| last <= tx.now.plus(-GOOD_FOR).unix()))
+            Ok(last.is_none_or(|last| last <= tx.now.plus(-pace.good_for).unix()))
         });
         if !due.await? {
             continue;
@@ -54,10 +54,12 @@ fn is_content(kind: &str, name: &str) -> bool {
     kind != lfs::KIND || name.rsplit('/').next().is_some_and(|name| name.parse::<LfsId>().is_ok())
 }
 
-pub(super) async fn check_due(forge: &Forge) -> Result<()> {
-    let mut read = 0;
-    for file in forge.db.read(|tx| kept::due(tx, AT_ONCE)).await? {
-        read += check(forge, file).await?;
+pub(super) async fn check_due(forge: &Forge, pace: Pace) -> Result<()> {
+    let due = forge.db.read(|tx| kept::due(tx, AT_ONCE)).await?;
+    let checks = stream::iter(due).map(|file| check(forge, pace, file));
+    let (mut checks, mut read) = (Box::pin(checks.buffer_unordered(pace.at_once)), 0);
+    while let Some(bytes) = checks.try_next().await? {
+        read += bytes;
         if read >= BYTES_AT_ONCE {
             break;
         }
@@ -66,7 +68,7 @@ pub(super) async fn check_due(forge: &Forge) -> Result<()> {
 }
 
 /// How many bytes were read.
-async fn check(forge: &Forge, file: FileChecksum) -> Result<u64> {
+async fn check(forge: &Forge, pace: Pace, file: FileChecksum) -> Result<u64> {
     let stored = kinds(forge).into_iter().find(|(kind, _)| *kind == file.kind);
     let Some((kind, objects)) = stored else { return Ok(0) };
     let (read, found) = match digest(objects, &file.name).await {
@@ -91,7 +93,7 @@ async fn check(forge: &Forge, file: FileChecksum) -> Result<u64> {
         tracing::error!(kind, name = file.name, reason, "the checksum of a file failed");
     }
     let noted = forge.db.write(move |tx| {
-        let span = if found.is_ok() { GOOD_FOR } else { AGAIN_AFTER };
+        let span = if found.is_ok() { pace.good_for } else { AGAIN_AFTER };
         let next = tx.now.plus(span);
         match &found {
             Ok(sha256) => kept::note_check(tx, &file, (Some(sha256), None), next),

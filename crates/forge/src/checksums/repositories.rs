@@ -1,23 +1,23 @@
 //! The refs of repositories and wikis are added up and held against the sum that was kept.
 
 use db::checksum::refs::{self as kept, RefHolder};
+use futures_util::{TryStreamExt as _, stream};
 use kernel::{Error, Result, error::Kind};
 use repo::checksum::recount::{Recount, recount};
 
-use super::{AGAIN_AFTER, BUSY_FOR, GOOD_FOR};
+use super::{AGAIN_AFTER, BUSY_FOR, Pace};
 use crate::Forge;
 
 /// So many are looked at in one turn.
 const AT_ONCE: i64 = 200;
 
-pub(super) async fn check_due(forge: &Forge) -> Result<()> {
-    for place in forge.db.read(|tx| kept::due(tx, AT_ONCE)).await? {
-        check(forge, place).await?;
-    }
-    Ok(())
+pub(super) async fn check_due(forge: &Forge, pace: Pace) -> Result<()> {
+    let due = forge.db.read(|tx| kept::due(tx, AT_ONCE)).await?;
+    let due = stream::iter(due.into_iter().map(Ok));
+    due.try_for_each_concurrent(pace.at_once, |place| check(forge, pace, place)).await
 }
 
-async fn check(forge: &Forge, place: RefHolder) -> Result<()> {
+async fn check(forge: &Forge, pace: Pace, place: RefHolder) -> Result<()> {
     let count = || recount(&forge.db, &forge.storage, place);
     let mut found = count().await;
     if let Ok(Recount::Sum { kept, sum }) = &found
@@ -42,7 +42,7 @@ async fn check(forge: &Forge, place: RefHolder) -> Result<()> {
         }
         Ok(Recount::Sum { kept, sum }) => {
             let noted = forge.db.write(move |tx| {
-                let next = tx.now.plus(GOOD_FOR);
+                let next = tx.now.plus(pace.good_for);
                 kept::note_sum(tx, place, kept.moves, sum, next)
             });
             if noted.await? { Ok(()) } else { wait(forge, place).await }

@@ -74,7 +74,7 @@ pub(crate) fn follow(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
 pub async fn run_now(forge: &Forge, deployment: DeploymentId) {
     let own = forge.clone();
     let keys = vec![format!("{}:{deployment}", FollowDeployment::KIND)];
-    let done = tokio::spawn(async move { own.worker().run_now(keys).await });
+    let done = db::spawn(async move { own.worker().run_now(keys).await });
     match tokio::time::timeout(LONGEST_WAIT, done).await {
         Ok(Ok(Ok(()))) => {}
         Err(_elapsed) => tracing::info!(%deployment, "a deployment is still followed"),

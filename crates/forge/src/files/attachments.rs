@@ -77,6 +77,18 @@ pub(super) fn owner_of(location: &str) -> Option<ProjectId> {
     owner.parse().ok().map(ProjectId)
 }
 
+/// Secret and name of a file that lies there, where it is a project's.
+pub(crate) fn parts_of(location: &str, project: ProjectId) -> Option<(String, String)> {
+    let (secret, rest) = location.split_once('/')?;
+    let (_, name) = rest.split_once('/')?;
+    (owner_of(location) == Some(project)).then(|| (secret.to_owned(), name.to_owned()))
+}
+
+/// Whether a file can be kept under that name.
+pub(crate) fn is_plain(name: &str) -> bool {
+    plain_name(name) == name
+}
+
 /// Where a kept file lies, and whose it is.
 pub async fn find(forge: &Forge, secret: &str, name: &str) -> Result<(ProjectId, String)> {
     let well_formed = secret.len() == 32 && secret.bytes().all(|byte| byte.is_ascii_hexdigit());

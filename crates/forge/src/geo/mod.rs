@@ -8,7 +8,7 @@ mod status;
 
 use ::geo::{Identity, Role};
 
-pub use nodes::{create, remove, repair, update};
+pub use nodes::{create, primary_url, remove, repair, update};
 pub use refusal::WriteRefusal;
 pub use requests::{authenticate, authenticate_even_paused};
 pub use retrieval::{Pieces, Retrieval, pipeline_refs, retrieve};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use geo::{
     Identity,
     node::{
-        GeoNode, NodeChange,
+        GeoNode, NodeChange, NodeStore as _,
         actions::{self, NodeContext, NodeKeeper},
     },
 };
@@ -94,4 +94,13 @@ pub async fn remove(forge: &Forge, grant: Grant<Administrate>, id: GeoNodeId) ->
 pub async fn repair(forge: &Forge, grant: Grant<Administrate>, id: GeoNodeId) -> Result<GeoNode> {
     let parts = Parts::of(forge, Some(&grant));
     forge.db.write(move |tx| actions::repair(tx, &grant, &parts.context(), id)).await
+}
+
+/// Where people reach the primary; ends with a slash. `None` where it has no row yet.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn primary_url(forge: &Forge) -> Result<Option<String>> {
+    let primary = forge.db.peek(|tx| tx.primary_geo_node()).await?;
+    Ok(primary.map(|node| node.url))
 }

@@ -1,6 +1,6 @@
 //! Requests that other nodes sign.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use geo::{
     credential::API_SCOPE,
@@ -41,13 +41,15 @@ pub async fn authenticate_even_paused(
     Ok(request)
 }
 
-/// What nobody can read allows nobody.
+/// What nobody can read allows nobody; who comes from nowhere is inside of what holds every address.
 fn ensure_allowed(forge: &Forge, from: Option<IpAddr>) -> Result<()> {
+    const EVERYWHERE: [IpAddr; 2] =
+        [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
     let settings = forge.settings();
     let networks = settings.geo_node_allowed_ips().and_then(Networks::parse);
-    let is_inside = |address| networks.as_ref().is_some_and(|networks| networks.hold(address));
-    match from.is_none_or(is_inside) {
-        true => Ok(()),
-        false => Err(Error::unauthenticated()),
-    }
+    let is_allowed = networks.is_some_and(|networks| match from {
+        Some(address) => networks.hold(address),
+        None => EVERYWHERE.into_iter().all(|address| networks.hold(address)),
+    });
+    if is_allowed { Ok(()) } else { Err(Error::unauthenticated()) }
 }

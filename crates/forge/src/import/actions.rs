@@ -122,10 +122,7 @@ pub async fn import_from_host(
     asked: HostImport,
 ) -> Result<Project, Refusal> {
     ensure_enabled(forge, ImportKind::RemoteHost).await?;
-    let base = match asked.hostname.as_deref().map(str::trim).filter(|host| !host.is_empty()) {
-        None => PUBLIC_API.to_owned(),
-        Some(host) => format!("{}/{ENTERPRISE_API}", address(host)?),
-    };
+    let base = api_base(asked.hostname.as_deref())?;
     ensure_open(forge, &base)?;
     let namespace = namespace(forge, grant, Some(asked.namespace)).await?;
     let client = SourceClient::new(forge, Some(format!("token {}", asked.token)));
@@ -320,9 +317,17 @@ fn sentences(fields: &FieldErrors) -> String {
     all.join(", ")
 }
 
+/// Where the API of the hosted service begins, or that of an enterprise installation.
+pub(super) fn api_base(hostname: Option<&str>) -> Result<String, Refusal> {
+    match hostname.map(str::trim).filter(|host| !host.is_empty()) {
+        None => Ok(PUBLIC_API.to_owned()),
+        Some(host) => Ok(format!("{}/{ENTERPRISE_API}", address(host)?)),
+    }
+}
+
 /// # Errors
 /// [`Refusal::Disabled`] where administrators have switched the source off.
-async fn ensure_enabled(forge: &Forge, kind: ImportKind) -> Result<(), Refusal> {
+pub(super) async fn ensure_enabled(forge: &Forge, kind: ImportKind) -> Result<(), Refusal> {
     match is_enabled(forge, kind).await? {
         true => Ok(()),
         false => Err(Refusal::Disabled),
@@ -335,7 +340,7 @@ fn address(url: &str) -> Result<String, Refusal> {
     web_address(url).ok_or_else(odd)
 }
 
-fn ensure_open(forge: &Forge, url: &str) -> Result<(), Refusal> {
+pub(super) fn ensure_open(forge: &Forge, url: &str) -> Result<(), Refusal> {
     match forge.courier.rules.web().allows(url) {
         true => Ok(()),
         false => Err(Refusal::Url("Requests to the local network are not allowed".to_owned())),

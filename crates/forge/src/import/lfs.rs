@@ -14,7 +14,7 @@ use super::{
 use crate::Forge;
 use admin::import::{Import, NewFailure, Origin, Relation};
 use kernel::{Error, Result};
-use outbound::{Exchange, FetchLimits};
+use outbound::{Exchange, FetchError, FetchLimits};
 use repo::{
     git::{Oid, RepoPath, cli::ProcessClass},
     lfs::{IncomingFile, LfsId, Pointer},
@@ -101,12 +101,18 @@ async fn download(
     let fetched = spawn_blocking(move || -> Result<_, SourceError> {
         let mut sink = Sink(files.begin()?);
         let request = Exchange { method: "GET", url: &url, headers: &headers, body: &[], limits };
-        let head = agent.exchange(&request, &mut sink)?;
-        Ok((head, sink.0))
+        match agent.exchange(&request, &mut sink) {
+            // It would be as large the next time.
+            Err(FetchError::TooLarge) => Ok(None),
+            head => Ok(Some((head?, sink.0))),
+        }
     });
     let (head, arrived) = match fetched.await.map_err(Error::internal)? {
         Err(SourceError::Refused(why)) => return Ok(Err(why.to_owned())),
-        fetched => fetched?,
+        fetched => match fetched? {
+            Some(fetched) => fetched,
+            None => return Ok(Err("it is larger than its pointer says".to_owned())),
+        },
     };
     match bare.ensure_answered(&head) {
         Err(failure) if !failure.is_passing() => return Ok(Err(failure.to_string())),

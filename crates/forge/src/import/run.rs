@@ -8,7 +8,6 @@ use db::Tx;
 use kernel::{Result, TextEnum as _, ids::ProjectId};
 use org::project::store::ProjectStore as _;
 use time::Duration;
-use worker::Queue as _;
 
 use super::{
     SourceClient, SourceError, attachments,
@@ -25,6 +24,8 @@ use crate::Forge;
 
 /// Failures of the source in a row after which an import is given up.
 const MOST_ATTEMPTS: i32 = 8;
+/// So many steps are done before others have their turn.
+const STEPS_IN_A_ROW: usize = 8;
 /// After this time whoever did a step is gone.
 const LONGEST_STEP: Duration = Duration::hours(1);
 /// The first pause after a failure; each further one is twice as long.
@@ -36,7 +37,7 @@ pub(crate) async fn run(forge: Forge, job: RunImport) -> Result<()> {
     let Some(import) = forge.db.write(move |tx| begin(tx, project)).await? else { return Ok(()) };
     let own = forge.clone();
     forge.imports.spawn(async move {
-        if let Err(cause) = work(&own, import).await {
+        if let Err(cause) = go_on(&own, import).await {
             tracing::error!(%project, error = %cause, "a step of an import is left for later");
             let soon = move |tx: &mut Tx<'_>| enqueue_step(tx, project, tx.now.plus(FIRST_PAUSE));
             // Where that cannot be written down either, whoever looks after it does it.
@@ -44,6 +45,24 @@ pub(crate) async fn run(forge: Forge, job: RunImport) -> Result<()> {
         }
     });
     Ok(())
+}
+
+/// Does this step and some that follow it: the queue looks for work once a second, which is longer than most pages take.
+async fn go_on(forge: &Forge, import: Import) -> Result<()> {
+    let project = import.project_id;
+    let mut next = Some(import);
+    for _ in 0..STEPS_IN_A_ROW {
+        let Some(import) = next.take() else { return Ok(()) };
+        if !work(forge, import).await? {
+            return Ok(());
+        }
+        next = forge.db.write(move |tx| begin(tx, project)).await?;
+    }
+    match next {
+        // Others wait for a place, too.
+        Some(_) => forge.db.write(move |tx| enqueue_step(tx, project, tx.now)).await,
+        None => Ok(()),
+    }
 }
 
 /// Goes on with all imports that had not ended when the server did.
@@ -61,25 +80,30 @@ pub async fn resume(forge: &Forge) -> Result<()> {
     forge.db.write(resumed).await
 }
 
-async fn work(forge: &Forge, import: Import) -> Result<()> {
+/// Does one step; whether another one may follow at once.
+async fn work(forge: &Forge, import: Import) -> Result<bool> {
     let project = import.project_id;
     if !forge.storage.exists(project) {
         // Whoever makes the repository has not come so far.
         let later =
             move |tx: &mut Tx<'_>| enqueue_step(tx, project, tx.now.plus(Duration::seconds(5)));
-        return forge.db.write(later).await;
+        forge.db.write(later).await?;
+        return Ok(false);
     }
     let seen = import.clone();
     let done = match step(forge, &import).await {
         Ok(step) => save(forge, import, step).await.map_err(SourceError::Own),
-        Err(SourceError::RateLimited { seconds }) => return wait(forge, import, seconds).await,
+        Err(SourceError::RateLimited { seconds }) => {
+            wait(forge, import, seconds).await?;
+            return Ok(false);
+        }
         Err(failure) => Err(failure),
     };
     match done {
-        Ok(()) => Ok(()),
+        Ok(may_follow) => Ok(may_follow),
         // The database or the disk is away, and nobody counts.
         Err(SourceError::Own(cause)) if cause.is_of_machine() => Err(cause),
-        Err(failure) => failed(forge, seen, failure).await,
+        Err(failure) => failed(forge, seen, failure).await.map(|()| false),
     }
 }
 
@@ -111,7 +135,7 @@ fn begin(tx: &mut Tx<'_>, id: ProjectId) -> Result<Option<Import>> {
     }
     if import.is_some() {
         // Should this server end in the middle of the step, another one does it.
-        tx.enqueue_at(&RunImport { project: id }, tx.now.plus(LONGEST_STEP))?;
+        enqueue_step(tx, id, tx.now.plus(LONGEST_STEP))?;
     }
     Ok(import)
 }
@@ -188,16 +212,16 @@ async fn of_source(
     }
 }
 
-/// Writes a step, and asks for the next one.
-async fn save(forge: &Forge, import: Import, step: Step) -> Result<()> {
+/// Writes a step, and asks for the next one; whether it may follow at once.
+async fn save(forge: &Forge, import: Import, step: Step) -> Result<bool> {
     let origin = import.origin()?;
     forge.db.write(move |tx| save_in(tx, &import, &origin, &step)).await
 }
 
-fn save_in(tx: &mut Tx<'_>, import: &Import, origin: &Origin, step: &Step) -> Result<()> {
+fn save_in(tx: &mut Tx<'_>, import: &Import, origin: &Origin, step: &Step) -> Result<bool> {
     let project = import.project_id;
     if !is_under_way(tx, project)? {
-        return Ok(());
+        return Ok(false);
     }
     let (stage, cursor) = match &step.next {
         Some(next) => (import.stage, Some(next.clone())),
@@ -209,7 +233,7 @@ fn save_in(tx: &mut Tx<'_>, import: &Import, origin: &Origin, step: &Step) -> Re
         import,
         &ImportProgress { stage, cursor: cursor.clone(), stats: stats.clone() },
     )? {
-        return Ok(());
+        return Ok(false);
     }
     step.write(tx, import, &mut stats)?;
     let mut seen = import.clone();
@@ -218,10 +242,12 @@ fn save_in(tx: &mut Tx<'_>, import: &Import, origin: &Origin, step: &Step) -> Re
     if stage == Stage::Done {
         advance(tx, project, ImportStatus::Started, ImportStep::Finish)?;
         withdraw_step(tx, project)?;
-        return tx.end_import(project, None);
+        tx.end_import(project, None)?;
+        return Ok(false);
     }
     let at = tx.now.plus(Duration::seconds(step.pause.unwrap_or_default()));
-    enqueue_step(tx, project, at)
+    enqueue_step(tx, project, at)?;
+    Ok(step.pause.is_none())
 }
 
 /// Leaves a source alone for as long as it wants; that is no failure.

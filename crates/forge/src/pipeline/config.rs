@@ -6,8 +6,14 @@ use ci::config::{
     input::{Artifact, Fetch, FetchFailure, Project, Tree},
     variables::{CommitFacts, Server},
 };
-use kernel::{Ability as _, Actor, Result, ids::PipelineId};
-use org::access::{IdOrPath, locate_project};
+use kernel::{
+    Ability as _, Actor, Result,
+    ids::{PipelineId, ProjectId},
+};
+use org::{
+    access::{IdOrPath, locate_project},
+    project::store::ProjectStore as _,
+};
 use repo::{
     code_owners::changed_by,
     commit::read::{default_head, find_commit},
@@ -33,6 +39,9 @@ pub fn config_path(forge: &Forge, own: Option<&str>) -> String {
     let own = own.filter(|path| !path.is_empty());
     own.or(settings.default_ci_config_path()).unwrap_or(CONFIG_PATH).to_owned()
 }
+
+/// The folder of a project with templates that holds CI configurations.
+const TEMPLATES: &str = "gitlab-ci";
 
 /// The files of one commit; none where there is no commit.
 pub(super) struct Files<R> {
@@ -143,6 +152,24 @@ impl Fetch for OtherProjects<'_> {
 
     fn remote(&self, address: &str) -> std::result::Result<String, FetchFailure> {
         self.pass.text(address)
+    }
+
+    /// From the project that administrators keep templates in; everybody may include them.
+    fn template(&self, name: &str) -> Result<Option<String>> {
+        let Some(project) = self.forge.settings().file_template_project_id().map(ProjectId) else {
+            return Ok(None);
+        };
+        let Some(found) = self.forge.db.read_blocking(|tx| tx.find_project(project))? else {
+            return Ok(None);
+        };
+        let facts = found.facts();
+        let reader = match self.forge.repositories.open(&self.forge.storage.repository(project)) {
+            Ok(reader) => reader,
+            Err(GitError::NotFound) => return Ok(None),
+            Err(failure) => return Err(failure.into()),
+        };
+        let commit = default_head(&reader, &facts)?;
+        Files::new(Some(Own(reader)), &facts.full_path, commit).text(&format!("{TEMPLATES}/{name}"))
     }
 
     fn artifact(&self, job: &str, path: &str) -> Result<Artifact> {

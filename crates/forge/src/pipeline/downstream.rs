@@ -30,6 +30,7 @@ use super::{
     make::{create_checked, new_pipeline},
     mirror::mirror_upstream,
     remote_files::{CompilePass, in_passes},
+    validation::validated,
 };
 use crate::{
     Forge,
@@ -75,7 +76,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 pub async fn run_now(forge: &Forge, pipeline: PipelineId) {
     let own = forge.clone();
     let keys = vec![format!("{}:{pipeline}", MakeDownstream::KIND)];
-    let made = tokio::spawn(async move { own.worker().run_now(keys).await });
+    let made = db::spawn(async move { own.worker().run_now(keys).await });
     match tokio::time::timeout(LONGEST_WAIT, made).await {
         Ok(Ok(Ok(()))) => {}
         Err(_elapsed) => tracing::info!(%pipeline, "bridges are still at work"),
@@ -149,10 +150,16 @@ async fn prepared(
         let (own, bridge, at) = (forge.clone(), bridge.clone(), Arc::clone(&facts));
         forge.git_read(facts.id, move |reader| content(&own, reader, &pass, &bridge, at, who))
     });
-    match read.await {
-        Err(gone) if gone.is_not_found("Repository") => Ok(Err(CREATION_FAILED)),
-        read => read,
-    }
+    let ready = match read.await {
+        Err(gone) if gone.is_not_found("Repository") => return Ok(Err(CREATION_FAILED)),
+        read => read?,
+    };
+    let (who, place, new, content) = match ready {
+        Ok(ready) => ready,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let content = validated(forge, &facts, &new, content).await?;
+    Ok(Ok((who, place, new, content)))
 }
 
 type Target = (Arc<ProjectFacts>, Standing);

@@ -30,6 +30,7 @@ use super::{
     compile::{CompileResult, RunContext, compile_config},
     limits::within_active_jobs,
     remote_files::in_passes,
+    validation::validated,
 };
 use crate::{
     Forge,
@@ -99,6 +100,7 @@ pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
         parent: request.parent,
         ..new_pipeline(&context)
     };
+    let content = validated(forge, &context.facts, &new, content).await?;
     let place = context.guarded_place();
     let vault = forge.vault.clone();
     let made =

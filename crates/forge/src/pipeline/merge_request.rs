@@ -29,6 +29,7 @@ use super::{
     make::{MISSING, create_checked, new_pipeline, refusal},
     push::says_skip,
     remote_files::{CompilePass, in_passes},
+    validation::validated,
 };
 use crate::{Forge, ports::ci::Refs, user::standing::person_in_project};
 
@@ -168,6 +169,7 @@ async fn run(forge: &Forge, row: MergeRequest, user: UserId, by: Start) -> Resul
         CompileResult::Refused { sentence, .. } => return Err(refusal(&sentence)),
     };
     let new: NewPipeline = new_pipeline(&context);
+    let content = validated(forge, &context.facts, &new, content).await?;
     let place = context.guarded_place();
     let vault = forge.vault.clone();
     let made = forge.db.write(move |tx| {

@@ -22,6 +22,7 @@ mod schedules;
 mod sweeps;
 mod triggers;
 mod upstream;
+mod validation;
 mod variables;
 
 pub(crate) use config::PipelineCommit;

@@ -31,6 +31,7 @@ use super::{
     make::{create_checked, ensure_variables, new_pipeline},
     push_variables::{self, passed_variables},
     remote_files::{CompilePass, in_passes},
+    validation::validated,
 };
 use crate::{Forge, ports::ci::Refs, user::standing::person_in_project};
 
@@ -231,6 +232,7 @@ async fn process_push(
     };
     let (new, place, vault) =
         (new_pipeline(&context), context.guarded_place(), forge.vault.clone());
+    let content = validated(forge, &context.facts, &new, content).await?;
     let (key, pushed_at) = (job.key(), Ts(job.pushed_at));
     let made = forge.db.write(move |tx| {
         let is_ours = match runner {

@@ -145,7 +145,7 @@ impl InitialContent {
 /// Gives a new project its repository. A project that cannot have one is taken away again; a caller that goes away
 /// changes nothing.
 pub async fn begin(forge: &Forge, project: Project, beginning: InitialContent) -> Result<Project> {
-    let done = tokio::spawn(settled(forge.clone(), project, beginning));
+    let done = db::spawn(settled(forge.clone(), project, beginning));
     done.await.map_err(Error::internal)?
 }
 

@@ -47,7 +47,7 @@ pub async fn create(
         Ok(made)
     });
     // A caller that goes away changes nothing.
-    let copied = tokio::spawn(copy(forge.clone(), made.await?, source));
+    let copied = db::spawn(copy(forge.clone(), made.await?, source));
     copied.await.map_err(Error::internal)?
 }
 

@@ -1,10 +1,13 @@
 //! Removing projects, and taking back those that could not be made: the row and the repository together.
 
 use db::Tx;
-use kernel::{Error, Grant, Result, Ts, ids::ProjectId};
+use kernel::{Error, Grant, Result, ids::ProjectId};
 use org::{
     policy::OwnProject,
-    project::{Project, actions},
+    project::{
+        Project, actions,
+        removal::{self, Removal},
+    },
 };
 use repo::git::{GitError, NewRepository};
 use review::item::removal::forget_project;
@@ -15,18 +18,16 @@ use crate::{
     files::avatars::{Owner, tidy},
 };
 
-/// Removes a project; what is left of it is cleared away later.
+/// Removes a project, or marks it for a day to come; what is left of it is cleared away later.
 ///
 /// # Errors
-/// `Precondition` for one that changed after that moment.
-pub async fn remove(
-    forge: &Forge,
-    grant: &Grant<OwnProject>,
-    unless_newer: Option<Ts>,
-) -> Result<()> {
+/// As [`removal::remove`] says.
+pub async fn remove(forge: &Forge, grant: &Grant<OwnProject>, how: Removal) -> Result<()> {
     let grant = grant.clone();
-    let project = forge.db.write(move |tx| actions::delete(tx, &grant, unless_newer)).await?;
-    clear_away(forge, project.id).await
+    match forge.db.write(move |tx| removal::remove(tx, &grant, &how)).await? {
+        Some(project) => clear_away(forge, project.id).await,
+        None => Ok(()),
+    }
 }
 
 /// Moves the repository of a deleted project out of the way.

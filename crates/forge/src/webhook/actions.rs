@@ -13,7 +13,7 @@ use kernel::{
 };
 
 use super::{
-    courier::{SentRequest, note_health},
+    dispatch::{SentRequest, note_health},
     gaps::fill,
     payload::project::example,
     request::Request,

@@ -3,9 +3,11 @@
 
 pub mod actions;
 mod announce;
+mod announcer;
 mod audience;
 mod circular_job;
 mod courier;
+mod dispatch;
 mod gaps;
 mod jira;
 mod letters;
@@ -17,8 +19,10 @@ mod rules;
 mod system_events;
 mod trial;
 
-pub(crate) use announce::{Announcer, heard};
+pub(crate) use announce::heard;
+pub(crate) use announcer::Announcer;
 pub(crate) use circular_job::send_circular;
-pub use courier::{Courier, run};
+pub use courier::Courier;
+pub use dispatch::run;
 pub(crate) use retention::{ForgetDeliveries, forget_deliveries};
 pub use rules::{OutgoingRule, OutgoingRules};

@@ -13,7 +13,7 @@ use org::{
 };
 
 use super::{
-    announce::{Announcer, plain},
+    announcer::{Announcer, plain},
     audience::Audience,
     payload::{self, Scene},
 };
@@ -138,7 +138,11 @@ fn of_project(tx: &mut Tx<'_>, by: &Announcer, fact: &project::event::Event) -> 
             ("project_rename", project, Some(old_path.as_str()))
         }
         Event::ProjectDestroyed { project, .. } => ("project_destroy", project, None),
-        Event::ApprovalsRequired { .. } | Event::NetworkLeft { .. } => return Ok(()),
+        // A renaming of its own says what becomes of the address.
+        Event::ApprovalsRequired { .. }
+        | Event::NetworkLeft { .. }
+        | Event::ProjectDeletionMarked { .. }
+        | Event::ProjectRestored { .. } => return Ok(()),
     };
     let audience = Audience::of_instance(tx)?;
     if audience.is_empty() {

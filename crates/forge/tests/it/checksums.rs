@@ -6,6 +6,9 @@ use db::checksum::{
     ChecksumCount, failures, files,
     refs::{self, RefHolder},
 };
+use forgeway_forge::checksums::{accept_refs, has_other_refs};
+use geo::node::{GeoNode, NodeStore as _};
+use kernel::ids::{GeoNodeId, ProjectId};
 use repo::git::{Wiki, refs::RefMove};
 use time::Duration;
 
@@ -130,4 +133,92 @@ async fn a_stored_file_has_its_checksum_at_once_and_is_read_again() {
     assert!(found().await.unwrap().is_some(), "it was gone before, and nobody removed it");
     scratch.forge.artifacts.remove("1/2/archive.zip").await.unwrap();
     assert_eq!(found().await.unwrap(), None);
+}
+
+impl Scratch {
+    /// The primary node, which says how often is checked and how many at once.
+    async fn node(&self, days: i64, at_once: i64) {
+        let made = self.db().write(move |tx| {
+            let node = GeoNode {
+                id: GeoNodeId(0),
+                name: "main".to_owned(),
+                url: "http://forge.test/".to_owned(),
+                internal_url: None,
+                primary: true,
+                enabled: true,
+                files_max_capacity: 10,
+                repos_max_capacity: 25,
+                verification_max_capacity: at_once,
+                container_repositories_max_capacity: 10,
+                minimum_reverification_interval: days,
+                selective_sync_type: None,
+                selective_sync_shards: "[]".to_owned(),
+                sync_object_storage: false,
+                access_key: "0123".to_owned(),
+                sealed: String::new(),
+                oauth_application_id: None,
+                created_at: tx.now,
+                updated_at: tx.now,
+            };
+            tx.insert_geo_node(&node)
+        });
+        made.await.unwrap();
+    }
+
+    /// A file that is not what was stored.
+    async fn damaged_file(&self) {
+        let mut incoming = self.forge.artifacts.begin("1/2/archive.zip").unwrap();
+        incoming.write(b"archive").await.unwrap();
+        incoming.finish().await.unwrap();
+        store(&self.file("artifacts/1/2/archive.zip"), b"damaged");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_says_how_often_files_and_repositories_are_checked() {
+    let scratch = Scratch::new().await;
+    scratch.damaged_file().await;
+    scratch.check_after(Duration::days(2)).await;
+    assert!(scratch.reasons().await.is_empty(), "the usual time is a week");
+    scratch.node(1, 100).await;
+
+    scratch.check_after(Duration::minutes(1)).await;
+    scratch.check_after(Duration::days(1)).await;
+
+    assert_eq!(scratch.reasons().await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_without_capacity_checks_nothing() {
+    let scratch = Scratch::new().await;
+    scratch.damaged_file().await;
+    scratch.node(1, 0).await;
+
+    scratch.check_after(Duration::days(30)).await;
+
+    assert!(scratch.reasons().await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refs_that_differ_may_be_taken_as_they_are() {
+    let scratch = Scratch::new().await;
+    let ada = scratch.person("ada").await;
+    let project = scratch.project(&ada, "tea").await;
+    let tip = scratch.tip(&project, "main").await.unwrap();
+    let name = repo::git::RefName::branch("stray").unwrap();
+    let stray = RefMove { name, old: None.into(), new: Some(tip) };
+    let repository = scratch.forge.storage.repository(project.id);
+    repo::git::refs::move_now(&repository, &[stray]).await.unwrap();
+    scratch.check_after(Duration::hours(2)).await;
+    let place = RefHolder::Repository(project.id);
+    assert_eq!(scratch.reasons().await.len(), 1);
+    assert!(has_other_refs(&scratch.forge, place).await.unwrap());
+
+    let sum = accept_refs(&scratch.forge, place).await.unwrap();
+
+    let kept = scratch.db().read(move |tx| refs::find(tx, place)).await.unwrap().unwrap();
+    assert_eq!((kept.sum, kept.failure), (sum, None));
+    assert!(!has_other_refs(&scratch.forge, place).await.unwrap());
+    let unknown = RefHolder::Repository(ProjectId(999));
+    assert!(accept_refs(&scratch.forge, unknown).await.is_err());
 }

@@ -10,19 +10,23 @@ use forgeway_forge::{
     Forge, Settings, commit,
     merge_request::create::{CreatedMergeRequest, MergeRequestDraft, create_merge_request},
     ports::directory::Directory,
-    project::create::{self, NewProject},
+    project::{
+        self,
+        create::{self, NewProject},
+    },
 };
 use kernel::{
-    Ability, Clock, Grant, Result, Standing,
+    Ability, AccessLevel, Clock, Grant, Result, Standing,
     access::{Instance, Project as Scope, SignedIn},
 };
 use org::{
     access::{IdOrPath, locate_project},
-    project::{Project, actions::Creation},
+    member::{NewMember, Source},
+    project::{Project, ProjectChange, SettingsChange, actions::Creation, forks::Fork},
     user::{User, actions::NewUser},
 };
 use repo::git::{
-    Git, Oid, RefName,
+    CommitInfo, Git, Oid, RefName,
     change::{ActionKind, Change, FileAction, Start, StartAt},
     cli,
 };
@@ -69,6 +73,25 @@ impl Scratch {
         self.db().write(made).await.unwrap()
     }
 
+    pub(crate) async fn administrator(&self) -> User {
+        let new = NewUser { admin: true, ..NewUser::named("root") };
+        self.db().write(move |tx| org::user::actions::create(tx, &new)).await.unwrap()
+    }
+
+    /// A person with a role in a project.
+    pub(crate) async fn member(
+        &self,
+        project: &Project,
+        name: &'static str,
+        access_level: AccessLevel,
+    ) -> User {
+        let user = self.person(name).await;
+        let (source, user_id) = (Source::Project(project.id), user.id);
+        let new = NewMember { source, user_id, access_level, expires_at: None, created_by: None };
+        self.db().write(move |tx| org::member::steps::insert(tx, &new)).await.unwrap();
+        user
+    }
+
     /// What somebody may do in the installation.
     pub(crate) fn signed_in(user: &User) -> Grant<SignedIn> {
         Grant::check(&Standing::in_instance(user.actor()), Instance).unwrap()
@@ -89,6 +112,27 @@ impl Scratch {
         let creation = Creation { path: Some(path.to_owned()), ..Creation::default() };
         let new = NewProject { creation, readme: true, ..NewProject::default() };
         create::create(&self.forge, &Self::signed_in(owner), owner, new).await.unwrap()
+    }
+
+    /// Changes a project as its owner.
+    pub(crate) async fn change(&self, owner: &User, project: &Project, change: ProjectChange) {
+        let grant = self.grant(owner, project).await.unwrap();
+        project::update::update(&self.forge, &grant, change, None).await.unwrap();
+    }
+
+    /// Changes the settings of a project as its owner.
+    pub(crate) async fn configure(
+        &self,
+        owner: &User,
+        project: &Project,
+        settings: SettingsChange,
+    ) {
+        self.change(owner, project, ProjectChange { settings, ..ProjectChange::default() }).await;
+    }
+
+    pub(crate) async fn fork(&self, user: &User, project: &Project) -> Project {
+        let grant = self.grant(user, project).await.unwrap();
+        project::fork::create(&self.forge, &grant, None, Fork::default()).await.unwrap()
     }
 
     /// Writes a file to a branch; one that is not there begins at `main`.
@@ -126,6 +170,13 @@ impl Scratch {
         read.await.unwrap()
     }
 
+    /// The newest commit of a branch.
+    pub(crate) async fn newest(&self, project: &Project, branch: &str) -> CommitInfo {
+        let id = self.tip(project, branch).await.unwrap();
+        let read = self.forge.git_read(project.id, move |reader| Ok(reader.commit(id)?));
+        read.await.unwrap()
+    }
+
     /// Proposes a branch for `main`.
     pub(crate) async fn propose(
         &self,
@@ -144,18 +195,30 @@ impl Scratch {
         branch: &str,
         description: &str,
     ) -> Result<CreatedMergeRequest> {
-        let source = self.grant(user, project).await?;
-        let draft = MergeRequestDraft {
+        let mut draft = Self::draft(project, branch);
+        draft.attributes.description = Some(description.to_owned());
+        self.propose_draft(user, project, draft).await
+    }
+
+    /// A merge request called "Tea" from a branch to `main` of a project.
+    pub(crate) fn draft(target: &Project, branch: &str) -> MergeRequestDraft {
+        MergeRequestDraft {
             source_branch: branch.to_owned(),
-            target: project.id,
+            target: target.id,
             target_branch: "main".to_owned(),
-            attributes: NewMergeRequest {
-                title: "Tea".to_owned(),
-                description: Some(description.to_owned()),
-                ..NewMergeRequest::default()
-            },
-        };
-        create_merge_request(&self.forge, &source, user, draft).await
+            attributes: NewMergeRequest { title: "Tea".to_owned(), ..NewMergeRequest::default() },
+        }
+    }
+
+    /// Creates a merge request from a branch of a project.
+    pub(crate) async fn propose_draft(
+        &self,
+        user: &User,
+        source: &Project,
+        draft: MergeRequestDraft,
+    ) -> Result<CreatedMergeRequest> {
+        let grant = self.grant(user, source).await?;
+        create_merge_request(&self.forge, &grant, user, draft).await
     }
 
     pub(crate) async fn issue(&self, user: &User, project: &Project, title: &'static str) {

@@ -115,7 +115,7 @@ impl Remote {
 }
 
 /// Has git check a pack and take it into a repository. All objects that it names must be there.
-async fn index(
+pub(crate) async fn index(
     forge: &Forge,
     mut pack: tokio::fs::File,
     into: &RepoPath,

@@ -156,7 +156,7 @@ async fn refs_now(
 }
 
 /// One push of the server's own, for which nothing runs.
-async fn push(
+pub(crate) async fn push(
     forge: &Forge,
     project: ProjectId,
     user: UserId,

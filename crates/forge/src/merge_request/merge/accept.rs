@@ -90,7 +90,7 @@ pub async fn accept(
 /// what fails is left to the queue.
 async fn finish(forge: &Forge, id: MergeRequestId) {
     let forge = Forge::clone(forge);
-    let done = tokio::spawn(async move { settle(&forge, id).await });
+    let done = db::spawn(async move { settle(&forge, id).await });
     if let Err(failure) = done.await.map_err(Error::internal).flatten() {
         tracing::error!(merge_request = %id, error = %failure, "what follows a merge is left to the queue");
     }

@@ -64,7 +64,7 @@ pub async fn rebase(
     }
     let (whole, caller) = (Forge::clone(forge), caller.clone());
     // A caller that goes away does not stop it half-way.
-    let done = tokio::spawn(async move {
+    let done = db::spawn(async move {
         let done = held(&whole, id, moved(&whole, &found, &sides, (project, who), &caller)).await;
         let columns = match &done {
             Err(Error { kind: Kind::BadRequest, message: Message::Whole(reason), .. }) => {

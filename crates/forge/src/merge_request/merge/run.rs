@@ -48,7 +48,7 @@ pub(super) async fn merge(
     wish: AutoMerge,
 ) -> Result<std::result::Result<MergeRequest, Reason>> {
     let forge = Forge::clone(forge);
-    let done = tokio::spawn(async move { locked(&forge, seen, by, wish).await });
+    let done = db::spawn(async move { locked(&forge, seen, by, wish).await });
     done.await.map_err(Error::internal)?
 }
 

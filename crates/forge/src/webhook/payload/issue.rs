@@ -9,7 +9,10 @@ use kernel::{
 use review::{
     event::Change,
     issue::{Issue, IssueState, IssueType},
-    item::{ItemKind, ItemStore as _},
+    item::{
+        ItemKind, ItemStore as _,
+        edit::{LastEdit, last_edit},
+    },
     label::{Label, LabelStore as _},
 };
 use serde_json::{Map, Value, json};
@@ -43,6 +46,7 @@ pub(crate) struct IssuePart {
     pub(crate) issue: Issue,
     pub(super) labels: Vec<Label>,
     pub(super) assignees: Vec<UserId>,
+    edit: LastEdit,
 }
 
 impl IssuePart {
@@ -50,7 +54,8 @@ impl IssuePart {
         let id = issue.id.0;
         let labels = tx.labels_of(ItemKind::Issue, &[id])?.remove(&id).unwrap_or_default();
         let assignees = tx.assignees_of(ItemKind::Issue, &[id])?.remove(&id).unwrap_or_default();
-        Ok(Self { issue, labels, assignees })
+        let edit = last_edit(tx, issue.id.into())?;
+        Ok(Self { issue, labels, assignees, edit })
     }
 
     pub(super) fn labels_json(&self) -> Vec<Value> {
@@ -71,8 +76,8 @@ impl IssuePart {
             "due_date": issue.due_date.map(|day| date_text(day.date())),
             "id": issue.id,
             "iid": issue.iid,
-            "last_edited_at": null,
-            "last_edited_by_id": null,
+            "last_edited_at": utc_or_null(self.edit.edited_at),
+            "last_edited_by_id": self.edit.edited_by,
             "milestone_id": issue.milestone_id,
             "moved_to_id": issue.moved_to_id,
             "duplicated_to_id": issue.duplicated_to_id,
@@ -82,7 +87,7 @@ impl IssuePart {
             "time_estimate": issue.time_estimate,
             "title": issue.title,
             "updated_at": utc(issue.updated_at),
-            "updated_by_id": null,
+            "updated_by_id": self.edit.updated_by,
             "weight": issue.weight,
             "type": kind(issue.issue_type),
             "url": scene.at(&format!("issues/{}", issue.iid)),

@@ -5,14 +5,17 @@ use db::Tx;
 use kernel::{Result, ids::UserId};
 use review::{
     event::Change,
-    item::{ItemKind, ItemStore as _},
+    item::{
+        ItemKind, ItemStore as _,
+        edit::{LastEdit, last_edit},
+    },
     label::Label,
     merge_request::{MergeRequest, MergeRequestState, MergeStatus, ReviewerStore as _},
 };
 use serde_json::{Map, Value, json};
 
 use super::{
-    common::{People, Scene, all_new, change, human_time, label_json, utc, word},
+    common::{People, Scene, all_new, change, human_time, label_json, utc, utc_or_null, word},
     issue::{changes_json, people_in, tell_time},
 };
 
@@ -39,6 +42,7 @@ pub(crate) struct MergeRequestPart {
     reviewers: Vec<UserId>,
     source: Option<Scene>,
     head_pipeline: Option<i64>,
+    edit: LastEdit,
 }
 
 impl MergeRequestPart {
@@ -64,6 +68,7 @@ impl MergeRequestPart {
             reviewers: reviewers.into_iter().map(|one| one.user_id).collect(),
             source,
             head_pipeline: head_pipeline.map(|pipeline| pipeline.id.0),
+            edit: last_edit(tx, row.id.into())?,
             row,
         })
     }
@@ -124,9 +129,9 @@ impl MergeRequestPart {
             "work_in_progress": row.draft,
             "draft": row.draft,
             "first_contribution": false,
-            "last_edited_at": null,
-            "last_edited_by_id": null,
-            "updated_by_id": null,
+            "last_edited_at": utc_or_null(self.edit.edited_at),
+            "last_edited_by_id": self.edit.edited_by,
+            "updated_by_id": self.edit.updated_by,
             "merge_params": { "force_remove_source_branch": row.force_remove_source_branch },
             "time_estimate": row.time_estimate,
             "prepared_at": utc(row.created_at),

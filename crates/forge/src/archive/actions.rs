@@ -1,0 +1,399 @@
+//! Asking for archives, fetching them, and having them read.
+
+use std::{fs::File, sync::Arc};
+
+use admin::{
+    archive::{
+        ArchiveExport, ArchiveExportStore as _, ArchiveHome, ArchiveImportStore as _, ExportStatus,
+        NewArchiveExport, NewArchiveImport, Overrides, UploadTarget,
+    },
+    import::ImportStatus,
+    policy::{ArchiveGroup, ArchiveProject},
+};
+use bytes::Bytes;
+use db::Tx;
+use futures_util::Stream;
+use kernel::{
+    Error, Grant, Result, TextEnum as _,
+    access::SignedIn,
+    error::{Kind, Message},
+    ids::{ArchiveImportId, NamespaceId, ProjectId, UserId},
+};
+use org::{
+    access::{IdOrPath, locate_group, locate_project},
+    namespace::{
+        Namespace,
+        actions::{self as groups, NewGroup},
+        store::NamespaceStore as _,
+    },
+    policy::OwnProject,
+    project::{
+        Project,
+        actions::{self as projects, Creation},
+        import::{move_status, namespace_for, own_namespace},
+        store::ProjectStore as _,
+    },
+    settings::store::SettingsStore as _,
+};
+use tokio::task::spawn_blocking;
+
+use super::{check, unpack, upload};
+use crate::{
+    Forge,
+    files::Upload,
+    project::{
+        create::{InitialContent, begin},
+        repository::enqueue_repository,
+    },
+};
+
+/// The name that administrators switch archives of projects off by, as a source of imports.
+pub const SOURCE: &str = "gitlab_project";
+const NOT_READY: &str = "The project export file is not available yet";
+
+/// How far the archive of a project is.
+#[derive(Clone, Debug)]
+pub struct ExportView {
+    pub project: Project,
+    /// `none`, `queued`, `started`, `finished` or `regeneration_in_progress`.
+    pub status: &'static str,
+    /// Whether there is a file to fetch.
+    pub has_file: bool,
+}
+
+/// A file to fetch.
+pub struct Download<S> {
+    pub name: String,
+    pub size: u64,
+    pub pieces: S,
+}
+
+/// # Errors
+/// `NotFound` where administrators have switched archives off.
+fn ensure_enabled(forge: &Forge) -> Result<()> {
+    match forge.settings().project_export_enabled() {
+        true => Ok(()),
+        false => Err(Error::missing()),
+    }
+}
+
+/// Has an archive of a project written. While one is on its way, that one counts.
+///
+/// # Errors
+/// `NotFound` where archives are switched off; `BadRequest` for an address that is not gone to.
+pub async fn request_project(
+    forge: &Forge,
+    grant: &Grant<ArchiveProject>,
+    description: Option<String>,
+    upload: Option<UploadTarget>,
+) -> Result<()> {
+    ensure_enabled(forge)?;
+    if upload.as_ref().is_some_and(|target| !upload::is_open(forge, &target.url)) {
+        let text = "is blocked: Requests to the local network are not allowed";
+        return Err(Error::invalid("upload[url]", text));
+    }
+    let home = ArchiveHome::Project(grant.project());
+    request(forge, NewArchiveExport { home, user: grant.user()?, description, upload }).await
+}
+
+/// As [`request_project`], for a group and those below it.
+///
+/// # Errors
+/// When the database cannot be written.
+pub async fn request_group(forge: &Forge, grant: &Grant<ArchiveGroup>) -> Result<()> {
+    let (home, user) = (ArchiveHome::Group(grant.group()), grant.user()?);
+    request(forge, NewArchiveExport { home, user, description: None, upload: None }).await
+}
+
+async fn request(forge: &Forge, new: NewArchiveExport) -> Result<()> {
+    let vault = Arc::clone(&forge.vault);
+    forge.db.write(move |tx| tx.request_archive(&new, &vault)).await
+}
+
+/// How far the archive of a project is.
+///
+/// # Errors
+/// `NotFound` where archives are switched off.
+pub async fn show(forge: &Forge, grant: &Grant<ArchiveProject>) -> Result<ExportView> {
+    ensure_enabled(forge)?;
+    let id = grant.project();
+    let read = forge.db.read(move |tx| {
+        let all = tx.archives_of(ArchiveHome::Project(id))?;
+        Ok((tx.project(id)?, all))
+    });
+    let (project, all) = read.await?;
+    let has_file = all.iter().any(|one| one.status == ExportStatus::Finished);
+    Ok(ExportView { project, status: status(&all, has_file), has_file })
+}
+
+fn status(all: &[ArchiveExport], has_file: bool) -> &'static str {
+    match all.iter().map(|one| one.status).find(|one| *one != ExportStatus::Failed) {
+        Some(ExportStatus::Queued | ExportStatus::Started) if has_file => {
+            "regeneration_in_progress"
+        }
+        Some(status) => status.as_str(),
+        None => "none",
+    }
+}
+
+/// The archive of a project, piece by piece.
+///
+/// # Errors
+/// `NotFound` where there is none, or none yet.
+pub async fn download_project(
+    forge: &Forge,
+    grant: &Grant<ArchiveProject>,
+) -> Result<Download<impl Stream<Item = std::io::Result<Bytes>> + use<>>> {
+    ensure_enabled(forge)?;
+    let id = grant.project();
+    let name = forge.db.read(move |tx| Ok(tx.project(id)?.full_path)).await?;
+    download(forge, ArchiveHome::Project(id), &name).await
+}
+
+/// As [`download_project`], for a group.
+///
+/// # Errors
+/// `NotFound` where there is none, or none yet.
+pub async fn download_group(
+    forge: &Forge,
+    grant: &Grant<ArchiveGroup>,
+) -> Result<Download<impl Stream<Item = std::io::Result<Bytes>> + use<>>> {
+    let id = grant.group();
+    let name = forge.db.read(move |tx| Ok(tx.namespace(id)?.full_path)).await?;
+    download(forge, ArchiveHome::Group(id), &name).await
+}
+
+async fn download(
+    forge: &Forge,
+    home: ArchiveHome,
+    path: &str,
+) -> Result<Download<impl Stream<Item = std::io::Result<Bytes>> + use<>>> {
+    let all = forge.db.read(move |tx| tx.archives_of(home)).await?;
+    let gone = || Error::missing().whole("404 Not found or has expired");
+    let finished = all.iter().find(|one| one.status == ExportStatus::Finished);
+    let export = finished.ok_or_else(|| match all.iter().any(|one| one.status.is_active()) {
+        true => Error::missing().whole(NOT_READY),
+        false => gone(),
+    })?;
+    let read = forge.exports.read(&ArchiveExport::location(export.id)).await;
+    let (size, pieces) = read.map_err(|cause| match cause {
+        Error { kind: Kind::NotFound, message: Message::Default, .. } => gone(),
+        cause => cause,
+    })?;
+    let day = kernel::time::date_text(export.created_at.date());
+    let name = format!("{day}_{}_export.tar.gz", path.replace('/', "_"));
+    Ok(Download { name, size, pieces })
+}
+
+/// A project that an archive is to become.
+#[derive(Clone, Debug)]
+pub struct ProjectImport {
+    pub file: Upload,
+    pub path: String,
+    pub name: Option<String>,
+    /// Id or path; the caller's own where none is named.
+    pub namespace: Option<String>,
+    /// Whether a project that has the path already gives way.
+    pub overwrite: bool,
+    pub overrides: Overrides,
+}
+
+/// Has an archive become a project.
+///
+/// # Errors
+/// `Forbidden` where administrators have switched this source off; otherwise as projects are created. An archive that
+/// would take the place of a project is looked at before.
+pub async fn import_project(
+    forge: &Forge,
+    grant: &Grant<SignedIn>,
+    asked: ProjectImport,
+) -> Result<Project> {
+    let settings = forge.db.peek(|tx| tx.settings()).await?;
+    if !settings.import_sources().contains(&SOURCE) {
+        return Err(Error::forbidden().because("import source is disabled"));
+    }
+    ensure_fits(forge, asked.file.size)?;
+    if asked.overwrite {
+        ensure_whole(forge, &asked.file).await?;
+    }
+    let file = asked.file.file.reopen().map_err(Error::internal)?;
+    let new = NewProject {
+        path: asked.path,
+        name: asked.name,
+        namespace: asked.namespace,
+        overwrite: asked.overwrite,
+        overrides: asked.overrides,
+    };
+    make_project(forge, grant, new, file).await.map(|(project, _)| project)
+}
+
+fn ensure_fits(forge: &Forge, size: u64) -> Result<()> {
+    let most = forge.settings().max_import_size();
+    let most = most.and_then(|most| u64::try_from(most << 20).ok()).filter(|most| *most > 0);
+    match most.is_some_and(|most| size > most) {
+        true => Err(Error::too_large("the file")),
+        false => Ok(()),
+    }
+}
+
+async fn ensure_whole(forge: &Forge, upload: &Upload) -> Result<()> {
+    let (file, size) = (upload.file.reopen().map_err(Error::internal)?, upload.size);
+    let data = forge.data().to_owned();
+    let checked = spawn_blocking(move || {
+        let folder = tempfile::Builder::new().prefix("archive-").tempdir_in(data)?;
+        unpack::unpack(file, folder.path(), unpack::UnpackLimits::for_size(size))?;
+        check::project(folder.path()).map(drop)
+    });
+    checked.await.map_err(Error::internal)?.map_err(|flaw| match flaw.may_pass() {
+        true => Error::internal(flaw.to_string()),
+        false => Error::bad_request().whole(flaw.to_string()),
+    })
+}
+
+/// A project as it is made for an archive.
+pub(super) struct NewProject {
+    pub(super) path: String,
+    pub(super) name: Option<String>,
+    pub(super) namespace: Option<String>,
+    pub(super) overwrite: bool,
+    pub(super) overrides: Overrides,
+}
+
+/// Makes the project, keeps the archive, and has the work begin.
+pub(super) async fn make_project(
+    forge: &Forge,
+    grant: &Grant<SignedIn>,
+    new: NewProject,
+    file: File,
+) -> Result<(Project, ArchiveImportId)> {
+    let branch = forge.db.peek(|tx| tx.settings()).await?.default_branch_name;
+    let (grant, head, user) = (grant.clone(), branch.clone(), grant.user()?);
+    let made = forge.db.write(move |tx: &mut Tx<'_>| {
+        let namespace = target(tx, &grant, new.namespace.as_deref())?;
+        if new.overwrite {
+            give_way(tx, &grant, namespace, &new.path)?;
+        }
+        let creation = Creation {
+            namespace: Some(namespace),
+            name: Some(new.name.clone().unwrap_or_else(|| new.path.clone())),
+            path: Some(new.path.clone()),
+            change: private(),
+        };
+        let made = projects::create(tx, &grant, &creation)?;
+        enqueue_repository(tx, made.id, &head)?;
+        let (from, to) = (ImportStatus::None, ImportStatus::Scheduled);
+        move_status(tx, made.id, from.as_str(), to.as_str())?;
+        let home = ArchiveHome::Project(made.id);
+        let import = NewArchiveImport { home, user, overrides: new.overrides.clone() };
+        Ok((made, tx.insert_archive_import(&import)?))
+    });
+    let (made, id) = made.await?;
+    let made = begin(forge, made, InitialContent { branch: Some(branch), readme: None }).await?;
+    keep(forge, id, file).await?;
+    Ok((made, id))
+}
+
+/// Nobody sees a project before it is whole.
+fn private() -> org::project::ProjectChange {
+    org::project::ProjectChange {
+        visibility: Some(kernel::Visibility::Private),
+        ..org::project::ProjectChange::default()
+    }
+}
+
+async fn keep(forge: &Forge, id: ArchiveImportId, file: File) -> Result<()> {
+    forge.exports.keep_file(&admin::archive::ArchiveImport::location(id), file).await?;
+    forge.db.write(move |tx| tx.schedule_archive_import(id)).await
+}
+
+fn target(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, named: Option<&str>) -> Result<NamespaceId> {
+    let Some(named) = named else { return own_namespace(tx, grant.user()?) };
+    let path = match named.parse::<i64>() {
+        Ok(id) => match tx.find_namespace(NamespaceId(id))? {
+            Some(found) => found.full_path,
+            None => named.to_owned(),
+        },
+        Err(_path) => named.to_owned(),
+    };
+    namespace_for(tx, grant.actor(), &path)
+}
+
+/// Takes away the project that has the path, where it is the caller's to take away.
+fn give_way(
+    tx: &mut Tx<'_>,
+    grant: &Grant<SignedIn>,
+    namespace: NamespaceId,
+    path: &str,
+) -> Result<()> {
+    let full_path = format!("{}/{path}", tx.namespace(namespace)?.full_path);
+    if tx.find_project_at(&full_path)?.is_none() {
+        return Ok(());
+    }
+    let (facts, who) = locate_project(tx, grant.actor(), &IdOrPath::Path(full_path))?;
+    let own = Grant::<OwnProject>::check(&who, facts)?;
+    projects::delete(tx, &own, None).map(drop)
+}
+
+/// A group that an archive is to become.
+#[derive(Clone, Debug)]
+pub struct GroupImport {
+    pub file: Upload,
+    pub name: String,
+    pub path: String,
+    pub parent: Option<NamespaceId>,
+}
+
+/// Has an archive become a group.
+///
+/// # Errors
+/// As groups are created.
+pub async fn import_group(
+    forge: &Forge,
+    grant: &Grant<SignedIn>,
+    asked: GroupImport,
+) -> Result<Namespace> {
+    ensure_fits(forge, asked.file.size)?;
+    let file = asked.file.file.reopen().map_err(Error::internal)?;
+    let (name, path) = (asked.name, asked.path);
+    make_group(forge, grant, name, path, asked.parent, file).await.map(|(group, _)| group)
+}
+
+pub(super) async fn make_group(
+    forge: &Forge,
+    grant: &Grant<SignedIn>,
+    name: String,
+    path: String,
+    parent: Option<NamespaceId>,
+    file: File,
+) -> Result<(Namespace, ArchiveImportId)> {
+    let (grant, user): (_, UserId) = (grant.clone(), grant.user()?);
+    let made = forge.db.write(move |tx: &mut Tx<'_>| {
+        let parent = match parent {
+            Some(id) => {
+                let (_, who) = locate_group(tx, grant.actor(), &IdOrPath::Id(id.0))?;
+                Some((id, who))
+            }
+            None => None,
+        };
+        let visibility = Some(kernel::Visibility::Private);
+        let new = NewGroup { name, path, parent, visibility, picture_fault: None };
+        let group = groups::create(tx, &grant, &new, |_| {})?;
+        let home = ArchiveHome::Group(group.id);
+        let import = NewArchiveImport { home, user, overrides: Overrides::default() };
+        Ok((group, tx.insert_archive_import(&import)?))
+    });
+    let (group, id) = made.await?;
+    keep(forge, id, file).await?;
+    Ok((group, id))
+}
+
+/// Whether a project came out of an archive, and what went wrong.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn import_of(
+    forge: &Forge,
+    project: ProjectId,
+) -> Result<Option<admin::archive::ArchiveImport>> {
+    forge.db.peek(move |tx| tx.archive_import_of(ArchiveHome::Project(project))).await
+}

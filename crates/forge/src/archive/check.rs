@@ -1,0 +1,126 @@
+//! Looking at the whole tree of an archive before anything of it is written.
+
+use std::path::Path;
+
+use db::archive::{self, ArchiveRow, Relation};
+use org::{namespace::archive::GroupRecord, project::archive::ProjectRecord};
+
+use super::{
+    failure::ArchiveError,
+    files, layout,
+    lines::{self, Lines},
+    people::{self, Person},
+    rows::row_flaw,
+};
+
+/// Groups of one archive.
+const MOST_GROUPS: usize = 1000;
+/// Bytes of the record of a project.
+const LONGEST_RECORD: u64 = 4 << 20;
+
+/// An archive of a project.
+#[derive(Debug)]
+pub(super) struct ProjectTree {
+    pub(super) project: ProjectRecord,
+    pub(super) people: Vec<Person>,
+}
+
+/// An archive of a group and those below it.
+#[derive(Debug)]
+pub(super) struct GroupTree {
+    pub(super) groups: Vec<GroupRecord>,
+    pub(super) people: Vec<Person>,
+}
+
+/// Reads an unpacked archive of a project, and looks whether all of it can be taken. Blocks.
+pub(super) fn project(folder: &Path) -> Result<ProjectTree, ArchiveError> {
+    ensure_version(folder)?;
+    let path = folder.join(layout::PROJECT);
+    let about = std::fs::metadata(&path)
+        .map_err(|_gone| ArchiveError::flawed("The archive is not one of a project."))?;
+    if about.len() > LONGEST_RECORD {
+        return Err(ArchiveError::flawed("The archive's record of the project is too long."));
+    }
+    let project: ProjectRecord =
+        serde_json::from_slice(&std::fs::read(path)?).map_err(|cause| {
+            ArchiveError::Flawed(format!(
+                "The archive's record of the project cannot be read: {cause}."
+            ))
+        })?;
+    for relation in layout::project_relations() {
+        ensure_sound(folder, &layout::of_project(relation), relation)?;
+    }
+    let members = &org::project::archive::MEMBERS;
+    ensure_sound(folder, &layout::of_project(members), members)?;
+    files::uploads(folder)?;
+    files::check_lfs(folder)?;
+    Ok(ProjectTree { project, people: people_of(folder)? })
+}
+
+/// As [`project`], for an archive of a group.
+pub(super) fn groups(folder: &Path) -> Result<GroupTree, ArchiveError> {
+    ensure_version(folder)?;
+    let groups: Vec<GroupRecord> = lines::read_all(folder, layout::GROUPS, MOST_GROUPS)?;
+    if groups.first().is_none_or(|first| first.parent_id.is_some()) {
+        return Err(ArchiveError::flawed("The archive is not one of a group."));
+    }
+    for (place, group) in groups.iter().enumerate() {
+        let before = groups.iter().take(place);
+        let has_parent = before.clone().any(|one| Some(one.id) == group.parent_id);
+        let is_known = before.clone().any(|one| one.id == group.id);
+        if is_known || (place > 0 && !has_parent) {
+            return Err(ArchiveError::flawed("The archive has a group that lies nowhere."));
+        }
+        let members = [&org::namespace::archive::MEMBERS];
+        for relation in layout::group_relations().into_iter().chain(members) {
+            ensure_sound(folder, &layout::of_group(group.id, relation), relation)?;
+        }
+    }
+    Ok(GroupTree { groups, people: people_of(folder)? })
+}
+
+fn people_of(folder: &Path) -> Result<Vec<Person>, ArchiveError> {
+    let people: Vec<Person> = lines::read_all(folder, layout::USERS, people::MOST)?;
+    let is_odd = |person: &Person| {
+        let texts = [Some(&person.username), Some(&person.name), person.email.as_ref()];
+        texts.into_iter().flatten().any(|text| text.chars().count() > 255 || text.contains('\0'))
+    };
+    match people.iter().any(is_odd) {
+        true => Err(ArchiveError::flawed("The archive names somebody who cannot be called so.")),
+        false => Ok(people),
+    }
+}
+
+fn ensure_version(folder: &Path) -> Result<(), ArchiveError> {
+    let path = folder.join(layout::VERSION);
+    let length = std::fs::metadata(&path).map_or(0, |about| about.len());
+    let found = if length < 100 {
+        std::fs::read_to_string(path).unwrap_or_default()
+    } else {
+        String::new()
+    };
+    match found.trim() == layout::FORMAT {
+        true => Ok(()),
+        false => {
+            let found: String =
+                found.trim().chars().filter(|letter| !letter.is_control()).collect();
+            Err(ArchiveError::Flawed(format!(
+                "Import version mismatch: Required {} but was {found}",
+                layout::FORMAT
+            )))
+        }
+    }
+}
+
+fn ensure_sound(
+    folder: &Path,
+    path: &str,
+    relation: &'static Relation,
+) -> Result<(), ArchiveError> {
+    let (mut lines, mut named) = (Lines::open(folder, path)?, Vec::new());
+    while let Some(row) = lines.next::<ArchiveRow>()? {
+        named.clear();
+        archive::first_pass(relation, &row, &mut named).map_err(row_flaw)?;
+    }
+    Ok(())
+}

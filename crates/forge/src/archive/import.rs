@@ -1,0 +1,310 @@
+//! Reading archives in the background: taken apart, looked at as a whole, and then written, some rows in each
+//! transaction, with the place at which to go on.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use admin::{
+    archive::{
+        ArchiveHome, ArchiveIdStore as _, ArchiveImport, ArchiveImportStore as _, ReadArchive,
+    },
+    import::{ImportStatus, ImportStep},
+};
+use db::{
+    Tx,
+    archive::{self, ArchiveRow, Relation},
+};
+use kernel::{
+    Error, Result, TextEnum as _,
+    ids::{ArchiveImportId, ProjectId},
+};
+use org::project::import::move_status;
+use tempfile::TempDir;
+use time::Duration;
+use tokio::task::spawn_blocking;
+use worker::Queue as _;
+
+use super::{
+    bundle,
+    check::{self, ProjectTree},
+    failure::ArchiveError,
+    files, groups, layout,
+    lines::Lines,
+    members, people,
+    rows::{self, Context, PAGE},
+    unpack::{UnpackLimits, unpack},
+};
+use crate::Forge;
+
+/// After this time without a step whoever read an archive is gone.
+const LONGEST_STEP: Duration = Duration::hours(1);
+/// Failures of the machine in a row after which an import is given up.
+const MOST_ATTEMPTS: i32 = 5;
+const PAUSE: Duration = Duration::seconds(30);
+
+/// Begins to read an archive; the queue does not wait for it.
+pub(crate) async fn read(forge: Forge, job: ReadArchive) -> Result<()> {
+    let id = job.import;
+    let begun = forge.db.write(move |tx| begin(tx, id)).await?;
+    let Some(import) = begun else { return Ok(()) };
+    let own = forge.clone();
+    forge.imports.spawn(async move {
+        if let Err(cause) = work(&own, import).await {
+            tracing::error!(import = %id, error = %cause, "an archive is left for later");
+        }
+    });
+    Ok(())
+}
+
+fn begin(tx: &mut Tx<'_>, id: ArchiveImportId) -> Result<Option<ArchiveImport>> {
+    let Some(import) = tx.find_archive_import(id)? else { return Ok(None) };
+    if !import.status.is_active() {
+        return Ok(None);
+    }
+    if import.status == ImportStatus::Scheduled {
+        advance(tx, &import, ImportStep::Start, None)?;
+    }
+    // Should this server end meanwhile, another one does it.
+    tx.enqueue_at(&ReadArchive { import: id }, tx.now.plus(LONGEST_STEP))?;
+    tx.find_archive_import(id)
+}
+
+/// Moves an import, and the status of its project with it; false where somebody was faster.
+fn advance(
+    tx: &mut Tx<'_>,
+    import: &ArchiveImport,
+    step: ImportStep,
+    error: Option<&str>,
+) -> Result<bool> {
+    if let Some(project) = import.project_id
+        && let Some(to) = import.status.after(step)
+        && !move_status(tx, project, import.status.as_str(), to.as_str())?
+    {
+        return Ok(false);
+    }
+    tx.advance_archive_import(import.id, step, error)
+}
+
+/// Goes on with all imports that had not ended when the server did.
+pub(super) async fn resume(forge: &Forge) -> Result<()> {
+    let resumed = |tx: &mut Tx<'_>| {
+        let now = tx.now;
+        for import in tx.unfinished_archive_imports()? {
+            later(tx, import, now)?;
+        }
+        Ok(())
+    };
+    forge.db.write(resumed).await
+}
+
+fn later(tx: &mut Tx<'_>, import: ArchiveImportId, at: kernel::Ts) -> Result<()> {
+    withdraw(tx, import)?;
+    tx.enqueue_at(&ReadArchive { import }, at)
+}
+
+fn withdraw(tx: &mut Tx<'_>, import: ArchiveImportId) -> Result<()> {
+    let kind = <ReadArchive as worker::Job>::KIND;
+    tx.withdraw_work(&format!("{kind}:{import}")).map(drop)
+}
+
+async fn work(forge: &Forge, import: ArchiveImport) -> Result<()> {
+    let id = import.id;
+    match import_archive(forge, &import).await {
+        Ok(()) => {}
+        Err(failure) if failure.may_pass() && import.attempts + 1 < MOST_ATTEMPTS => {
+            tracing::error!(import = %id, %failure, "an archive was not read");
+            let retried = move |tx: &mut Tx<'_>| {
+                tx.save_archive_attempt(&import)?;
+                later(tx, id, tx.now.plus(PAUSE))
+            };
+            return forge.db.write(retried).await;
+        }
+        Err(failure) => {
+            tracing::warn!(import = %id, %failure, "an import of an archive failed");
+            give_up(forge, &import, failure.to_string()).await?;
+        }
+    }
+    forge.exports.remove(&ArchiveImport::location(id)).await
+}
+
+/// Ends an import that failed. What was written of it goes.
+async fn give_up(forge: &Forge, import: &ArchiveImport, text: String) -> Result<()> {
+    let (id, home) = (import.id, import.home());
+    let ended = move |tx: &mut Tx<'_>| {
+        withdraw(tx, id)?;
+        let Some(now) = tx.find_archive_import(id)? else { return Ok(()) };
+        if advance(tx, &now, ImportStep::Fail, Some(&text))?
+            && let ArchiveHome::Project(project) = home
+        {
+            clear(tx, project)?;
+        }
+        Ok(())
+    };
+    forge.db.write(ended).await
+}
+
+/// Removes all rows that archives hold of a project.
+fn clear(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    for relation in layout::project_relations().into_iter().rev() {
+        archive::clear(tx, relation, project.0)?;
+    }
+    Ok(())
+}
+
+async fn import_archive(forge: &Forge, import: &ArchiveImport) -> Result<(), ArchiveError> {
+    let folder = fetch_and_unpack(forge, import.id).await?;
+    match import.home() {
+        ArchiveHome::Project(id) => project(forge, import, id, folder.path()).await,
+        ArchiveHome::Group(id) => groups::import(forge, import, id, folder.path()).await,
+    }
+}
+
+async fn fetch_and_unpack(forge: &Forge, id: ArchiveImportId) -> Result<TempDir, ArchiveError> {
+    let reader = forge.exports.reader_of(&ArchiveImport::location(id)).await?;
+    let size = forge.exports.read(&ArchiveImport::location(id)).await.map(|(size, _)| size)?;
+    let data = forge.data().to_owned();
+    let unpacked = spawn_blocking(move || {
+        let folder = tempfile::Builder::new().prefix("archive-").tempdir_in(data)?;
+        unpack(reader, folder.path(), UnpackLimits::for_size(size))?;
+        Ok(folder)
+    });
+    unpacked.await.map_err(Error::internal)?
+}
+
+async fn project(
+    forge: &Forge,
+    import: &ArchiveImport,
+    id: ProjectId,
+    folder: &Path,
+) -> Result<(), ArchiveError> {
+    let from = folder.to_owned();
+    let checked = spawn_blocking(move || check::project(&from)).await;
+    let tree = checked.map_err(Error::internal)??;
+    if import.relation == 0 && import.line == 0 {
+        land(forge, import, id, folder, &tree).await?;
+    }
+    let context = context(forge, import, (id.0, tree.project.id), folder, &tree.people).await?;
+    let relations = layout::project_relations();
+    let mut seen = import.clone();
+    for (place, relation) in relations.iter().enumerate() {
+        // Before the first one everything else is done.
+        let place = i64::try_from(place).unwrap_or(i64::MAX).saturating_add(1);
+        if place >= seen.relation {
+            let path = layout::of_project(relation);
+            seen = relation_rows(forge, &context, seen, relation, place, folder.join(path)).await?;
+        }
+    }
+    members::of_project(forge, &context, id, folder).await?;
+    let record = tree.project;
+    let ended = move |tx: &mut Tx<'_>| {
+        review::archive::settle(tx, review::Home::Project(id))?;
+        withdraw(tx, seen.id)?;
+        let Some(now) = tx.find_archive_import(seen.id)? else { return Ok(()) };
+        if advance(tx, &now, ImportStep::Finish, None)? {
+            org::project::archive::finish(tx, id, &record)?;
+        }
+        Ok(())
+    };
+    Ok(forge.db.write(ended).await?)
+}
+
+/// Everything that is no row: repositories, files, and what the project is set to.
+async fn land(
+    forge: &Forge,
+    import: &ArchiveImport,
+    id: ProjectId,
+    folder: &Path,
+    tree: &ProjectTree,
+) -> Result<(), ArchiveError> {
+    let (repository, wiki) = (folder.join(layout::REPOSITORY), folder.join(layout::WIKI));
+    if repository.exists() {
+        let branch = tree.project.default_branch.as_deref();
+        bundle::land(forge, &repository, id, import.user_id, branch).await?;
+    }
+    if wiki.exists() {
+        bundle::land_wiki(forge, &wiki, repo::git::Wiki::Project(id)).await?;
+    }
+    files::land(forge, folder, id, import).await?;
+    let record = tree.project.clone().overridden(&import.overrides()?.project);
+    let (user, own) = (import.user_id, import.id);
+    let restored = move |tx: &mut Tx<'_>| {
+        let actor = actor(tx, user)?;
+        org::project::archive::restore(tx, id, actor, &record)?;
+        // What a new project begins with gives way to what the archive has.
+        clear(tx, id)?;
+        tx.forget_archive_ids(own)
+    };
+    Ok(forge.db.write(restored).await?)
+}
+
+fn actor(tx: &mut Tx<'_>, user: kernel::ids::UserId) -> Result<kernel::Actor> {
+    use org::user::store::UserStore as _;
+    let user = tx.user(user)?;
+    Ok(kernel::Actor { id: Some(user.id), admin: user.admin, ..kernel::Actor::ANONYMOUS })
+}
+
+pub(super) async fn context(
+    forge: &Forge,
+    import: &ArchiveImport,
+    (home, source_home): (i64, i64),
+    folder: &Path,
+    named: &[people::Person],
+) -> Result<Arc<Context>, ArchiveError> {
+    let (user, host) = (import.user_id, forge.urls.private_mail_host());
+    let all = named.to_vec();
+    let people = forge.db.read(move |tx| people::find(tx, &all, user, &host)).await?;
+    let strangers = named.iter().filter(|one| !people.contains_key(&one.id));
+    let strangers = strangers.map(|one| (one.id, one.name.clone())).collect();
+    let uploads = files::uploads(folder)?.into_iter().map(|one| one.secret);
+    let uploads: HashSet<String> = uploads.collect();
+    let import = import.clone();
+    let people = Arc::new(people);
+    Ok(Arc::new(Context { import, home, source_home, people, strangers, uploads }))
+}
+
+/// Writes the rows of one relation that are not written yet; returns the import as it is then.
+pub(super) async fn relation_rows(
+    forge: &Forge,
+    context: &Arc<Context>,
+    import: ArchiveImport,
+    relation: &'static Relation,
+    place: i64,
+    path: PathBuf,
+) -> Result<ArchiveImport, ArchiveError> {
+    let mut seen = import;
+    let mut line = if seen.relation == place { seen.line } else { 0 };
+    let name = relation.name;
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    let mut lines = Lines::open(&folder, &format!("{name}.ndjson"))?;
+    lines.skip(line)?;
+    loop {
+        let mut rows: Vec<ArchiveRow> = Vec::with_capacity(PAGE);
+        while rows.len() < PAGE
+            && let Some(row) = lines.next()?
+        {
+            rows.push(row);
+        }
+        if rows.is_empty() {
+            return Ok(seen);
+        }
+        line += i64::try_from(rows.len()).unwrap_or_default();
+        let (context, now) = (Arc::clone(context), seen.clone());
+        let written = forge.db.write(move |tx: &mut Tx<'_>| {
+            if !tx.save_archive_progress(&now, place, line)? {
+                return Ok(Err(ArchiveError::flawed("The import was canceled.")));
+            }
+            // A flaw takes everything of this transaction back, by way of the error that it becomes.
+            match rows::insert(tx, &context, relation, &rows) {
+                Ok(()) => later(tx, now.id, tx.now.plus(LONGEST_STEP)).map(Ok),
+                Err(ArchiveError::Own(cause)) => Err(cause),
+                Err(ArchiveError::Flawed(text)) => Err(Error::unprocessable().whole(text)),
+            }
+        });
+        written.await??;
+        seen.steps += 1;
+        (seen.relation, seen.line, seen.attempts) = (place, line, 0);
+    }
+}

@@ -1,0 +1,156 @@
+//! Rows of tables on their way into an archive and out of one.
+
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    fs::File,
+    io::{BufWriter, Write as _},
+    sync::Arc,
+};
+
+use admin::archive::{ArchiveIdStore as _, ArchiveImport};
+use db::{
+    Tx,
+    archive::{self, ArchiveRow, Cell, Names, Relation},
+};
+use kernel::{Error, Result};
+use serde_json::Value;
+
+use super::{failure::ArchiveError, people};
+use crate::Forge;
+
+/// Rows of one page, and of one transaction.
+pub(super) const PAGE: usize = 200;
+
+/// Writes the rows of a relation into a file, one in each line, and notes whom they name. How many these were.
+pub(super) async fn write(
+    forge: &Forge,
+    relation: &'static Relation,
+    home: i64,
+    into: File,
+    named: &mut BTreeSet<i64>,
+) -> Result<(File, usize)> {
+    let (mut file, mut after, mut count) = (BufWriter::new(into), None::<ArchiveRow>, 0);
+    loop {
+        let last = after.clone();
+        let read = move |tx: &mut Tx<'_>| archive::page(tx, relation, home, last.as_ref(), PAGE);
+        let rows = forge.db.read(read).await?;
+        for row in &rows {
+            people::note(relation, row, named);
+            serde_json::to_writer(&mut file, row).map_err(Error::internal)?;
+            file.write_all(b"\n").map_err(Error::internal)?;
+        }
+        count += rows.len();
+        if rows.len() < PAGE {
+            let file = file.into_inner().map_err(|cause| Error::internal(cause.into_error()))?;
+            return Ok((file, count));
+        }
+        after = rows.into_iter().next_back();
+    }
+}
+
+/// What rows of an archive are read with.
+#[derive(Clone, Debug)]
+pub(super) struct Context {
+    pub(super) import: ArchiveImport,
+    /// The project or group that gets the rows.
+    pub(super) home: i64,
+    /// Ids of that in the archive.
+    pub(super) source_home: i64,
+    pub(super) people: Arc<HashMap<i64, i64>>,
+    /// Names of those who have no account here.
+    pub(super) strangers: HashMap<i64, String>,
+    /// Secrets of the archive's files.
+    pub(super) uploads: HashSet<String>,
+}
+
+/// Writes rows of an archive, and notes what their ids are here.
+pub(super) fn insert(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    relation: &'static Relation,
+    rows: &[ArchiveRow],
+) -> Result<(), ArchiveError> {
+    let names = names(tx, context, relation, rows)?;
+    let (mut all, mut ids): (Vec<Vec<Cell>>, Vec<i64>) = (Vec::new(), Vec::new());
+    for row in rows {
+        let row = sign(context, relation, row);
+        let cells = archive::cells(relation, &row, &names).map_err(row_flaw)?;
+        let Some(cells) = cells else { continue };
+        all.push(cells);
+        ids.extend(row.get("id").and_then(Value::as_i64));
+    }
+    let made = archive::insert(tx, relation, &all)?;
+    let pairs: Vec<(i64, i64)> = ids.into_iter().zip(made).collect();
+    tx.insert_archive_ids(context.import.id, relation.table, &pairs)?;
+    Ok(())
+}
+
+pub(super) fn row_flaw(flaw: archive::Flaw) -> ArchiveError {
+    ArchiveError::Flawed(format!("The archive has a row that cannot be taken: {flaw}."))
+}
+
+fn names(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    relation: &'static Relation,
+    rows: &[ArchiveRow],
+) -> Result<Names, ArchiveError> {
+    let mut named = Vec::new();
+    for row in rows {
+        archive::first_pass(relation, row, &mut named).map_err(row_flaw)?;
+    }
+    let mut wanted: HashMap<&'static str, BTreeSet<i64>> = HashMap::new();
+    for (of, id) in named {
+        wanted.entry(of).or_default().insert(id);
+    }
+    let mut names = Names {
+        home: context.home,
+        importer: context.import.user_id.0,
+        people: Arc::clone(&context.people),
+        rows: HashMap::new(),
+    };
+    names.rows.insert(("projects", context.source_home), context.home);
+    for (of, ids) in wanted {
+        let ids: Vec<i64> = ids.into_iter().collect();
+        let found = tx.archive_ids(context.import.id, of, &ids)?;
+        names.rows.extend(found.into_iter().map(|(source, target)| ((of, source), target)));
+    }
+    Ok(names)
+}
+
+/// A row whose text says who wrote it, where the author has no account, and names its files as they are called here.
+fn sign(context: &Context, relation: &Relation, row: &ArchiveRow) -> ArchiveRow {
+    let mut row = row.clone();
+    let Some(column) = relation.signed else { return row };
+    let author = row.get("author_id").and_then(Value::as_i64);
+    let stranger = author.and_then(|id| context.strangers.get(&id));
+    let text = row.get(column).and_then(Value::as_str);
+    let mut new = text.map(|text| rename_uploads(context, text));
+    if let Some(name) = stranger {
+        let at = row.get("created_at").and_then(Value::as_str).unwrap_or_default();
+        let date = at.get(..10).unwrap_or_default();
+        new = Some(format!("*By {name} on {date}*\n\n{}", new.unwrap_or_default()));
+    }
+    if let Some(new) = new {
+        row.insert(column.to_owned(), Value::String(new));
+    }
+    row
+}
+
+fn rename_uploads(context: &Context, text: &str) -> String {
+    const FOLDER: &str = "/uploads/";
+    const LENGTH: usize = 32;
+    let (mut new, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(FOLDER) {
+        let (before, after) = rest.split_at(at + FOLDER.len());
+        new.push_str(before);
+        rest = after;
+        let secret = rest.get(..LENGTH).filter(|secret| context.uploads.contains(*secret));
+        if let Some(secret) = secret {
+            new.push_str(&context.import.upload_secret(secret));
+            rest = rest.get(LENGTH..).unwrap_or_default();
+        }
+    }
+    new.push_str(rest);
+    new
+}

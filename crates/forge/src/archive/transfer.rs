@@ -1,0 +1,366 @@
+//! Groups and projects that are fetched from another installation: it is asked for an archive of each, which then becomes
+//! a group or project here.
+
+use std::{fs::File, io::BufWriter, sync::Arc, time::Duration as Wait};
+
+use admin::{
+    archive::{ArchiveHome, ArchiveImportStore as _, Overrides},
+    bulk_import::{
+        BulkImport, BulkImportEntity, BulkImportStore as _, BulkStep, EntityColumns, EntityKind,
+        FetchEntity, NewBulkImport, NewEntity, SourceAccess,
+    },
+    import::ImportStatus,
+    integration::UrlRule as _,
+};
+use db::Tx;
+use kernel::{
+    Error, Grant, Result, Standing,
+    access::{Instance, SignedIn},
+    ids::{BulkImportEntityId, BulkImportId},
+};
+use org::{
+    access::{IdOrPath, seen_namespace},
+    namespace::store::NamespaceStore as _,
+    user::store::UserStore as _,
+};
+use outbound::{Exchange, FetchLimits};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+use time::Duration;
+use tokio::task::spawn_blocking;
+use worker::Queue as _;
+
+use super::actions::{NewProject, make_group, make_project};
+use crate::{
+    Forge,
+    import::{SourceClient, SourceError, schedule::web_address},
+};
+
+/// The pause between two looks at what is on its way.
+const PAUSE: Duration = Duration::seconds(10);
+/// Looks after which an entity is given up: a day.
+const MOST_LOOKS: i32 = 8640;
+/// After this time whoever fetched an entity is gone.
+const LONGEST_STEP: Duration = Duration::hours(2);
+/// An archive, where the installation sets no bound.
+const ARCHIVE: FetchLimits = FetchLimits { bytes: 5 << 30, time: Wait::from_secs(60 * 60) };
+/// Pages of a group's projects.
+const MOST_PAGES: usize = 100;
+
+/// What an entity waits for, or that it has ended.
+enum Look {
+    Wait,
+    Done(BulkStep),
+}
+
+/// Begins to fetch what somebody names.
+///
+/// # Errors
+/// `NotFound` where administrators have not switched that on; `Unprocessable` for an address that is not gone to, or a
+/// destination that the caller may not fill.
+pub async fn start(
+    forge: &Forge,
+    grant: &Grant<SignedIn>,
+    source: SourceAccess,
+    entities: Vec<NewEntity>,
+) -> Result<BulkImport> {
+    ensure_enabled(forge)?;
+    let refusal = |text: &str| Error::unprocessable().whole(text);
+    let url = web_address(&source.url).ok_or_else(|| refusal("The source URL is not valid"))?;
+    if !forge.courier.rules.web().allows(&url) {
+        return Err(refusal("Requests to the local network are not allowed"));
+    }
+    let (actor, vault) = (grant.actor(), Arc::clone(&forge.vault));
+    let source = SourceAccess { url, token: source.token };
+    let new = NewBulkImport { user: grant.user()?, source, entities };
+    let made = forge.db.write(move |tx: &mut Tx<'_>| {
+        for entity in new.entities.iter().filter(|one| !one.destination_namespace.is_empty()) {
+            let path = IdOrPath::Path(entity.destination_namespace.clone());
+            seen_namespace(tx, actor, &path).map_err(|cause| match cause.is_ours() {
+                true => cause,
+                false => refusal("Import failed. Destination namespace is invalid"),
+            })?;
+        }
+        tx.insert_bulk_import(&new, &vault)
+    });
+    made.await
+}
+
+/// # Errors
+/// `NotFound` where administrators have not switched it on.
+pub fn ensure_enabled(forge: &Forge) -> Result<()> {
+    match forge.settings().bulk_import_enabled() {
+        true => Ok(()),
+        false => Err(Error::missing()),
+    }
+}
+
+/// Cancels a bulk import of the caller's; what is here already stays.
+///
+/// # Errors
+/// `NotFound` where it is not theirs, `Unprocessable` where it has ended.
+pub async fn cancel(
+    forge: &Forge,
+    grant: &Grant<SignedIn>,
+    id: BulkImportId,
+) -> Result<BulkImport> {
+    let user = grant.user()?;
+    let canceled = move |tx: &mut Tx<'_>| {
+        let found = tx.find_bulk_import(id)?.filter(|found| found.user_id == user);
+        let found = found.ok_or(Error::missing())?;
+        if !tx.cancel_bulk_import(id)? {
+            let text = format!("The import cannot be canceled because it is {}", found.status);
+            return Err(Error::unprocessable().whole(text));
+        }
+        tx.find_bulk_import(id)?.ok_or(Error::missing())
+    };
+    forge.db.write(canceled).await
+}
+
+/// Does the next step for an entity; the queue does not wait for it.
+pub(crate) async fn fetch(forge: Forge, job: FetchEntity) -> Result<()> {
+    let id = job.entity;
+    let begun = forge.db.write(move |tx| begin(tx, id)).await?;
+    let Some(entity) = begun else { return Ok(()) };
+    let own = forge.clone();
+    forge.imports.spawn(async move {
+        if let Err(cause) = work(&own, entity).await {
+            tracing::error!(entity = %id, error = %cause, "an entity is left for later");
+        }
+    });
+    Ok(())
+}
+
+fn begin(tx: &mut Tx<'_>, id: BulkImportEntityId) -> Result<Option<BulkImportEntity>> {
+    if !tx.advance_entity(id, BulkStep::Start)? {
+        return Ok(None);
+    }
+    tx.enqueue_at(&FetchEntity { entity: id }, tx.now.plus(LONGEST_STEP))?;
+    tx.find_entity(id)
+}
+
+/// Goes on with all entities that had not ended when the server did.
+pub(super) async fn resume(forge: &Forge) -> Result<()> {
+    let resumed = |tx: &mut Tx<'_>| {
+        let now = tx.now;
+        for id in tx.unfinished_entities()? {
+            later(tx, id, now)?;
+        }
+        Ok(())
+    };
+    forge.db.write(resumed).await
+}
+
+fn later(tx: &mut Tx<'_>, id: BulkImportEntityId, at: kernel::Ts) -> Result<()> {
+    withdraw(tx, id)?;
+    tx.enqueue_at(&FetchEntity { entity: id }, at)
+}
+
+fn withdraw(tx: &mut Tx<'_>, id: BulkImportEntityId) -> Result<()> {
+    let kind = <FetchEntity as worker::Job>::KIND;
+    tx.withdraw_work(&format!("{kind}:{id}")).map(drop)
+}
+
+async fn work(forge: &Forge, entity: BulkImportEntity) -> Result<()> {
+    let (id, looks) = (entity.id, entity.attempts + 1);
+    let (step, failure) = match look(forge, &entity).await {
+        Ok(Look::Wait) if looks < MOST_LOOKS => (None, None),
+        Ok(Look::Wait) => (Some(BulkStep::Fail), Some("The source took too long.".to_owned())),
+        Ok(Look::Done(step)) => (Some(step), None),
+        Err(SourceError::Own(cause)) if cause.is_ours() => return Err(cause),
+        Err(SourceError::Own(cause)) => (Some(BulkStep::Fail), Some(cause.to_string())),
+        Err(failure) if failure.is_passing() && looks < MOST_LOOKS => (None, None),
+        Err(failure) => (Some(BulkStep::Fail), Some(failure.to_string())),
+    };
+    let written = move |tx: &mut Tx<'_>| {
+        let columns = EntityColumns { attempts: Some(looks), ..EntityColumns::default() };
+        tx.save_entity(id, columns)?;
+        if let Some(text) = &failure {
+            tx.insert_entity_failure(id, entity.entity_type_name(), text)?;
+        }
+        match step {
+            Some(step) => {
+                withdraw(tx, id)?;
+                tx.advance_entity(id, step).map(drop)
+            }
+            None => later(tx, id, tx.now.plus(PAUSE)),
+        }
+    };
+    forge.db.write(written).await
+}
+
+async fn look(forge: &Forge, entity: &BulkImportEntity) -> Result<Look, SourceError> {
+    let (id, of) = (entity.id, entity.bulk_import_id);
+    let import = forge.db.read(move |tx| tx.find_bulk_import(of)).await?;
+    let Some(import) = import else { return Ok(Look::Done(BulkStep::Fail)) };
+    let home = match (entity.project_id, entity.namespace_id) {
+        (Some(project), _) => Some(ArchiveHome::Project(project)),
+        (None, Some(group)) => Some(ArchiveHome::Group(group)),
+        (None, None) => None,
+    };
+    if let Some(home) = home {
+        return follow_import(forge, entity, &import, home).await;
+    }
+    let source = import.source(&forge.vault)?;
+    let Some(source) = source else { return Ok(Look::Done(BulkStep::Fail)) };
+    let client = SourceClient::new(forge, Some(format!("Bearer {}", source.token)));
+    let address = address(&source, entity);
+    if !entity.is_requested {
+        let kind = "application/json";
+        client.post(format!("{address}/export"), &json!({}), kind).await?;
+        let columns = EntityColumns { is_requested: Some(true), ..EntityColumns::default() };
+        forge.db.write(move |tx| tx.save_entity(id, columns)).await?;
+        return Ok(Look::Wait);
+    }
+    if entity.entity_type == EntityKind::Project {
+        let status = client.get(format!("{address}/export")).await?.body;
+        if status["export_status"].as_str() != Some("finished") {
+            return Ok(Look::Wait);
+        }
+    }
+    let file = match download(forge, &client, format!("{address}/export/download")).await {
+        // Groups tell in no other way that theirs is not ready.
+        Err(SourceError::Missing) if entity.entity_type == EntityKind::Group => {
+            return Ok(Look::Wait);
+        }
+        file => file?,
+    };
+    arrive(forge, entity, &import, file).await?;
+    Ok(Look::Wait)
+}
+
+fn encode(path: &str) -> String {
+    utf8_percent_encode(path, NON_ALPHANUMERIC).to_string()
+}
+
+fn address(source: &SourceAccess, entity: &BulkImportEntity) -> String {
+    let kind = match entity.entity_type {
+        EntityKind::Group => "groups",
+        EntityKind::Project => "projects",
+    };
+    format!("{}/api/v4/{kind}/{}", source.url, encode(&entity.source_full_path))
+}
+
+async fn download(forge: &Forge, client: &SourceClient, url: String) -> Result<File, SourceError> {
+    let most = forge.settings().max_import_size();
+    let most = most.and_then(|most| u64::try_from(most << 20).ok()).filter(|most| *most > 0);
+    let limits = FetchLimits { bytes: most.unwrap_or(ARCHIVE.bytes), ..ARCHIVE };
+    let (agent, headers, data) = (client.agent(), client.headers(), forge.data().to_owned());
+    let fetched = spawn_blocking(move || -> Result<_, SourceError> {
+        let file = tempfile::tempfile_in(data).map_err(Error::internal)?;
+        let mut sink = BufWriter::new(file);
+        let request = Exchange { method: "GET", url: &url, headers: &headers, body: &[], limits };
+        let head = agent.exchange(&request, &mut sink)?;
+        let mut file = sink.into_inner().map_err(|cause| Error::internal(cause.into_error()))?;
+        std::io::Seek::rewind(&mut file).map_err(Error::internal)?;
+        Ok((head, file))
+    });
+    let (head, file) = fetched.await.map_err(Error::internal)??;
+    client.ensure_answered(&head)?;
+    Ok(file)
+}
+
+/// Has a fetched archive become a group or project of whoever asked for it.
+async fn arrive(
+    forge: &Forge,
+    entity: &BulkImportEntity,
+    import: &BulkImport,
+    file: File,
+) -> Result<(), SourceError> {
+    let (user, place) = (import.user_id, entity.destination_namespace.clone());
+    let actor = forge.db.read(move |tx| Ok(tx.user(user)?.actor())).await?;
+    let grant: Grant<SignedIn> = Grant::check(&Standing::in_instance(actor), Instance)?;
+    let slug = entity.destination_slug.clone();
+    let columns = match entity.entity_type {
+        EntityKind::Project => {
+            let new = NewProject {
+                path: slug,
+                name: None,
+                namespace: Some(place).filter(|place| !place.is_empty()),
+                overwrite: false,
+                overrides: Overrides::default(),
+            };
+            let (project, _) = make_project(forge, &grant, new, file).await?;
+            EntityColumns { project_id: Some(project.id), ..EntityColumns::default() }
+        }
+        EntityKind::Group => {
+            let parent = forge.db.read(move |tx| match place.is_empty() {
+                true => Ok(None),
+                false => seen_namespace(tx, actor, &IdOrPath::Path(place)).map(|one| Some(one.id)),
+            });
+            let parent = parent.await?;
+            let (group, _) = make_group(forge, &grant, slug.clone(), slug, parent, file).await?;
+            EntityColumns { namespace_id: Some(group.id), ..EntityColumns::default() }
+        }
+    };
+    let id = entity.id;
+    Ok(forge.db.write(move |tx| tx.save_entity(id, columns)).await?)
+}
+
+/// Looks whether the archive of an entity is read.
+async fn follow_import(
+    forge: &Forge,
+    entity: &BulkImportEntity,
+    import: &BulkImport,
+    home: ArchiveHome,
+) -> Result<Look, SourceError> {
+    let found = forge.db.read(move |tx| tx.archive_import_of(home)).await?;
+    let Some(found) = found else { return Ok(Look::Done(BulkStep::Fail)) };
+    match found.status {
+        ImportStatus::None | ImportStatus::Scheduled | ImportStatus::Started => {
+            return Ok(Look::Wait);
+        }
+        ImportStatus::Finished => {}
+        ImportStatus::Failed | ImportStatus::Canceled => {
+            let text = found.error.unwrap_or_else(|| "the import was canceled".to_owned());
+            return Err(SourceError::Own(Error::unprocessable().whole(text)));
+        }
+    }
+    if let (Some(group), true) = (entity.namespace_id, entity.migrate_projects) {
+        let at = forge.db.read(move |tx| Ok(tx.namespace(group)?.full_path)).await?;
+        let projects = projects(forge, entity, import, &at).await?;
+        let (own, of) = (entity.id, entity.bulk_import_id);
+        let added = move |tx: &mut Tx<'_>| {
+            projects.iter().try_for_each(|one| tx.insert_entity(of, Some(own), one))
+        };
+        forge.db.write(added).await?;
+    }
+    Ok(Look::Done(BulkStep::Finish))
+}
+
+/// The projects of a group and of those below it.
+async fn projects(
+    forge: &Forge,
+    entity: &BulkImportEntity,
+    import: &BulkImport,
+    at: &str,
+) -> Result<Vec<NewEntity>, SourceError> {
+    let Some(source) = import.source(&forge.vault)? else { return Ok(Vec::new()) };
+    let client = SourceClient::new(forge, Some(format!("Bearer {}", source.token)));
+    let (base, mut all) = (address(&source, entity), Vec::new());
+    for page in 1..=MOST_PAGES {
+        let url = format!(
+            "{base}/projects?include_subgroups=true&with_shared=false&per_page=100&page={page}"
+        );
+        let found = client.get(url).await?;
+        let rows = found.body.as_array().map(Vec::as_slice).unwrap_or_default();
+        all.extend(rows.iter().filter_map(|row| project(row, &entity.source_full_path, at)));
+        if rows.len() < 100 {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+fn project(row: &Value, from: &str, at: &str) -> Option<NewEntity> {
+    let path = row["path_with_namespace"].as_str()?;
+    let (folder, slug) = path.rsplit_once('/')?;
+    let below = folder.strip_prefix(from)?;
+    Some(NewEntity {
+        kind: EntityKind::Project,
+        source_full_path: path.to_owned(),
+        destination_slug: slug.to_owned(),
+        destination_namespace: format!("{at}{below}"),
+        migrate_projects: false,
+    })
+}

@@ -1,0 +1,60 @@
+//! Issues.
+
+use admin::flags::Flag;
+use db::Tx;
+use kernel::{
+    Result,
+    ids::{IssueId, ProjectId, UserId},
+};
+use review::{event::IssueFact, issue::IssueStore as _};
+
+use crate::{
+    integration::Occasion,
+    webhook::{
+        announcer::{Announcer, News},
+        payload::issue::{self, IssueAction},
+    },
+};
+
+pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &review::Event) -> Result<()> {
+    let (issue, user, deed) = match fact {
+        review::Event::IssueOpened { issue, user, .. } => (issue, *user, IssueAction::Open),
+        review::Event::IssueUpdated { issue, user, changes } => {
+            (issue, *user, IssueAction::Update(changes))
+        }
+        review::Event::IssueClosed { issue, user } => (issue, *user, IssueAction::Close),
+        review::Event::IssueReopened { issue, user } => (issue, *user, IssueAction::Reopen),
+        review::Event::IssueRemoved { .. } => return Ok(()),
+    };
+    let IssueFact { id, project, .. } = issue;
+    tell_issue(tx, by, (*id, *project), user, deed)
+}
+
+pub(super) fn tell_issue(
+    tx: &mut Tx<'_>,
+    by: &Announcer,
+    (id, project): (IssueId, ProjectId),
+    user: UserId,
+    deed: IssueAction<'_>,
+) -> Result<()> {
+    let flags = [Flag::Issues, Flag::ConfidentialIssues];
+    let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
+    let Some(row) = tx.find_issue_by_id(id)? else { return Ok(()) };
+    let (flag, header) = match row.confidential {
+        true => (Flag::ConfidentialIssues, "Confidential Issue Hook"),
+        false => (Flag::Issues, "Issue Hook"),
+    };
+    if !audience.hears(flag) {
+        return Ok(());
+    }
+    let part = issue::IssuePart::load(tx, row)?;
+    let news = News {
+        flag,
+        header,
+        project: Some(project),
+        object: format!("issue/{id}"),
+        payload: issue::issue(tx, &scene, &part, user, deed)?,
+        gaps: None,
+    };
+    by.tell(tx, &audience, news, &Occasion::default())
+}

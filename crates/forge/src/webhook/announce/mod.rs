@@ -1,0 +1,48 @@
+//! Which facts are told to whom, and as what. Heard in the transaction that made them true: what is known of rows is
+//! written down at once, what only git knows is added before it is sent.
+
+mod deployment;
+mod issue;
+mod merge_request;
+mod note;
+mod pipeline;
+mod repository;
+mod time;
+
+use std::any::Any;
+
+use db::Tx;
+use kernel::{Result, event::Event};
+
+pub(super) use self::note::note_subject;
+use super::{announcer::Announcer, system_events};
+
+/// Heard before the commit, in the same transaction.
+pub(crate) fn heard(tx: &mut Tx<'_>, announcer: &Announcer, fact: &dyn Event) -> Result<()> {
+    let any: &dyn Any = fact;
+    if let Some(fact) = any.downcast_ref() {
+        return repository::heard(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return issue::heard(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return merge_request::heard(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return merge_request::approval_heard(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return note::heard(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return time::heard(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return pipeline::heard(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return deployment::heard(tx, announcer, fact);
+    }
+    system_events::heard(tx, announcer, any)
+}

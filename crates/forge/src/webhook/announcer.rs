@@ -1,0 +1,105 @@
+//! Writes down what is to be told, for each of those who want to hear it, in the transaction that made it true.
+
+use std::sync::Arc;
+
+use admin::{
+    delivery::{DeliveryQueue as _, NewEvent, Receiver},
+    flags::Flag,
+};
+use db::Tx;
+use kernel::{Result, ids::ProjectId};
+use secrets::Vault;
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use super::{audience::Audience, gaps::Gaps, payload::Scene};
+use crate::{integration::Occasion, urls::Urls};
+
+/// What is needed to tell.
+#[derive(Clone, Debug)]
+pub(crate) struct Announcer {
+    pub(crate) urls: Urls,
+    pub(crate) vault: Arc<Vault>,
+    /// Wakes whoever sends.
+    pub(crate) wake: Arc<Notify>,
+}
+
+impl Announcer {
+    pub(crate) fn new(urls: &Urls, vault: &Arc<Vault>, wake: &Arc<Notify>) -> Self {
+        Self { urls: urls.clone(), vault: Arc::clone(vault), wake: Arc::clone(wake) }
+    }
+}
+
+/// One thing to tell, and where it happened.
+#[derive(Debug)]
+pub(super) struct News {
+    pub(super) flag: Flag,
+    pub(super) header: &'static str,
+    pub(super) project: Option<ProjectId>,
+    pub(super) object: String,
+    pub(super) payload: Value,
+    pub(super) gaps: Option<Gaps>,
+}
+
+impl Announcer {
+    /// Tells webhooks and integrations.
+    pub(super) fn tell(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &Audience,
+        news: News,
+        occasion: &Occasion<'_>,
+    ) -> Result<()> {
+        let receivers = audience.receivers(news.flag, occasion);
+        self.announce(tx, news, &receivers)
+    }
+
+    /// Tells system hooks: those with the flag, or all of them.
+    pub(super) fn tell_system(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &Audience,
+        news: News,
+        flag: Option<Flag>,
+    ) -> Result<()> {
+        let receivers = audience.system(flag);
+        self.announce(tx, News { header: "System Hook", ..news }, &receivers)
+    }
+
+    fn announce(&self, tx: &mut Tx<'_>, news: News, receivers: &[Receiver]) -> Result<()> {
+        if receivers.is_empty() {
+            return Ok(());
+        }
+        let event = NewEvent {
+            trigger: news.flag,
+            header: news.header,
+            project: news.project,
+            object: news.object,
+            payload: news.payload.to_string(),
+            gaps: news.gaps.map(|gaps| gaps.to_text()).transpose()?,
+        };
+        tx.announce(&event, receivers)?;
+        let wake = Arc::clone(&self.wake);
+        tx.after_commit(move || wake.notify_one());
+        Ok(())
+    }
+
+    /// The project, and who is told of it; nothing where nobody is told of any such event.
+    pub(super) fn place(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        flags: &[Flag],
+    ) -> Result<Option<(Scene, Audience)>> {
+        let audience = Audience::of_project(tx, project)?;
+        if !flags.iter().any(|flag| audience.hears(*flag)) {
+            return Ok(None);
+        }
+        Ok(Scene::load(tx, &self.urls, project)?.map(|scene| (scene, audience)))
+    }
+}
+
+/// A payload without an event of its own.
+pub(super) fn plain(header: &'static str, flag: Flag, object: String, payload: Value) -> News {
+    News { flag, header, project: None, object, payload, gaps: None }
+}

@@ -1,0 +1,57 @@
+//! How many deliveries are taken at once: fewer where some had to be left, because no host had a place for them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// So many are always taken.
+const FEWEST: usize = 8;
+
+#[derive(Debug)]
+pub(in crate::webhook) struct Pace {
+    most: AtomicUsize,
+    left: AtomicUsize,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { most: AtomicUsize::new(FEWEST), left: AtomicUsize::new(0) }
+    }
+}
+
+impl Pace {
+    /// Notes that one was taken for nothing.
+    pub(in crate::webhook) fn note_left(&self) {
+        self.left.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many are taken next, where there is room for `free`: half of the last time where some were left, else twice
+    /// as many.
+    pub(in crate::webhook) fn next(&self, free: usize) -> usize {
+        let last = self.most.load(Ordering::Relaxed);
+        let next = match self.left.swap(0, Ordering::Relaxed) {
+            0 => last.saturating_mul(2),
+            _ => last / 2,
+        };
+        let next = next.max(FEWEST).min(free);
+        self.most.store(next.max(FEWEST), Ordering::Relaxed);
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pace;
+
+    #[test]
+    fn more_are_taken_until_some_are_left() {
+        let pace = Pace::default();
+        assert_eq!([pace.next(256), pace.next(256), pace.next(40)], [16, 32, 40]);
+        pace.note_left();
+        assert_eq!([pace.next(256), pace.next(256), pace.next(3)], [20, 40, 3]);
+        (0..9).for_each(|_| {
+            pace.note_left();
+            pace.next(256);
+        });
+        pace.note_left();
+        assert_eq!(pace.next(256), 8, "a few are always taken");
+    }
+}

@@ -1,0 +1,63 @@
+//! A request that was sent, and what came of it.
+
+use admin::{
+    delivery::{HookEvent, NewLog},
+    hook::{Hook, Outcome},
+};
+use kernel::ids::UserId;
+use outbound::{Answer, FetchError};
+use serde_json::Value;
+
+use crate::webhook::request::Request;
+
+/// What was sent, and what came of it.
+pub(in crate::webhook) struct SentRequest<'a> {
+    pub(in crate::webhook) event: &'a HookEvent,
+    pub(in crate::webhook) request: &'a Request,
+    pub(in crate::webhook) answer: &'a std::result::Result<Answer, FetchError>,
+    /// The names of headers that people set themselves.
+    pub(in crate::webhook) own: Vec<String>,
+}
+
+impl SentRequest<'_> {
+    pub(in crate::webhook) fn outcome(&self) -> Outcome {
+        match self.answer {
+            Ok(answer) if (200..400).contains(&answer.status) => Outcome::Success,
+            Ok(answer) if (400..500).contains(&answer.status) => Outcome::Refusal,
+            // What is not allowed will not be allowed by waiting.
+            Err(FetchError::Refused(_) | FetchError::TooLarge) => Outcome::Refusal,
+            Ok(_) | Err(_) => Outcome::Failure,
+        }
+    }
+
+    pub(in crate::webhook) fn log(&self, hook: &Hook, key: &str, by: Option<UserId>) -> NewLog {
+        let headers = |all: &[(String, String)]| {
+            let all = all.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+            Value::Object(all.collect()).to_string()
+        };
+        let (response_headers, response_body, response_status, duration) = match self.answer {
+            Ok(answer) => (
+                headers(&answer.headers),
+                answer.body.clone(),
+                Some(answer.status),
+                answer.duration,
+            ),
+            Err(cause) => ("{}".to_owned(), cause.to_string(), None, 0.0),
+        };
+        NewLog {
+            hook: hook.id,
+            uuid: self.event.uuid.clone(),
+            idempotency_key: key.to_owned(),
+            trigger: self.event.trigger_name,
+            header: self.event.header.clone(),
+            url: self.request.shown_url.clone(),
+            request_headers: self.request.shown_headers(&self.own),
+            request_data: self.request.body.clone(),
+            response_headers,
+            response_body,
+            response_status,
+            duration,
+            requested_by: by,
+        }
+    }
+}

@@ -14,8 +14,8 @@ use repo::git::Git;
 
 pub use crate::limits::Limits;
 use crate::{
-    disk_space::DiskSpace, git_http::Transport, proxies::Proxies, rate_limit::Rates,
-    signed_statements::Signer,
+    disk_space::DiskSpace, git_http::Transport, graphql::subscriptions::feed::Subscribers,
+    proxies::Proxies, rate_limit::Rates, signed_statements::Signer,
 };
 
 /// Shared by all requests; cheap to clone.
@@ -36,6 +36,8 @@ pub struct State {
     ready: AtomicBool,
     /// Texts that are being rendered for their own sake.
     pub renderings: Slots,
+    /// Who waits for what happens.
+    pub(crate) subscribers: Subscribers,
 }
 
 /// What a [`State`] is opened with.
@@ -71,6 +73,7 @@ impl State {
             identity,
             ready: AtomicBool::new(false),
             renderings: Slots::new(renderings_at_once()),
+            subscribers: Subscribers::default(),
         }))
     }
 

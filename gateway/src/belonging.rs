@@ -72,6 +72,10 @@ pub fn ensure_file(location: &Location, data: &Path) -> anyhow::Result<()> {
 /// # Errors
 /// What to do, in words.
 pub async fn ensure(app: &App) -> anyhow::Result<()> {
+    // The rows of a secondary are copies, with the name of the primary's folder in them.
+    if !app.node_identity.is_primary() {
+        return Ok(());
+    }
     let data = app.data().display().to_string();
     match bond(app).await? {
         Bond::Sealed => Ok(()),

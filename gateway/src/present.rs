@@ -104,6 +104,19 @@ impl<T: Entity> Answer for AcceptedWith<T> {
     }
 }
 
+/// 202 without a body.
+pub struct AcceptedEmpty;
+
+impl Answer for AcceptedEmpty {
+    fn respond(self, _: &HttpRequest) -> HttpResponse {
+        HttpResponse::Accepted().finish()
+    }
+
+    fn describe(_: &mut Schemas) -> AnswerDoc {
+        AnswerDoc::empty(202)
+    }
+}
+
 /// 204 without a body.
 pub struct NoContent;
 

@@ -1,5 +1,6 @@
 //! How many requests one person, or one address, may make in a minute.
 
+mod archives;
 mod limiter;
 mod rules;
 
@@ -17,6 +18,8 @@ use kernel::{
 use org::{member::Source, settings::Settings, user::User};
 
 use crate::limits::Limits;
+pub use archives::ArchiveCall;
+use archives::ArchiveRates;
 use limiter::{Limiter, Rule};
 use rules::Rules;
 
@@ -32,6 +35,8 @@ pub struct Rates {
     file_users: Limiter<UserId>,
     file_addresses: Limiter<IpAddr>,
     archives: Limiter<Caller>,
+    /// Archives of projects and groups.
+    project_archives: ArchiveRates,
     namespaces: Limiter<UserId>,
     people: Limiter<UserId>,
     /// Members that one person takes out of one project or group.
@@ -44,6 +49,8 @@ pub struct Rates {
     imports: Limiter<UserId>,
     /// Calls of monitors for one project.
     alerts: Limiter<ProjectId>,
+    /// What an address sends to the protected paths.
+    protected: Limiter<IpAddr>,
     /// Downloads of one file of a project.
     raw_files: Limiter<(ProjectId, String)>,
     words: RwLock<Arc<Words>>,
@@ -58,6 +65,8 @@ struct Words {
     note_writers: Vec<String>,
     /// The same, for looking at people.
     people_readers: Vec<String>,
+    /// Paths at which guesses at credentials arrive.
+    protected_paths: Vec<String>,
 }
 
 impl Words {
@@ -67,6 +76,7 @@ impl Words {
             refusal: set.rate_limiting_response_text().map(Arc::from),
             note_writers: names(set.notes_create_limit_allowlist()),
             people_readers: names(set.users_get_by_id_limit_allowlist()),
+            protected_paths: set.protected_paths().into_iter().map(str::to_owned).collect(),
         }
     }
 }
@@ -123,6 +133,7 @@ impl Rates {
                 "project_repositories_archive",
                 minute(limits.archives_per_minute),
             ),
+            project_archives: ArchiveRates::new(set),
             namespaces: Limiter::new("namespace_exists", minute(limits.namespaces_per_minute)),
             people: Limiter::new("users_get_by_id", rules.people),
             member_removals: Limiter::new("members_delete", minute(MEMBER_REMOVALS_PER_MINUTE)),
@@ -134,6 +145,7 @@ impl Rates {
             issues: Limiter::new("issues_create", rules.issues),
             imports: Limiter::new("github_import", minute(IMPORTS_PER_MINUTE)),
             alerts: Limiter::new("project_alerts_notify", rules.alerts),
+            protected: Limiter::new("throttle_unauthenticated_protected_paths", rules.protected),
             raw_files: Limiter::new("raw_blob", rules.raw_files),
             words: RwLock::new(Arc::new(Words::new(set))),
         }
@@ -148,10 +160,12 @@ impl Rates {
         self.git_addresses.follow(rules.git_addresses);
         self.file_users.follow(rules.file_users);
         self.file_addresses.follow(rules.file_addresses);
+        self.project_archives.follow(set);
         self.people.follow(rules.people);
         self.notes.follow(rules.notes);
         self.issues.follow(rules.issues);
         self.alerts.follow(rules.alerts);
+        self.protected.follow(rules.protected);
         self.raw_files.follow(rules.raw_files);
         let words = Arc::new(Words::new(set));
         *self.words.write().unwrap_or_else(PoisonError::into_inner) = words;
@@ -184,6 +198,16 @@ impl Rates {
         self.worded(limiter.check(&address))
     }
 
+    /// Counts what is sent to a path that the settings protect.
+    pub fn check_protected(&self, address: Option<IpAddr>, path: &str) -> Result<(), Refusal> {
+        let (Some(address), true) = (address, self.protected.is_on()) else { return Ok(()) };
+        let path = path.trim_end_matches('/');
+        match self.words().protected_paths.iter().any(|one| one.trim_end_matches('/') == path) {
+            true => self.worded(self.protected.check(&address)),
+            false => Ok(()),
+        }
+    }
+
     /// Archives are far more work than anything else that is read.
     pub fn check_archive(
         &self,
@@ -192,6 +216,11 @@ impl Rates {
     ) -> Result<(), Error> {
         let caller = user.map_or(Caller::Address(address), Caller::User);
         self.archives.check(&caller).map_err(Error::from)
+    }
+
+    /// An archive of a whole project or group is hours of work.
+    pub fn check_project_archive(&self, call: ArchiveCall, user: UserId) -> Result<(), Error> {
+        self.project_archives.check(call, user)
     }
 
     /// Who asks which paths are taken learns what others have.
@@ -260,6 +289,7 @@ impl Rates {
         self.file_users.forget_the_quiet();
         self.file_addresses.forget_the_quiet();
         self.archives.forget_the_quiet();
+        self.project_archives.forget_the_quiet();
         self.namespaces.forget_the_quiet();
         self.people.forget_the_quiet();
         self.member_removals.forget_the_quiet();
@@ -373,6 +403,27 @@ mod tests {
             assert!(rates.check_user(UserId(1), area).is_ok(), "{area:?}");
             assert!(rates.check_user(UserId(1), area).is_err(), "{area:?}");
         }
+    }
+
+    #[test]
+    fn protected_paths_have_a_limit_of_their_own() {
+        let rates = limited(100);
+        let address = Some("192.0.2.1".parse().unwrap());
+        let many = |path: &str| (0..3).all(|_| rates.check_protected(address, path).is_ok());
+        assert!(many("/users/sign_in"), "it is off");
+        rates.follow(&with(json!({
+            "throttle_protected_paths_enabled": true,
+            "throttle_protected_paths_requests_per_period": 2,
+            "throttle_protected_paths_period_in_seconds": 60,
+            "protected_paths": ["/users/sign_in"],
+        })));
+
+        assert!(!many("/users/sign_in"));
+        assert!(rates.check_protected(address, "/users/sign_in/").is_err());
+        assert!(many("/users/sign_up"));
+        assert!(
+            rates.check_protected(Some("192.0.2.2".parse().unwrap()), "/users/sign_in").is_ok()
+        );
     }
 
     #[test]

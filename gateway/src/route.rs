@@ -1,11 +1,18 @@
 //! The table form of routes, the check that a row and its handler agree, and the way from a path to a row.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
-use actix_web::{HttpRequest, HttpResponse, ResponseError, dev::Payload};
-use forge::slots::{FOR, SlotOwner};
+use actix_web::{
+    HttpRequest, HttpResponse, ResponseError,
+    dev::Payload,
+    http::header::{self, HeaderName, HeaderValue},
+};
+use forge::{
+    performance_bar,
+    slots::{FOR, SlotOwner},
+};
 use futures_util::future::LocalBoxFuture;
-use kernel::{Ability, access::Standing};
+use kernel::{Ability, Actor, access::Standing};
 use org::token::Scope;
 use percent_encoding::percent_decode_str;
 
@@ -144,9 +151,34 @@ where
         Ok(call) => call,
         Err(failure) => return failure.error_response(),
     };
+    let (actor, begun) = (call.caller.actor(), Instant::now());
+    let origin = db::Origin { user: call.caller.actor().id, address: call.address() };
     let (who, work, request) = (call.whom(), handler(app.clone(), call), req.clone());
+    let work = db::with_origin(origin, work);
     let answer = Box::pin(async move { Ok(work.await?.respond(&request)) });
-    answered(&app, &req, who, answer).await
+    let answer = answered(&app, &req, who, answer).await;
+    timed(&app, &req, (actor, begun), answer).await
+}
+
+/// The cookie of a browser whose person wants to see how long requests take.
+const BAR: &str = "perf_bar_enabled=true";
+
+/// Adds how long a request took, for whom the settings let see it.
+async fn timed(
+    app: &App,
+    req: &HttpRequest,
+    (actor, begun): (Actor, Instant),
+    mut answer: HttpResponse,
+) -> HttpResponse {
+    let cookies = req.headers().get(header::COOKIE).and_then(|cookies| cookies.to_str().ok());
+    let is_wanted = cookies.is_some_and(|all| all.split(';').any(|one| one.trim() == BAR));
+    if is_wanted && let Ok(true) = performance_bar::is_shown_to(app, actor).await {
+        let told = format!("total;dur={:.3}", begun.elapsed().as_secs_f64() * 1000.0);
+        if let Ok(told) = HeaderValue::from_str(&told) {
+            answer.headers_mut().insert(HeaderName::from_static("server-timing"), told);
+        }
+    }
+    answer
 }
 
 /// The webhook event whose receiver made the request, as it says itself.

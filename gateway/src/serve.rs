@@ -20,7 +20,8 @@ use crate::{
     extract::ensure_known,
     git_http, metrics, rest,
     route::{MatchedRoute, RouteMatch, Router},
-    web, write_refusal,
+    web::{self, address::RowPath},
+    write_refusal,
 };
 
 /// Puts everything that serves requests into an actix application.
@@ -55,7 +56,7 @@ async fn handle(
 
 async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -> HttpResponse {
     let path = req.uri().path();
-    if let Some(refusal) = write_refusal::refusal(&app, req, router) {
+    if let Some(refusal) = write_refusal::refusal(&app, req, router).await {
         return refusal;
     }
     if let Some(wanted) = git_http::GitRequest::find(path) {
@@ -67,7 +68,7 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
     if let Some(to) = alert_intake::Address::find(req.method(), path) {
         return alert_intake::answer(&app, req, payload, to).await;
     }
-    match router.find(req.method().as_str(), path) {
+    match matched(req, router) {
         RouteMatch::Row(row) if rest::geo::is_misdirected(row, req) => {
             ApiError::from(kernel::Error::bad_request()).error_response()
         }
@@ -94,6 +95,23 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
             None => ApiError::NoRoute.error_response(),
         },
     }
+}
+
+/// Where a request leads. Empty parts of a path say nothing, where no row has such a path: a known client asks for
+/// `/features//name`.
+fn matched(req: &HttpRequest, router: &Router) -> RouteMatch {
+    let (method, path) = (req.method().as_str(), req.uri().path());
+    let found = router.find(method, path);
+    if !matches!(found, RouteMatch::Nothing) || !path.starts_with("/api/") || !path.contains("//") {
+        return found;
+    }
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let path = format!("/{}", parts.join("/"));
+    let found = router.find(method, &path);
+    if matches!(found, RouteMatch::Row(_)) {
+        req.extensions_mut().insert(RowPath(path));
+    }
+    found
 }
 
 /// Room for the longest path of a file, every byte of it encoded.

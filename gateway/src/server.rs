@@ -16,7 +16,7 @@ use repo::git::{
     Git, cli, quarantine,
     stale_locks::{self, Locks},
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinHandle};
 use tracing_subscriber::{EnvFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 use worker::Queue;
 
@@ -150,7 +150,6 @@ fn lock(data: &Path) -> anyhow::Result<File> {
 }
 
 /// Serves until SIGTERM or SIGINT, then lets requests end.
-#[expect(clippy::too_many_lines, reason = "one step after the other")]
 pub async fn run(config: Config) -> anyhow::Result<()> {
     metrics::install();
     allow_many_files();
@@ -161,58 +160,91 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
             .await?;
     let runner = built_in_runner::prepare(&app, &config).await.context("the built-in runner")?;
     let _hooks = git_http::listen(&app).context("git's hooks cannot be set up")?;
-    let workers = match config.workers {
-        0 => std::thread::available_parallelism().map_or(2, usize::from),
-        given => given,
-    };
-    let bounds = Bounds {
-        workers,
-        connections: config.max_connections,
-        head: Duration::from_secs(config.request_seconds),
-        drain: DRAIN,
-    };
-    let server = listener::bind(app.clone(), &config.listen, bounds)
+    let server = listener::bind(app.clone(), &config.listen, bounds(&config))
         .with_context(|| format!("cannot listen on {}", config.listen))?;
     // Before anybody can know that it serves.
     let signals = Signals::listen()?;
     greet(&app, first.as_ref(), runner.as_ref().map(built_in_runner::PreparedRunner::said));
     let runner = runner.map(built_in_runner::PreparedRunner::start).transpose()?;
     let stopper = tokio::spawn(stopping::on_signal(signals, app.clone(), server.handle(), runner));
-    let upkeep = tokio::spawn(keep_up(app.clone()));
-    let releasing = tokio::spawn(release_locks(app.clone(), Instant::now()));
-    let (stop, stopping) = watch::channel(false);
-    let is_primary = app.node_identity.is_primary();
-    let (forge, stop_sending) = (app.forge.clone(), stopping.clone());
-    let sending = tokio::spawn(async move {
-        if is_primary {
-            webhook::run(forge, stop_sending).await;
-        }
-    });
-    let (worker, importing) = (app.worker(), app.forge.clone());
-    let working = tokio::spawn(async move {
-        if is_primary {
-            if let Err(cause) = forge::import::resume(&importing).await {
-                tracing::error!(error = %cause, "imports go on within an hour");
-            }
-            worker.run(stopping).await;
-        }
-    });
+    let background = Background::start(&app);
     app.set_ready(true);
     let served = server.await;
     app.set_ready(false);
-    upkeep.abort();
-    releasing.abort();
     stopper.abort();
-    // The worker may have ended already; then nobody listens, and nobody needs to.
-    let _ = stop.send(true);
-    if tokio::time::timeout(DRAIN, working).await.is_err() {
-        tracing::warn!("background work was cut short; it is done again at the next start");
-    }
-    if tokio::time::timeout(DRAIN, sending).await.is_err() {
-        tracing::warn!("deliveries were cut short; they are sent again at the next start");
-    }
+    background.stop().await;
     tracing::info!("stopped");
     served.context("the server failed")
+}
+
+fn bounds(config: &Config) -> Bounds {
+    let workers = match config.workers {
+        0 => std::thread::available_parallelism().map_or(2, usize::from),
+        given => given,
+    };
+    Bounds {
+        workers,
+        connections: config.max_connections,
+        head: Duration::from_secs(config.request_seconds),
+        drain: DRAIN,
+    }
+}
+
+/// The tasks that run beside the requests of a server.
+struct Background {
+    upkeep: JoinHandle<()>,
+    releasing: JoinHandle<()>,
+    working: JoinHandle<()>,
+    sending: JoinHandle<()>,
+    stop: watch::Sender<bool>,
+}
+
+impl Background {
+    fn start(app: &App) -> Self {
+        let (stop, stopping) = watch::channel(false);
+        Self {
+            upkeep: tokio::spawn(keep_up(app.clone())),
+            releasing: tokio::spawn(release_locks(app.clone(), Instant::now())),
+            working: tokio::spawn(work(app.clone(), stopping.clone())),
+            sending: tokio::spawn(send_webhooks(app.clone(), stopping)),
+            stop,
+        }
+    }
+
+    /// Lets jobs and deliveries that have begun end, within [`DRAIN`] each.
+    async fn stop(self) {
+        self.upkeep.abort();
+        self.releasing.abort();
+        // The worker may have ended already; then nobody listens, and nobody needs to.
+        let _ = self.stop.send(true);
+        if tokio::time::timeout(DRAIN, self.working).await.is_err() {
+            tracing::warn!("background work was cut short; it is done again at the next start");
+        }
+        if tokio::time::timeout(DRAIN, self.sending).await.is_err() {
+            tracing::warn!("deliveries were cut short; they are sent again at the next start");
+        }
+    }
+}
+
+/// Runs jobs, on the primary only: the rows of other nodes are copies.
+async fn work(app: App, stopping: watch::Receiver<bool>) {
+    if !app.node_identity.is_primary() {
+        return;
+    }
+    if let Err(cause) = forge::import::resume(&app.forge).await {
+        tracing::error!(error = %cause, "imports go on within an hour");
+    }
+    if let Err(cause) = forge::archive::resume(&app.forge).await {
+        tracing::error!(error = %cause, "archives go on within two hours");
+    }
+    app.worker().run(stopping).await;
+}
+
+/// Delivers webhooks, on the primary only.
+async fn send_webhooks(app: App, stopping: watch::Receiver<bool>) {
+    if app.node_identity.is_primary() {
+        webhook::run(app.forge.clone(), stopping).await;
+    }
 }
 
 /// Takes away what killed git processes left locked. Orphans of a killed server get a moment to end by themselves.

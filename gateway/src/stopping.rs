@@ -48,5 +48,6 @@ pub async fn on_signal(
     // Runners that wait for jobs would hold up the end.
     app.bell.mailbox.close();
     app.followers.close();
+    app.subscribers.close();
     server.stop(true).await;
 }

@@ -1,8 +1,11 @@
 //! Requests that write are refused while the installation is maintained, and always on a secondary: one question, asked of
 //! every request before anything else, with all exceptions in one table.
 
-use actix_web::{HttpRequest, HttpResponse, ResponseError as _, http::Method};
-use forge::geo::WriteRefusal;
+use actix_web::{
+    HttpRequest, HttpResponse, ResponseError as _,
+    http::{Method, header},
+};
+use forge::geo::{WriteRefusal, primary_url};
 
 use crate::{
     alert_intake,
@@ -33,23 +36,44 @@ const EXEMPT: &[(&str, &str, Exemption)] = &[
     ("POST", "//oauth/token", Exemption::InMaintenance),
     ("POST", "//oauth/revoke", Exemption::InMaintenance),
     ("POST", "//oauth/introspect", Exemption::InMaintenance),
+    ("POST", "//oauth/userinfo", Exemption::Always),
+    ("POST", "//users/sign_in", Exemption::InMaintenance),
+    ("POST", "//users/sign_out", Exemption::InMaintenance),
 ];
 
 /// The refusal of a request that writes; `None` where it may go on. Git has its own words for it.
-pub(crate) fn refusal(app: &App, req: &HttpRequest, router: &Router) -> Option<HttpResponse> {
+pub(crate) async fn refusal(app: &App, req: &HttpRequest, router: &Router) -> Option<HttpResponse> {
     if req.method().is_safe() && GitRequest::find(req.uri().path()).is_none() {
         return None;
     }
     let reason = app.write_refusal()?;
     let (method, path) = (req.method(), req.uri().path());
     if let Some(wanted) = GitRequest::find(path) {
-        let is_push = wanted.writes(method, req.query_string());
-        return is_push.then(|| wanted.refuse_write(&reason));
+        if !wanted.writes(method, req.query_string()) {
+            return None;
+        }
+        let elsewhere = match reason {
+            WriteRefusal::Secondary => redirect_to_primary(app, req).await,
+            WriteRefusal::Maintenance(_) => None,
+        };
+        return Some(elsewhere.unwrap_or_else(|| wanted.refuse_write(&reason)));
     }
     match is_exempt(method, path, router, &reason) {
         true => None,
         false => Some(ApiError::from(reason).error_response()),
     }
+}
+
+/// Sends a push to the primary, where that is known: clients of git follow, and show their credential there.
+async fn redirect_to_primary(app: &App, req: &HttpRequest) -> Option<HttpResponse> {
+    let url = primary_url(app).await.ok()??;
+    // Both may be reached by one address; then it would go in a circle.
+    if url.trim_end_matches('/') == app.urls.base().trim_end_matches('/') {
+        return None;
+    }
+    let path = req.uri().path_and_query()?.as_str();
+    let place = format!("{url}{}", path.trim_start_matches('/'));
+    Some(HttpResponse::TemporaryRedirect().insert_header((header::LOCATION, place)).finish())
 }
 
 fn is_exempt(method: &Method, path: &str, router: &Router, reason: &WriteRefusal) -> bool {

@@ -1,5 +1,7 @@
 //! `forgeway doctor`: what is wrong, and what to do about it.
 
+mod checksums;
+
 use std::collections::BTreeMap;
 
 use anyhow::bail;
@@ -36,14 +38,16 @@ impl Findings {
     }
 }
 
-pub(super) async fn run(config: &Config, fsck: bool) -> anyhow::Result<()> {
+pub(super) async fn run(config: &Config, fsck: bool, accept: &[String]) -> anyhow::Result<()> {
     let mut findings = Findings::default();
     let app = server::open_shared(config).await?;
+    checksums::accept(&app, accept).await?;
     findings.good(&format!("git {}", app.git.version()));
     findings.good("the database opens and is up to date");
     check_commits(&app, &mut findings);
     check_journal(&app, &mut findings).await?;
     check_work(&app, &mut findings).await?;
+    checksums::check(&app, &mut findings).await?;
     let all = app.db.read(|tx| tx.all_projects()).await?;
     for Project { id, full_path, default_branch, .. } in &all {
         check_repository(&app, *id, full_path, default_branch.as_deref(), &mut findings).await?;

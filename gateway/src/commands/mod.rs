@@ -58,12 +58,16 @@ enum Command {
     Token(people::TokenCommand),
     /// Check the installation; exits with 1 when something is wrong
     #[command(
-        after_help = "Examples:\n  forgeway doctor\n  forgeway doctor --fsck      also let git check every object"
+        after_help = "Examples:\n  forgeway doctor\n  forgeway doctor --fsck      also let git check every object\n  forgeway doctor --accept repository-7      its refs are as they should be"
     )]
     Doctor {
         /// Also let git check every object of every repository
         #[arg(long)]
         fsck: bool,
+        /// Take the refs of a repository as they lie there, although the moves that were decided add up to others:
+        /// `repository-<project>`, `wiki-project-<project>` or `wiki-group-<group>`, by id
+        #[arg(long, value_name = "REPOSITORY")]
+        accept: Vec<String>,
     },
     /// Copy everything into one file while the server runs
     #[command(after_help = "Example:\n  forgeway backup /var/backups/forgeway.tar.gz")]
@@ -134,7 +138,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         }
         Command::User(command) => people::run_user(config, command).await,
         Command::Token(command) => people::run_token(config, command).await,
-        Command::Doctor { fsck } => doctor::run(config, fsck).await,
+        Command::Doctor { fsck, accept } => doctor::run(config, fsck, &accept).await,
         Command::Backup { file } => backup::run(config, &file).await,
         Command::Restore { file, dry_run } => restore::run(config, &file, dry_run).await,
         Command::Adopt { forget_secrets, yes } => adopt(config, forget_secrets, yes).await,

@@ -269,6 +269,10 @@ pub fn count(
         Some(user) => app.rates.check_user(user.id, area),
         None => app.rates.check_address(app.proxies.client(req), area),
     };
+    let within = within.and_then(|()| match req.method().is_safe() {
+        true => Ok(()),
+        false => app.rates.check_protected(app.proxies.client(req), req.path()),
+    });
     within.map_err(|refusal| ApiError::Rate(refusal, app.db.clock().now()))
 }
 

@@ -50,6 +50,7 @@ const IDS: &[(&str, &[&str])] = &[
 pub(super) fn register(registry: &mut Registry<Context>) {
     registry.ids(IDS);
     registry.version(API_VERSION);
+    registry.renewal(Context::renewed);
     registry.composed(&["Kas", "Metadata", "QueryComplexity"]);
     registry
         .query()

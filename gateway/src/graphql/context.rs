@@ -22,6 +22,11 @@ impl Context {
         Self { app, caller, loaders }
     }
 
+    /// A context for the same caller, without what was read.
+    pub fn renewed(&self) -> Self {
+        Self::new(self.app.clone(), self.caller.clone())
+    }
+
     pub fn actor(&self) -> Actor {
         self.caller.actor()
     }

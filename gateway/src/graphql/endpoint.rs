@@ -5,23 +5,28 @@
 
 #![expect(clippy::result_large_err, reason = "a refusal ends its request and is moved once")]
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc};
 
 use actix_multipart::Multipart;
 use actix_web::{
-    HttpRequest, HttpResponse,
+    HttpRequest, HttpResponse, ResponseError as _,
     dev::Payload,
     http::{Method, StatusCode, header},
     web::BytesMut,
 };
 use forge::slots::SlotOwner;
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use graphql::{Limits, Mutations, Outcome, Request, Response, Upload};
+use graphql::{Outcome, Request, Response, Upload};
 use kernel::{Ability, Error, access::Anyone, error::Kind};
 use org::token::Scope;
 use serde_json::{Map, Value, json};
 
-use super::{context::Context, schema};
+use super::{
+    context::Context,
+    request_limits::limits_of,
+    schema,
+    subscriptions::{answer_events, answer_socket, is_upgrade, wants_events},
+};
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
@@ -30,8 +35,6 @@ use crate::{
     route::{MatchedRoute, RouteRow, answered},
 };
 
-/// How long the execution of a request may take.
-const TIME: Duration = Duration::from_secs(30);
 /// How many queries a request may bring.
 const MOST_QUERIES: usize = 100;
 /// How many parts a multipart form may have.
@@ -91,10 +94,25 @@ fn parameters() -> Vec<ParamDoc> {
 }
 
 async fn serve(app: App, req: HttpRequest, payload: Payload, route: MatchedRoute) -> HttpResponse {
+    if is_upgrade(&req) {
+        return match schema() {
+            Some(schema) => answer_socket(app, &req, payload, route, schema).await,
+            None => unusable().error_response(),
+        };
+    }
     let taken = match take(&app, &req, payload, &route).await {
         Ok(taken) => taken,
         Err(refusal) => return refusal,
     };
+    if wants_events(&req) {
+        return match (schema(), taken.queries) {
+            (Some(schema), Queries::One(query)) => {
+                answer_events(app, req, route, taken.shown, query, schema).await
+            }
+            (Some(_), Queries::Many(_)) => unprocessable("Events answer one query at a time"),
+            (None, _) => unusable().error_response(),
+        };
+    }
     let who = match (taken.caller.actor().id, app.proxies.client(&req)) {
         (Some(user), _) => SlotOwner::User(user),
         (None, address) => SlotOwner::Address(address),
@@ -106,6 +124,8 @@ async fn serve(app: App, req: HttpRequest, payload: Payload, route: MatchedRoute
 /// A request that was read.
 struct GraphqlRequest {
     caller: Caller,
+    /// Where a token may be beside the headers.
+    shown: RawMap,
     queries: Queries,
     /// Whether deprecated members count as absent.
     without_deprecated: bool,
@@ -118,17 +138,9 @@ enum Queries {
 }
 
 async fn execute(app: App, taken: GraphqlRequest, is_safe: bool) -> ApiResult<HttpResponse> {
-    let Some(schema) = schema() else {
-        return Err(Error::internal("the GraphQL schema does not fit its resolvers").into());
-    };
-    let GraphqlRequest { caller, queries, without_deprecated } = taken;
-    let (complexity, depth) = match &caller.user {
-        None => (200, 15),
-        Some(user) if user.admin => (300, 20),
-        Some(_) => (250, 20),
-    };
-    let mutations = mutations(&app, &caller, is_safe);
-    let limits = Limits { complexity, depth, mutations, without_deprecated, time: TIME };
+    let Some(schema) = schema() else { return Err(unusable()) };
+    let GraphqlRequest { caller, queries, without_deprecated, .. } = taken;
+    let limits = limits_of(&app, &caller, is_safe, without_deprecated);
     let context = Arc::new(Context::new(app, caller));
     let response = match queries {
         Queries::One(query) => schema.execute(query, context, limits).await,
@@ -137,22 +149,8 @@ async fn execute(app: App, taken: GraphqlRequest, is_safe: bool) -> ApiResult<Ht
     Ok(respond(&response))
 }
 
-/// Whether the request may change anything.
-fn mutations(app: &App, caller: &Caller, is_safe: bool) -> Mutations {
-    if is_safe {
-        return Mutations::ForbiddenByMethod;
-    }
-    if let Some(reason) = app.write_refusal() {
-        let text = match ApiError::from(reason) {
-            ApiError::Maintenance(text) => text,
-            _ => "You cannot perform write operations on a read-only instance".to_owned(),
-        };
-        return Mutations::Refused(text);
-    }
-    match &caller.token {
-        Some(token) if !token.scopes().has(Scope::Api) => Mutations::ForbiddenByScope,
-        _ => Mutations::Allowed,
-    }
+fn unusable() -> ApiError {
+    Error::internal("the GraphQL schema does not fit its resolvers").into()
 }
 
 fn respond(response: &Response) -> HttpResponse {
@@ -194,11 +192,13 @@ async fn take(
         None => app.limits.for_strangers(),
     };
     let mut given = RequestBody::of_pairs(&url);
+    let mut shown = url.clone();
     if req.method() == Method::POST {
         let body = read(req, payload, limits).await?;
         if caller.user.is_none() {
             let in_body = body.credentials();
             caller = known(app, req, &in_body, route).await?;
+            shown = in_body;
         }
         given = given.with(body);
     }
@@ -213,7 +213,7 @@ async fn take(
     }
     let flag = url.text("remove_deprecated");
     let without_deprecated = matches!(flag, Some("true" | "1"));
-    Ok(GraphqlRequest { caller, queries: given.queries()?, without_deprecated })
+    Ok(GraphqlRequest { caller, shown, queries: given.queries()?, without_deprecated })
 }
 
 /// Who makes the request; nobody is also an answer.
@@ -447,8 +447,7 @@ mod tests {
 
     use super::{Queries, RequestBody, request};
 
-    #[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
-    fn variables(given: Value) -> Result<Value, u16> {
+    fn variables(given: &Value) -> Result<Value, u16> {
         let given = json!({ "query": "{ a }", "variables": given });
         let read = request(&given, HashMap::new());
         read.map(|read| read.variables).map_err(|refusal| refusal.status().as_u16())
@@ -456,16 +455,16 @@ mod tests {
 
     #[test]
     fn variables_are_an_object_or_its_text() {
-        assert_eq!(variables(json!({ "a": 1 })), Ok(json!({ "a": 1 })));
-        assert_eq!(variables(json!("{\"a\": 1}")), Ok(json!({ "a": 1 })));
-        assert_eq!(variables(json!("")), Ok(Value::Null));
-        assert_eq!(variables(Value::Null), Ok(Value::Null));
+        assert_eq!(variables(&json!({ "a": 1 })), Ok(json!({ "a": 1 })));
+        assert_eq!(variables(&json!("{\"a\": 1}")), Ok(json!({ "a": 1 })));
+        assert_eq!(variables(&json!("")), Ok(Value::Null));
+        assert_eq!(variables(&Value::Null), Ok(Value::Null));
     }
 
     #[test]
     fn other_variables_are_refused() {
         for odd in [json!(5), json!([1]), json!("["), json!("5"), json!(true)] {
-            assert_eq!(variables(odd), Err(422));
+            assert_eq!(variables(&odd), Err(422));
         }
     }
 

@@ -11,21 +11,20 @@ pub fn failure_of(error: Error) -> Failure {
     match error.kind {
         Kind::Unauthenticated | Kind::Forbidden | Kind::NotFound => Failure::NotFoundOrForbidden,
         Kind::TooMany { .. } => Failure::TooManyRequests,
-        Kind::Unavailable | Kind::GaveWay => unavailable(error),
+        Kind::Unavailable | Kind::GaveWay => unavailable(&error),
         Kind::Full | Kind::Internal => Failure::internal(error),
         _ => Failure::Message(sentences(&error).join(", ")),
     }
 }
 
 /// What the machine lacks at the moment; callers may try again.
-#[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
-fn unavailable(error: Error) -> Failure {
+fn unavailable(error: &Error) -> Failure {
     match error.is_ours() {
         true => {
             tracing::error!(%error, "a GraphQL field failed");
             Failure::Timeout
         }
-        false => Failure::Message(sentences(&error).join(", ")),
+        false => Failure::Message(sentences(error).join(", ")),
     }
 }
 

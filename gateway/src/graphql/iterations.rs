@@ -48,12 +48,23 @@ pub fn iteration(iteration: IterationEntity) -> Value {
     Value::object("Iteration", Arc::new(iteration))
 }
 
+/// An iteration by id, where the caller sees it.
+///
+/// # Errors
+/// When the database failed.
+pub async fn record_of(
+    context: &Context,
+    id: i64,
+) -> Result<Option<Arc<IterationEntity>>, Failure> {
+    IterationLoader::of(context).0.load(id).await
+}
+
 /// An iteration by id; null where the caller does not see it.
 ///
 /// # Errors
 /// When the database failed.
 pub async fn of_id(context: &Context, id: i64) -> Result<Value, Failure> {
-    let found = IterationLoader::of(context).0.load(id).await?;
+    let found = record_of(context, id).await?;
     Ok(found.map_or(Value::Null, |found| Value::object("Iteration", found)))
 }
 

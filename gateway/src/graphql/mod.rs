@@ -3,8 +3,11 @@
 //! Each area has a file with its part of the schema in `schema/` and a module with the resolvers of that part. A
 //! resolver holds no rules: it asks the functions that the REST handlers ask, with the same proofs of permission.
 
+pub mod abilities;
 mod absent;
 mod base;
+mod boards;
+mod comments;
 pub mod context;
 pub mod deployments;
 mod endpoint;
@@ -18,13 +21,17 @@ pub mod loaders;
 pub mod members;
 pub mod milestones;
 pub mod numbered_list;
+pub mod operation_mode;
+pub mod other_notes;
 pub mod people;
 pub mod pipelines;
 pub mod projects;
 pub mod repository;
+mod request_limits;
 pub mod review;
 pub mod runners;
 pub mod security;
+pub(crate) mod subscriptions;
 pub mod values;
 
 use std::sync::LazyLock;
@@ -56,6 +63,8 @@ const SCHEMA: &[&str] = &[
     include_str!("schema/deployments.graphql"),
     include_str!("schema/security.graphql"),
     include_str!("schema/geo.graphql"),
+    include_str!("schema/boards.graphql"),
+    include_str!("schema/subscriptions.graphql"),
     include_str!("schema/absent.graphql"),
 ];
 
@@ -77,7 +86,10 @@ pub fn registry() -> Registry<Context> {
     runners::register(&mut registry);
     deployments::register(&mut registry);
     security::register(&mut registry);
+    comments::register(&mut registry);
     geo::register(&mut registry);
+    boards::register(&mut registry);
+    subscriptions::register(&mut registry);
     registry
 }
 

@@ -22,6 +22,7 @@ pub(super) struct Rules {
     pub(super) notes: Rule,
     pub(super) issues: Rule,
     pub(super) raw_files: Rule,
+    pub(super) protected: Rule,
 }
 
 impl Rules {
@@ -43,6 +44,7 @@ impl Rules {
             notes: minute(given(set.notes_create_limit()).unwrap_or(limits.notes_per_minute)),
             issues: minute(given(set.issues_create_limit()).unwrap_or(limits.issues_per_minute)),
             raw_files: minute(given(set.raw_blob_request_limit()).unwrap_or_default()),
+            protected: throttles.protected_paths().unwrap_or_default(),
         }
     }
 }
@@ -108,6 +110,14 @@ impl Throttles<'_> {
             self.set.throttle_unauthenticated_files_api_enabled(),
             self.set.throttle_unauthenticated_files_api_requests_per_period(),
             self.set.throttle_unauthenticated_files_api_period_in_seconds(),
+        )
+    }
+
+    fn protected_paths(&self) -> Option<Rule> {
+        rule(
+            self.set.throttle_protected_paths_enabled(),
+            self.set.throttle_protected_paths_requests_per_period(),
+            self.set.throttle_protected_paths_period_in_seconds(),
         )
     }
 

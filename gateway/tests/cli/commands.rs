@@ -135,6 +135,32 @@ fn the_doctor_finds_what_somebody_moved_by_hand() {
 }
 
 #[test]
+fn the_doctor_takes_refs_as_they_lie_there() {
+    let forge = Installation::new();
+    let server = forge.start();
+    let git = Git::new(forge.folder.path(), "work");
+    let first = git.run(&["rev-parse", "HEAD"]);
+    git.run(&["push", "-q", &forge.remote("root/moved"), "main"]);
+    let bare = Git { folder: repositories(&forge.data()).remove(0) };
+    let sum = || {
+        let told = forge.run(&["doctor", "--accept", "repository-1"]).ok();
+        let line =
+            told.lines().find(|line| line.starts_with("repository-1 is taken")).map(last_word);
+        line.map(str::to_owned).expect("the sum is told")
+    };
+    let before = sum();
+    bare.run(&["update-ref", "refs/heads/stray", &first]);
+
+    assert_ne!(sum(), before);
+
+    let unknown = forge.run(&["doctor", "--accept", "repository-99"]).failed();
+    assert!(unknown.contains("repository-99"), "{unknown}");
+    let odd = forge.run(&["doctor", "--accept", "cats"]).failed();
+    assert!(odd.contains("`cats` is none of repository-1"), "{odd}");
+    server.stop();
+}
+
+#[test]
 fn the_doctor_tells_why_a_ref_is_elsewhere() {
     let forge = Installation::new();
     let server = forge.start();

@@ -7,6 +7,7 @@ use kernel::{
     Visibility::Private,
     ids::{JobId, ProjectId, UserId},
 };
+use org::openid::{SigningKey, SigningKeyStore as _};
 use secrets::KEY_FILE;
 use serde_json::{Value, json};
 
@@ -28,16 +29,19 @@ async fn set_up(app: &TestApp) -> (Person<'_>, ProjectId) {
 /// All tables that hold something sealed.
 fn sealed_tables() -> impl Iterator<Item = &'static str> {
     let domains = security::sealed::SEALED_TABLES.into_iter().chain(admin::sealed::SEALED_TABLES);
-    sealed::SEALED_TABLES.into_iter().chain(domains).chain(geo::sealed::SEALED_TABLES)
+    let others = geo::sealed::SEALED_TABLES.into_iter().chain(org::sealed::SEALED_TABLES);
+    sealed::SEALED_TABLES.into_iter().chain(domains).chain(others)
 }
 
 fn count(tx: &mut db::Tx<'_>) -> kernel::Result<i64> {
-    let others = admin::sealed::count(tx)? + geo::sealed::count(tx)?;
+    let others = admin::sealed::count(tx)? + geo::sealed::count(tx)? + org::sealed::count(tx)?;
     Ok(sealed::count(tx)? + security::sealed::count(tx)? + others)
 }
 
 fn delete_all(tx: &mut db::Tx<'_>) -> kernel::Result<usize> {
-    let others = admin::sealed::delete_all(tx)? + geo::sealed::delete_all(tx)?;
+    let others = admin::sealed::delete_all(tx)?
+        + geo::sealed::delete_all(tx)?
+        + org::sealed::delete_all(tx)?;
     Ok(sealed::delete_all(tx)? + security::sealed::delete_all(tx)? + others)
 }
 
@@ -87,6 +91,11 @@ async fn seal(ada: &Person<'_>, project: ProjectId, table: &str) {
             let new =
                 json!({ "name": "north", "url": "https://north.example.com", "primary": true });
             ada.app.admin().post("/geo_nodes", new).await.created();
+        }
+        "oauth_signing_keys" => {
+            let (key, vault) =
+                (SigningKey::generate().expect("a key"), ada.app.state.vault.clone());
+            ada.app.write(move |tx| tx.insert_signing_key(&key, &vault));
         }
         "imports" => {
             let vault = ada.app.state.vault.clone();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use admin::archive::ArchiveImport;
 use admin::import::{Import, ImportFailure, ImportKind};
 use forge::import::view::ImportView;
 use kernel::{Result, Ts};
@@ -116,6 +117,19 @@ pub struct ProjectImportEntity {
 }
 
 impl ProjectImportEntity {
+    /// Of a project that comes out of an archive.
+    pub fn of_archive(project: &Project, import: Option<&ArchiveImport>, sees_error: bool) -> Self {
+        Self {
+            identity: project.into(),
+            import_status: project.import_status.clone(),
+            import_type: Some(forge::archive::actions::SOURCE.to_owned()),
+            correlation_id: import.map(|import| import.correlation_id.clone()),
+            failed_relations: Vec::new(),
+            import_error: import.and_then(|import| import.error.clone()).filter(|_| sees_error),
+            stats: None,
+        }
+    }
+
     /// As somebody sees it who may see why an import failed, or may not.
     pub fn new(view: &ImportView, sees_error: bool) -> Result<Self> {
         let import = view.import.as_ref();

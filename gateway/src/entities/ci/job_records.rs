@@ -24,7 +24,7 @@ use org::{
     project::settings::SettingsStore as _,
     user::{account::AccountStore as _, store::UserStore as _},
 };
-use repo::git::Oid;
+use repo::git::{CommitInfo, Oid};
 use runners::runner::RunnerStore as _;
 
 use crate::{
@@ -40,6 +40,53 @@ use crate::{
 /// How a record is made of a job.
 pub type Form<T> = fn(&Urls, &ProjectFacts, &Job, &JobContext) -> T;
 
+/// A page of a project's jobs with what their records tell beside them, but for their commits.
+pub struct JobPage {
+    jobs: Page<Job>,
+    around: JobContext,
+}
+
+impl JobPage {
+    /// By a fixed number of statements.
+    pub fn read(
+        tx: &mut Tx<'_>,
+        urls: &Urls,
+        facts: &ProjectFacts,
+        reader: Actor,
+        jobs: Page<Job>,
+    ) -> Result<Self> {
+        let around = around(tx, urls, Some(facts), reader, &jobs.items)?;
+        Ok(Self { jobs, around })
+    }
+
+    pub async fn present<T>(
+        self,
+        app: &App,
+        facts: &ProjectFacts,
+        form: Form<T>,
+    ) -> Result<Page<T>> {
+        let commits = commits(app, facts, &self.jobs.items).await?;
+        let around = JobContext { commits, ..self.around };
+        Ok(self.jobs.map(|job| form(&app.urls, facts, &job, &around)))
+    }
+}
+
+/// Records of a page of jobs, which `list` reads in the transaction that reads what is told beside them.
+pub async fn present_list<T>(
+    app: &App,
+    facts: &Arc<ProjectFacts>,
+    reader: Actor,
+    form: Form<T>,
+    list: impl FnOnce(&mut Tx<'_>) -> Result<Page<Job>> + Clone + Send + 'static,
+) -> Result<Page<T>> {
+    let (urls, of) = (app.urls.clone(), Arc::clone(facts));
+    let read = app.db.read(move |tx| {
+        let jobs = list(tx)?;
+        JobPage::read(tx, &urls, &of, reader, jobs)
+    });
+    read.await?.present(app, facts, form).await
+}
+
 /// Records of all jobs of a page, by a fixed number of statements.
 pub async fn present<T>(
     app: &App,
@@ -48,10 +95,7 @@ pub async fn present<T>(
     jobs: Page<Job>,
     form: Form<T>,
 ) -> Result<Page<T>> {
-    let (urls, own, of) = (app.urls.clone(), jobs.items.clone(), Arc::clone(facts));
-    let around = app.db.read(move |tx| around(tx, &urls, Some(&of), reader, &own)).await?;
-    let around = JobContext { commits: commits(app, facts, &jobs.items).await?, ..around };
-    Ok(jobs.map(|job| form(&app.urls, facts, &job, &around)))
+    present_list(app, facts, reader, form, |_| Ok(jobs)).await
 }
 
 /// A record and the project of its job.
@@ -200,24 +244,11 @@ async fn commits(
     facts: &ProjectFacts,
     jobs: &[Job],
 ) -> Result<HashMap<String, CommitEntity>> {
-    let shas: BTreeSet<String> = jobs.iter().map(|job| job.sha.clone()).collect();
-    if shas.is_empty() {
-        return Ok(HashMap::new());
-    }
+    let ids = jobs.iter().filter_map(|job| job.sha.parse::<Oid>().ok()).collect();
     let url = app.urls.at(&facts.full_path);
-    let read = app.git_read(facts.id, move |reader| {
-        let mut found = HashMap::with_capacity(shas.len());
-        for sha in shas {
-            let Ok(id) = sha.parse::<Oid>() else { continue };
-            if reader.is_commit(id)? {
-                let commit = reader.commit(id)?;
-                found.insert(sha, CommitEntity::new(&commit, &url).with_trailers(&commit));
-            }
-        }
-        Ok(found)
-    });
-    match read.await {
-        Err(gone) if gone.is_not_found("Repository") => Ok(HashMap::new()),
-        read => read,
-    }
+    let found = app.shared_commits(facts.id, ids).await?;
+    let entity = |(id, commit): (Oid, Arc<CommitInfo>)| {
+        (id.to_string(), CommitEntity::new(&commit, &url).with_trailers(&commit))
+    };
+    Ok(found.into_iter().map(entity).collect())
 }

@@ -4,9 +4,10 @@ use ci::{
     Status,
     pipeline::{Pipeline, PipelineVariable, Source, VariableType},
 };
+use db::Tx;
 use forge::urls::Urls;
-use kernel::{Ts, access::ProjectFacts};
-use org::user::User;
+use kernel::{Result, Ts, access::ProjectFacts};
+use org::user::{User, store::UserStore as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -73,6 +74,20 @@ pub struct FullPipelineEntity {
 }
 
 impl FullPipelineEntity {
+    /// The pipeline with the user who started it.
+    pub fn load(
+        tx: &mut Tx<'_>,
+        urls: &Urls,
+        project: &ProjectFacts,
+        pipeline: &Pipeline,
+    ) -> Result<Self> {
+        let user = match pipeline.user_id {
+            Some(id) => tx.find_user(id)?,
+            None => None,
+        };
+        Ok(Self::new(urls, project, pipeline, user.as_ref()))
+    }
+
     pub fn new(
         urls: &Urls,
         project: &ProjectFacts,

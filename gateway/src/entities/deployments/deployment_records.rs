@@ -5,14 +5,14 @@ use std::{
     sync::Arc,
 };
 
-use ci::job::{Job, JobListStore as _};
+use ci::job::JobListStore as _;
 use db::Tx;
 use deployments::{
     approval::actions::state,
     deployment::Deployment,
     environment::{Environment, EnvironmentStore as _},
 };
-use forge::ports::deployments::Members;
+use forge::{ports::deployments::Members, urls::Urls};
 use kernel::{
     Actor, Error, Result,
     access::ProjectFacts,
@@ -28,7 +28,7 @@ use super::{
 use crate::{
     app::App,
     entities::{
-        ci::{job::JobEntity, job_records},
+        ci::{job::JobEntity, job_records::JobPage},
         org::brief_user::BriefUser,
     },
 };
@@ -37,20 +37,24 @@ use crate::{
 struct DeploymentContext {
     environments: HashMap<EnvironmentId, Environment>,
     people: HashMap<UserId, User>,
-    jobs: Vec<Job>,
+    jobs: JobPage,
 }
 
-/// Records of all deployments of a page, by a fixed number of statements.
+/// Records of all deployments of a page, which `list` reads in the transaction that reads what is told beside them.
 pub async fn present(
     app: &App,
     facts: &Arc<ProjectFacts>,
     reader: Actor,
-    deployments: Page<Deployment>,
+    list: impl FnOnce(&mut Tx<'_>) -> Result<Page<Deployment>> + Clone + Send + 'static,
 ) -> Result<Page<DeploymentEntity>> {
-    let own = deployments.items.clone();
-    let around = app.db.read(move |tx| around(tx, &own)).await?;
-    let jobs = Page { items: around.jobs, total: Total::Uncounted { more: false } };
-    let shown = job_records::present(app, facts, reader, jobs, JobEntity::new).await?;
+    let (urls, of) = (app.urls.clone(), Arc::clone(facts));
+    let read = app.db.read(move |tx| {
+        let deployments = list(tx)?;
+        let around = around(tx, &urls, &of, reader, &deployments.items)?;
+        Ok((deployments, around))
+    });
+    let (deployments, around) = read.await?;
+    let shown = around.jobs.present(app, facts, JobEntity::new).await?;
     let mut jobs: HashMap<i64, JobEntity> =
         shown.items.into_iter().map(|job| (job.basic.id, job)).collect();
     Ok(deployments.map(|deployment| {
@@ -70,7 +74,7 @@ pub async fn present_one(
     deployment: Deployment,
 ) -> Result<DeploymentEntity> {
     let page = PageRequest::default().slice(vec![deployment]);
-    present(app, facts, reader, page).await?.items.pop().ok_or(Error::missing())
+    present(app, facts, reader, |_| Ok(page)).await?.items.pop().ok_or(Error::missing())
 }
 
 /// As [`present_one`], with its approvals.
@@ -90,15 +94,22 @@ pub async fn present_detail(
     Ok(DeploymentDetailEntity { basic, approval })
 }
 
-fn around(tx: &mut Tx<'_>, deployments: &[Deployment]) -> Result<DeploymentContext> {
+fn around(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    facts: &ProjectFacts,
+    reader: Actor,
+    deployments: &[Deployment],
+) -> Result<DeploymentContext> {
     let environments: BTreeSet<EnvironmentId> =
         deployments.iter().map(|one| one.environment_id).collect();
     let people: BTreeSet<UserId> = deployments.iter().filter_map(|one| one.user_id).collect();
     let jobs: Vec<i64> = deployments.iter().filter_map(|one| Some(one.job_id?.0)).collect();
     let environments = tx.environments_by_id(&Vec::from_iter(environments))?;
+    let jobs = Page { items: tx.jobs_by_id(&jobs)?, total: Total::Uncounted { more: false } };
     Ok(DeploymentContext {
         environments: environments.into_iter().map(|one| (one.id, one)).collect(),
         people: tx.users_by_id(&Vec::from_iter(people))?,
-        jobs: tx.jobs_by_id(&jobs)?,
+        jobs: JobPage::read(tx, urls, facts, reader, jobs)?,
     })
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use geo::status::{Counters, FIGURES, Figure, actions::NodeWithStatus};
 use kernel::Ts;
 use org::{namespace::Namespace, project::STORAGE};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
+use serde_json::{Value, json};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
@@ -19,8 +19,13 @@ use super::node::{NodePath, NodeView};
 use crate::entities::org::namespace::NamespaceEntity;
 
 /// All fields by their names: the figures are a table of their own.
-#[derive(Debug, Serialize)]
-pub struct GeoNodeStatusEntity(Map<String, Value>);
+#[derive(Debug)]
+pub struct GeoNodeStatusEntity {
+    before: [Value; BEFORE.len()],
+    counters: Counters,
+    /// `None` where a field is left out.
+    after: [Option<Value>; AFTER.len()],
+}
 
 /// The fields before and after the figures, with the type of each and whether it may be null.
 const BEFORE: [(&str, Type, bool); 6] = [
@@ -62,56 +67,72 @@ pub struct StatusView<'a> {
 impl GeoNodeStatusEntity {
     pub fn new(view: &StatusView<'_>, shown: &NodeWithStatus) -> Self {
         let NodeWithStatus { node, status, missing_oauth_application } = shown;
-        let (counters, now) = (status.counters(), view.now);
-        let unix = |at: Option<Ts>| at.map_or(0, Ts::unix);
-        let mut all = Map::new();
-        let mut set = |name: &str, value: Value| {
-            all.insert(name.to_owned(), value);
-        };
-        set("geo_node_id", json!(node.id));
-        set("healthy", json!(status.is_healthy(now)));
-        set("health", json!(status.health(now)));
-        set("health_status", json!(status.health_status(now)));
-        set("missing_oauth_application", json!(missing_oauth_application));
-        set("db_replication_lag_seconds", json!(status.db_replication_lag_seconds));
-        for figure in FIGURES.iter() {
-            set(figure.name(), shown_figure(figure, &counters));
-        }
-        set("last_event_id", json!(status.last_event_id));
-        set("last_event_timestamp", json!(unix(status.last_event_at)));
-        set("cursor_last_event_id", json!(status.cursor_last_event_id));
-        set("cursor_last_event_timestamp", json!(unix(status.cursor_last_event_at)));
-        let checked = unix(status.last_successful_status_check_at);
-        set("last_successful_status_check_timestamp", json!(checked));
-        set("version", json!(status.version));
-        set("revision", json!(status.revision));
-        // There is no registry of container images that could be copied.
-        set("container_repositories_replication_enabled", Value::Null);
-        set("selective_sync_type", json!(node.selective_sync_type));
-        let brief = |namespace: &&Namespace| NamespaceEntity::new(view.node.urls, namespace);
-        set("namespaces", json!(view.namespaces.iter().map(brief).collect::<Vec<_>>()));
-        set("updated_at", json!(status.updated_at));
-        // What another node has is known by its digest alone.
-        if view.node.identity.is(node) {
-            set("storage_shards", json!([{ "name": STORAGE }]));
-        }
-        set("storage_shards_match", json!(node.primary || view.has_same_storage));
-        let (path, urls) = (view.node.path, view.node.urls);
-        let of = match path {
-            NodePath::Nodes => "node",
-            NodePath::Sites => "site",
-        };
-        let links =
-            json!({ "self": path.url(urls, node, "/status"), of: path.url(urls, node, "") });
-        set("_links", links);
-        Self(all)
+        let now = view.now;
+        let before = [
+            json!(node.id),
+            json!(status.is_healthy(now)),
+            json!(status.health(now)),
+            json!(status.health_status(now)),
+            json!(missing_oauth_application),
+            json!(status.db_replication_lag_seconds),
+        ];
+        Self { before, counters: status.counters(), after: after(view, shown) }
     }
 }
 
-fn shown_figure(figure: &Figure, counters: &Counters) -> Value {
-    match figure {
-        Figure::Count(name) => json!(counters.get(name)),
-        Figure::Percentage { part, whole, .. } => json!(counters.percentage(part, whole)),
+/// What is shown behind the figures, in the order of [`AFTER`].
+fn after(view: &StatusView<'_>, shown: &NodeWithStatus) -> [Option<Value>; AFTER.len()] {
+    let NodeWithStatus { node, status, .. } = shown;
+    let unix = |at: Option<Ts>| json!(at.map_or(0, Ts::unix));
+    let brief = |namespace: &&Namespace| NamespaceEntity::new(view.node.urls, namespace);
+    // What another node has is known by its digest alone.
+    let shards = view.node.identity.is(node).then(|| json!([{ "name": STORAGE }]));
+    let (path, urls) = (view.node.path, view.node.urls);
+    let of = match path {
+        NodePath::Nodes => "node",
+        NodePath::Sites => "site",
+    };
+    [
+        Some(json!(status.last_event_id)),
+        Some(unix(status.last_event_at)),
+        Some(json!(status.cursor_last_event_id)),
+        Some(unix(status.cursor_last_event_at)),
+        Some(unix(status.last_successful_status_check_at)),
+        Some(json!(status.version)),
+        Some(json!(status.revision)),
+        // There is no registry of container images that could be copied.
+        Some(Value::Null),
+        Some(json!(node.selective_sync_type)),
+        Some(json!(view.namespaces.iter().map(brief).collect::<Vec<_>>())),
+        Some(json!(status.updated_at)),
+        shards,
+        Some(json!(node.primary || view.has_same_storage)),
+        Some(json!({ "self": path.url(urls, node, "/status"), of: path.url(urls, node, "") })),
+    ]
+}
+
+impl Serialize for GeoNodeStatusEntity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for ((name, ..), value) in BEFORE.iter().zip(&self.before) {
+            map.serialize_entry(name, value)?;
+        }
+        for figure in FIGURES.iter() {
+            match figure {
+                Figure::Count { name, place } => {
+                    map.serialize_entry(name, &self.counters.at(*place))?;
+                }
+                Figure::Percentage { name, part, whole } => {
+                    map.serialize_entry(name, &self.counters.percentage(*part, *whole))?;
+                }
+            }
+        }
+        for ((name, ..), value) in AFTER.iter().zip(&self.after) {
+            if let Some(value) = value {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        map.end()
     }
 }
 
@@ -129,7 +150,7 @@ impl PartialSchema for GeoNodeStatusEntity {
         }
         for figure in FIGURES.iter() {
             let schema = match figure {
-                Figure::Count(_) => typed(Type::Integer, true),
+                Figure::Count { .. } => typed(Type::Integer, true),
                 Figure::Percentage { .. } => typed(Type::String, false),
             };
             object = object.property(figure.name(), schema).required(figure.name());

@@ -16,6 +16,7 @@ pub mod member;
 pub mod namespace;
 pub mod namespace_detail;
 pub mod oauth;
+pub mod openid;
 pub mod person;
 pub mod project;
 pub mod project_settings;

@@ -19,10 +19,13 @@ pub struct PairEntity {
     refresh_token: String,
     scope: String,
     created_at: i64,
+    /// Signed claims about the user (OpenID Connect); with the scope `openid` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id_token: Option<String>,
 }
 
-impl From<Pair> for PairEntity {
-    fn from(pair: Pair) -> Self {
+impl PairEntity {
+    pub fn new(pair: Pair, id_token: Option<String>) -> Self {
         Self {
             access_token: pair.access.reveal().to_owned(),
             token_type: "Bearer",
@@ -30,6 +33,7 @@ impl From<Pair> for PairEntity {
             refresh_token: pair.refresh.reveal().to_owned(),
             scope: pair.token.scopes().to_string(),
             created_at: pair.token.created_at.unix(),
+            id_token,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A project's record, in its forms: basic for everybody, full for those who are signed in or ask for one.
 
-use admin::import::Import;
+use admin::{archive::ArchiveImport, import::Import};
 use forge::urls::Urls;
 use kernel::{
     AccessLevel::{Maintainer, Reporter},
@@ -232,6 +232,14 @@ impl ProjectForm {
         full.import_error = Some(import.error.clone());
     }
 
+    /// As [`set_import`](Self::set_import), for a project that came out of an archive.
+    pub fn set_archive_import(&mut self, import: &ArchiveImport) {
+        let Self::Full(full) = self else { return };
+        let Some(source) = &mut full.import_source else { return };
+        source.import_type = Some(forge::archive::actions::SOURCE.to_owned());
+        full.import_error = Some(import.error.clone());
+    }
+
     /// Whether it has, or had, an import: forks have a status, too, and no source.
     pub fn is_imported(&self) -> bool {
         match self {
@@ -363,7 +371,7 @@ impl ProjectEntity {
             merging: settings.into(),
             statistics,
             autoclose_referenced_issues: settings.autoclose_referenced_issues,
-            further: settings.into(),
+            further: FurtherSettings::new(&shown.project, settings),
             permissions: who.signed_in().then(|| full.into()),
         }
     }

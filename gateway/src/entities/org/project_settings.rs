@@ -1,8 +1,8 @@
 //! What a project is set to, as its record shows it.
 
-use kernel::{AccessLevel::Maintainer, access::FeatureAccess};
+use kernel::{AccessLevel::Maintainer, access::FeatureAccess, time::date_text};
 use org::project::{
-    ProjectView,
+    Project, ProjectView,
     settings::{DeployStrategy, ExpirationPolicy, GitStrategy, MergeMethod, SquashOption, Switch},
     view::FullView,
 };
@@ -176,8 +176,9 @@ impl From<&org::project::Settings> for MergeSettings {
     }
 }
 
-impl From<&org::project::Settings> for FurtherSettings {
-    fn from(settings: &org::project::Settings) -> Self {
+impl FurtherSettings {
+    pub(super) fn new(project: &Project, settings: &org::project::Settings) -> Self {
+        let marked = project.marked_for_deletion_at.map(|at| date_text(at.date()));
         let on = |access: FeatureAccess| access != FeatureAccess::Disabled;
         Self {
             approvals_before_merge: settings.approvals_before_merge,
@@ -185,8 +186,8 @@ impl From<&org::project::Settings> for FurtherSettings {
             external_authorization_classification_label: settings
                 .external_authorization_classification_label
                 .clone(),
-            marked_for_deletion_at: None,
-            marked_for_deletion_on: None,
+            marked_for_deletion_at: marked.clone(),
+            marked_for_deletion_on: marked,
             requirements_enabled: on(settings.requirements_access_level),
             requirements_access_level: settings.requirements_access_level,
             security_and_compliance_enabled: on(settings.security_and_compliance_access_level),

@@ -183,11 +183,7 @@ fn pipeline<A: Ability<Scope = Project>>(
         },
     };
     let Some(found) = shown_pipeline(tx, &who, source, head)? else { return Ok(None) };
-    let user = match found.user_id {
-        Some(user) => tx.find_user(user)?,
-        None => None,
-    };
-    Ok(Some(FullPipelineEntity::new(urls, &project.0, &found, user.as_ref())))
+    FullPipelineEntity::load(tx, urls, &project.0, &found).map(Some)
 }
 
 fn known(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<DetailFacts> {

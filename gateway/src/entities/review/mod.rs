@@ -3,6 +3,7 @@
 pub mod approval;
 pub mod approval_rule;
 pub mod award_emoji;
+pub mod board;
 pub mod epic;
 pub mod issue;
 pub mod issue_context;

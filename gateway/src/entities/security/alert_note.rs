@@ -35,7 +35,7 @@ impl AlertNoteEntity {
                 .and_then(|author| people.get(&author))
                 .map(|user| BriefUser::new(urls, user)),
             created_at: note.created_at,
-            system: true,
+            system: note.kind.is_system(),
             kind: note.kind,
         };
         Ok(notes.into_iter().map(shown).collect())

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kernel::Ts;
+use kernel::{Ts, ids::NamespaceId};
 use org::settings::table::{self, ALIASES, Form, Preset, Secrecy};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -55,6 +55,13 @@ impl SettingsEntity {
         }
     }
 
+    /// Adds the group that may see how long requests take.
+    pub fn with_group(mut self, group: Option<NamespaceId>) -> Self {
+        let id = group.map_or(Value::Null, |group| group.0.into());
+        self.0.insert("performance_bar_allowed_group_id".to_owned(), id);
+        self
+    }
+
     fn add_older_names(&mut self) {
         for alias in ALIASES.iter().filter(|alias| alias.shown) {
             let value = self.get(alias.of);
@@ -68,7 +75,6 @@ impl SettingsEntity {
         let multiplier = self.get("polling_interval_multiplier").as_f64().unwrap_or(1.0);
         let multiplier = format!("{multiplier:?}");
         self.0.insert("polling_interval_multiplier".to_owned(), multiplier.into());
-        self.0.insert("performance_bar_allowed_group_id".to_owned(), Value::Null);
         for fixed in ["hashed_storage_enabled", "housekeeping_bitmaps_enabled"] {
             self.0.insert(fixed.to_owned(), true.into());
         }

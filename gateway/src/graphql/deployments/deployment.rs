@@ -35,12 +35,12 @@ pub(super) fn deployment(home: Arc<Home>, row: Deployment) -> Value {
 type Record = Arc<DeploymentRecord>;
 
 pub(super) fn register(registry: &mut Registry<Context>) {
-    let _ = registry
-        .object::<ProjectRecord>("Project")
-        .lookup("deployment", |record: Arc<ProjectRecord>, arguments, context| async move {
+    let _ = registry.object::<ProjectRecord>("Project").lookup(
+        "deployment",
+        |record: Arc<ProjectRecord>, arguments, context| async move {
             one(&Home::of(&record), &arguments, &context).await
-        })
-        .ability("deployment", "ReadDeployments");
+        },
+    );
     let _ = registry
         .object::<DeploymentRecord>("Deployment")
         .plain("createdAt", |record| time(record.row.created_at))

@@ -6,10 +6,12 @@ use deployments::{
     deployment::{DeploymentFilter, DeploymentListStore as _, DeploymentOrder, DeploymentStatus},
     environment::{Environment, EnvironmentFilter, EnvironmentFolder, EnvironmentState, actions},
     policy::{
-        ChangeEnvironments, ReadDeployments, ReadEnvironments, RemoveEnvironments, StopEnvironments,
+        ChangeEnvironments, ProtectEnvironments, ReadDeployments, ReadEnvironments,
+        RemoveEnvironments, StopEnvironments,
     },
+    protection::Protection,
 };
-use graphql::{Arguments, Failure, Registry, Value};
+use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{TextEnum as _, ids::EnvironmentId};
 use security::policy::ReadAlerts;
 
@@ -67,16 +69,13 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .lookup("environment", |record: Arc<ProjectRecord>, arguments, context| async move {
             one(&Home::of(&record), &arguments, &context).await
         })
-        .ability("environment", "ReadEnvironments")
         .lookup("environments", |record: Arc<ProjectRecord>, arguments, context| async move {
             list(&Home::of(&record), &arguments, &context).await
         })
-        .ability("environments", "ReadEnvironments")
         .once("environments")
         .lookup("nestedEnvironments", |record: Arc<ProjectRecord>, arguments, context| async move {
             folders(&Home::of(&record), &arguments, &context).await
         })
-        .ability("nestedEnvironments", "ReadEnvironments")
         .once("nestedEnvironments");
     let _ = registry
         .object::<EnvironmentRecord>("Environment")
@@ -116,7 +115,32 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .lookup("userPermissions", |record: Record, _, context| async move {
             permissions(&record, &context).await
         })
-        .none(&["protectedEnvironments"]);
+        .lookup("protectedEnvironments", |record: Record, arguments, context| async move {
+            protections(&record, &arguments, &context).await
+        });
+}
+
+/// The protection of the environment itself: those of groups are for the owners of these.
+async fn protections(
+    record: &EnvironmentRecord,
+    arguments: &Arguments,
+    context: &Context,
+) -> Result<Value, Failure> {
+    let page = arguments.page()?;
+    if !record.home.may::<ProtectEnvironments>() {
+        return Ok(Value::Null);
+    }
+    let found = DeploymentLoaders::of(context).protections.load(record.row.id).await?;
+    let value = |one: &Protection| {
+        let fields = [
+            ("name", one.environment.name.as_str().into()),
+            ("requiredApprovalCount", one.environment.required_approval_count.into()),
+        ];
+        Value::fields("ProtectedEnvironment", fields)
+    };
+    let found = found.unwrap_or_default();
+    let own = found.iter().filter(|one| one.environment.project_id.is_some());
+    Ok(Connection::of_list(&page, own.map(value).collect()).into())
 }
 
 async fn permissions(record: &EnvironmentRecord, context: &Context) -> Result<Value, Failure> {

@@ -5,15 +5,19 @@ use std::{
     sync::Arc,
 };
 
+use db::Tx;
 use deployments::{
     approval::{ApprovalState, actions::states},
     deployment::{Deployment, DeploymentStatus, DeploymentStore as _},
     environment::{Environment, EnvironmentStore as _},
-    protection::guard::open_to,
+    protection::{
+        Protection,
+        guard::{open_to, protections_of_each},
+    },
 };
 use forge::ports::deployments::Members;
 use kernel::{
-    TextEnum as _,
+    Result, TextEnum as _,
     ids::{DeploymentId, EnvironmentId, ProjectId},
 };
 use org::access::locate_projects;
@@ -31,6 +35,8 @@ pub(super) struct DeploymentLoaders {
     pub approvals: BatchLoader<DeploymentId, Arc<ApprovalState>>,
     /// Environments to which the caller may deploy, as far as protections say it.
     pub open: BatchLoader<EnvironmentId, ()>,
+    /// What protects an environment.
+    pub protections: BatchLoader<EnvironmentId, Arc<Vec<Protection>>>,
     /// The most severe alert of an environment that is not resolved.
     pub alerts: BatchLoader<EnvironmentId, Arc<Alert>>,
 }
@@ -74,6 +80,7 @@ impl DeploymentLoaders {
                 }
                 Ok(found)
             }),
+            protections: BatchLoader::new(db, protections),
             alerts: BatchLoader::new(db, |tx, ids| {
                 let mut worst: HashMap<EnvironmentId, Arc<Alert>> = HashMap::new();
                 for alert in tx.open_alerts_of(ids)? {
@@ -88,4 +95,20 @@ impl DeploymentLoaders {
             }),
         })
     }
+}
+
+fn protections(
+    tx: &mut Tx<'_>,
+    ids: &[EnvironmentId],
+) -> Result<HashMap<EnvironmentId, Arc<Vec<Protection>>>> {
+    let mut by_project: BTreeMap<ProjectId, Vec<Environment>> = BTreeMap::new();
+    for one in tx.environments_by_id(ids)? {
+        by_project.entry(one.project_id).or_default().push(one);
+    }
+    let mut found = HashMap::new();
+    for (project, own) in by_project {
+        let all = protections_of_each(tx, &Members, project, &own)?.into_iter();
+        found.extend(own.iter().zip(all).map(|(one, all)| (one.id, Arc::new(all))));
+    }
+    Ok(found)
 }

@@ -38,8 +38,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     ]);
     let _ = registry
         .query()
-        .lookup("geoNode", |_, arguments, context| async move { find(&arguments, &context).await })
-        .ability("geoNode", "Administrate");
+        .lookup("geoNode", |_, arguments, context| async move { find(&arguments, &context).await });
     let _ = registry
         .object::<NodeRecord>("GeoNode")
         .plain("containerRepositoriesMaxCapacity", |node| {

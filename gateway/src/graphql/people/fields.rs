@@ -101,11 +101,10 @@ pub(in crate::graphql) fn register(registry: &mut Registry<Context>) {
 }
 
 /// The fields of the interface `User`, for any record that holds a user.
-#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub fn add_fields<'r, T: AsRef<BriefUser> + Send + Sync + 'static>(
     fields: Fields<'r, Context, T>,
 ) -> Fields<'r, Context, T> {
-    fields
+    add_lists(fields)
         .plain("avatarUrl", |record| record.as_ref().avatar_url.clone().into())
         .plain("id", |record| Value::gid("User", record.as_ref().id))
         .plain("name", |record| record.as_ref().name.as_str().into())
@@ -135,6 +134,17 @@ pub fn add_fields<'r, T: AsRef<BriefUser> + Send + Sync + 'static>(
             let loaders = UserLoaders::of(&context.loaders, context.actor());
             Ok(loaders.group_counts.load(id).await?.unwrap_or_default().into())
         })
+        .lookup("location", |record: Arc<T>, _, context| async move {
+            let full = full(&context, id_of(&*record)).await?;
+            Ok(full.and_then(|full| full.profile.location.clone()).into())
+        })
+}
+
+/// Memberships, projects and what else lies with a user.
+fn add_lists<'r, T: AsRef<BriefUser> + Send + Sync + 'static>(
+    fields: Fields<'r, Context, T>,
+) -> Fields<'r, Context, T> {
+    fields
         .lookup("groupMemberships", |record: Arc<T>, arguments, context| async move {
             let loaders = UserLoaders::of(&context.loaders, context.actor());
             let found = loaders.group_memberships.load(id_of(&*record)).await?;
@@ -147,10 +157,6 @@ pub fn add_fields<'r, T: AsRef<BriefUser> + Send + Sync + 'static>(
         })
         .lookup("groups", |record: Arc<T>, arguments, context| async move {
             groups_of(&context, id_of(&*record), &arguments).await
-        })
-        .lookup("location", |record: Arc<T>, _, context| async move {
-            let full = full(&context, id_of(&*record)).await?;
-            Ok(full.and_then(|full| full.profile.location.clone()).into())
         })
         .lookup("namespace", |record: Arc<T>, _, context| async move {
             personal_namespace(&context, id_of(&*record)).await

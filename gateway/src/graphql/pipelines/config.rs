@@ -28,7 +28,6 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             "ciConfig",
             |_, arguments, context| async move { compile(&arguments, &context).await },
         )
-        .ability("ciConfig", "CreatePipelines")
         .once("ciConfig")
         .cost("ciConfig", 126)
         .none(&["ciMinutesUsage"]);
@@ -37,7 +36,6 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .lookup("ciConfigVariables", |record: Arc<ProjectRecord>, arguments, context| async move {
             offered_variables(&Home::of(&record), &arguments, &context).await
         })
-        .ability("ciConfigVariables", "CreatePipelines")
         .lookup("ciTemplate", |_: Arc<ProjectRecord>, arguments, _| async move {
             let name = arguments.text("name")?;
             let content = templates::find(name.trim_end_matches(".gitlab-ci.yml"));

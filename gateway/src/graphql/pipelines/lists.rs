@@ -45,38 +45,46 @@ const COUNTED: i64 = 1_000;
 /// Jobs that a list counts, and one more where there are more.
 const COUNTED_JOBS: i64 = 1_000;
 
-#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
-    let _ = registry
-        .query()
-        .lookup("jobs", |_, arguments, context| async move { all_jobs(&arguments, &context).await })
-        .ability("jobs", "Administrate");
+    let _ = registry.query().lookup("jobs", |_, arguments, context| async move {
+        all_jobs(&arguments, &context).await
+    });
+    register_project(registry);
+    register_merge_request(registry);
+    let _ = registry.object::<CommitRecord>("Commit").lookup(
+        "pipelines",
+        |record: Arc<CommitRecord>, arguments, context| async move {
+            of_commit(&record, &arguments, &context).await
+        },
+    );
+}
+
+fn register_project(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")
         .lookup("pipeline", |record: Arc<ProjectRecord>, arguments, context| async move {
             one_pipeline(&Home::of(&record), &arguments, &context).await
         })
-        .ability("pipeline", "ReadPipelines")
         .lookup("pipelines", |record: Arc<ProjectRecord>, arguments, context| async move {
             pipelines(&Home::of(&record), &arguments, &context).await
         })
-        .ability("pipelines", "ReadPipelines")
         .lookup("pipelineCounts", |record: Arc<ProjectRecord>, arguments, context| async move {
             counts(&Home::of(&record), &arguments, &context).await
         })
-        .ability("pipelineCounts", "ReadPipelines")
         .lookup("job", |record: Arc<ProjectRecord>, arguments, context| async move {
             one_job(&Home::of(&record), &arguments, &context).await
         })
-        .ability("job", "ReadJobs")
         .lookup("jobs", |record: Arc<ProjectRecord>, arguments, context| async move {
             project_jobs(&Home::of(&record), &arguments, &context).await
         })
-        .ability("jobs", "ReadJobs")
         .once("jobs")
         .none(&["pipelineAnalytics"]);
+}
+
+fn register_merge_request(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<MergeRequestRecord>("MergeRequest")
+        .page_limit("pipelines", OF_MERGE_REQUEST)
         .lookup("headPipeline", |record: Arc<MergeRequestRecord>, _, context| async move {
             let (Some(source), Some(head)) = (record.row.source_project_id, &record.row.head_sha)
             else {
@@ -105,12 +113,6 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             let values = chosen.map(|row| pipeline(home.clone(), row)).collect();
             Ok(Connection::of_list(&page, values).into())
         });
-    let _ = registry.object::<CommitRecord>("Commit").lookup(
-        "pipelines",
-        |record: Arc<CommitRecord>, arguments, context| async move {
-            of_commit(&record, &arguments, &context).await
-        },
-    );
 }
 
 /// Which pipelines are wanted; nothing where no pipeline can fit, or the caller sees none.

@@ -49,6 +49,8 @@ use crate::{
 const OF_MERGE_REQUEST: usize = 500;
 
 type Records<K, V> = HashMap<K, V>;
+/// The pipelines of commits, by project and id of the commit.
+type PipelinesOfCommits = HashMap<(ProjectId, String), Arc<Vec<Pipeline>>>;
 
 /// The loaders of pipelines and jobs.
 pub struct CiLoaders {
@@ -225,11 +227,7 @@ fn newest(
     Ok(all)
 }
 
-#[expect(clippy::type_complexity, reason = "it is read in one place")]
-fn of_commits(
-    tx: &mut Tx<'_>,
-    keys: &[(ProjectId, String)],
-) -> Result<Records<(ProjectId, String), Arc<Vec<Pipeline>>>> {
+fn of_commits(tx: &mut Tx<'_>, keys: &[(ProjectId, String)]) -> Result<PipelinesOfCommits> {
     let mut all = HashMap::new();
     for (project, shas) in by_project(keys) {
         for (sha, pipelines) in tx.pipelines_of_shas(project, &shas)? {

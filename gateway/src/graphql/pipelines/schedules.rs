@@ -56,15 +56,17 @@ impl ScheduleRecord {
 
 type Record = Arc<ScheduleRecord>;
 
-#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")
         .lookup("pipelineSchedules", |record: Arc<ProjectRecord>, arguments, context| async move {
             list(&Home::of(&record), &arguments, &context).await
         })
-        .ability("pipelineSchedules", "ReadSchedules")
         .once("pipelineSchedules");
+    register_schedule(registry);
+}
+
+fn register_schedule(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ScheduleRecord>("PipelineSchedule")
         .plain("active", |record| record.row.active.into())

@@ -49,18 +49,29 @@ impl CiSettingsRecord {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
-    let _ = registry
-        .query()
-        .lookup("ciApplicationSettings", |_, _, context| async move {
-            let grant: Option<Grant<Administrate>> = visible(instance_grant(&context))?;
-            let keeps = context.app.settings().keep_latest_artifact;
-            Ok(grant.map_or(Value::Null, |_| {
-                Value::fields("CiApplicationSettings", [("keepLatestArtifact", keeps.into())])
-            }))
-        })
-        .ability("ciApplicationSettings", "Administrate");
+    let _ = registry.query().lookup("ciApplicationSettings", |_, _, context| async move {
+        let grant: Option<Grant<Administrate>> = visible(instance_grant(&context))?;
+        let keeps = context.app.settings().keep_latest_artifact;
+        Ok(grant.map_or(Value::Null, |_| {
+            Value::fields("CiApplicationSettings", [("keepLatestArtifact", keeps.into())])
+        }))
+    });
+    register_project(registry);
+    register_settings(registry);
+    register_scope(registry);
+    for name in ["projectCiCdSettingsUpdate", "ciCdSettingsUpdate"] {
+        registry.mutation(name, |input, context| async move { update(&input, &context).await });
+    }
+    registry.mutation("ciJobTokenScopeAddProject", |input, context| async move {
+        change_scope(&input, &context, true).await
+    });
+    registry.mutation("ciJobTokenScopeRemoveProject", |input, context| async move {
+        change_scope(&input, &context, false).await
+    });
+}
+
+fn register_project(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")
         .lookup("ciCdSettings", |record: Arc<ProjectRecord>, _, context| async move {
@@ -71,15 +82,16 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             let found = CiLoaders::of(&context).settings.load(home.id()).await?;
             Ok(CiSettingsRecord::value(home.id(), found.unwrap_or_default()))
         })
-        .ability("ciCdSettings", "ReadJobTokenScope")
         .lookup("ciJobTokenScope", |record: Arc<ProjectRecord>, _, _| async move {
             let home = Home::of(&record);
             Ok(match home.may::<ReadJobTokenScope>() {
                 true => Value::object("CiJobTokenScopeType", Arc::new(ScopeRecord { home })),
                 false => Value::Null,
             })
-        })
-        .ability("ciJobTokenScope", "ReadJobTokenScope");
+        });
+}
+
+fn register_settings(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<CiSettingsRecord>("ProjectCiCdSetting")
         .plain("inboundJobTokenScopeEnabled", |record| {
@@ -92,6 +104,9 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .lookup("project", |record: Arc<CiSettingsRecord>, _, context| async move {
             projects::of_id(&context, record.project).await
         });
+}
+
+fn register_scope(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ScopeRecord>("CiJobTokenScopeType")
         .lookup("projects", |record: Arc<ScopeRecord>, arguments, context| async move {
@@ -115,15 +130,6 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             let shown = futures_util::future::try_join_all(shown).await?;
             Ok(Connection::of_list(&arguments.page()?, shown).into())
         });
-    registry.mutation("projectCiCdSettingsUpdate", |input, context| async move {
-        update(&input, &context).await
-    });
-    registry.mutation("ciJobTokenScopeAddProject", |input, context| async move {
-        change_scope(&input, &context, true).await
-    });
-    registry.mutation("ciJobTokenScopeRemoveProject", |input, context| async move {
-        change_scope(&input, &context, false).await
-    });
 }
 
 /// The project itself first, then those that it lists, as far as the caller may know of them.

@@ -28,31 +28,28 @@ use crate::{
 };
 
 pub(super) fn register(registry: &mut Registry<Context>) {
-    let _ = registry
-        .query()
-        .lookup("ciVariables", |_, arguments, context| async move {
-            let grant: Option<Grant<Administrate>> = visible(instance_grant(&context))?;
-            list(&context, &arguments, grant, ("CiInstanceVariable", "Ci::InstanceVariable")).await
-        })
-        .ability("ciVariables", "Administrate");
-    let _ = registry
-        .object::<GroupRecord>("Group")
-        .lookup("ciVariables", |record: Arc<GroupRecord>, arguments, context| async move {
+    let _ = registry.query().lookup("ciVariables", |_, arguments, context| async move {
+        let grant: Option<Grant<Administrate>> = visible(instance_grant(&context))?;
+        list(&context, &arguments, grant, ("CiInstanceVariable", "Ci::InstanceVariable")).await
+    });
+    let _ = registry.object::<GroupRecord>("Group").lookup(
+        "ciVariables",
+        |record: Arc<GroupRecord>, arguments, context| async move {
             let grant = match group_grant::<AdminGroupVariables>(&context, record.id()).await {
                 Ok(grant) => Some(grant),
                 Err(Failure::NotFoundOrForbidden) => None,
                 Err(failure) => return Err(failure),
             };
             list(&context, &arguments, grant, ("CiGroupVariable", "Ci::GroupVariable")).await
-        })
-        .ability("ciVariables", "AdminGroupVariables");
-    let _ = registry
-        .object::<ProjectRecord>("Project")
-        .lookup("ciVariables", |record: Arc<ProjectRecord>, arguments, context| async move {
+        },
+    );
+    let _ = registry.object::<ProjectRecord>("Project").lookup(
+        "ciVariables",
+        |record: Arc<ProjectRecord>, arguments, context| async move {
             let grant = visible(Home::of(&record).grant::<ReadVariables>())?;
             list(&context, &arguments, grant, ("CiProjectVariable", "Ci::Variable")).await
-        })
-        .ability("ciVariables", "ReadVariables");
+        },
+    );
 }
 
 async fn list<R>(

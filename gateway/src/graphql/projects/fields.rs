@@ -185,7 +185,6 @@ fn add_lookups(fields: ProjectFields<'_>) -> ProjectFields<'_> {
             fork_details(&context, &record, arguments.maybe_text("ref")).await
         })
         .reads_git("forkDetails")
-        .ability("forkDetails", "ReadCode")
         .lookup("group", |record, _, context| async move {
             groups::of_id(&context, record.shown.namespace.id).await
         })
@@ -198,13 +197,11 @@ fn add_lookups(fields: ProjectFields<'_>) -> ProjectFields<'_> {
             "pushRules",
             |record, _, context| async move { push_rules(&context, &record).await },
         )
-        .ability("pushRules", "ReadPushRule")
         .lookup("repository", |record, _, _| async move {
             // Where the repository is switched off for the caller, there is none.
             let grant = visible(record.grant::<ReadCode>())?;
             Ok(grant.map_or(Value::Null, |grant| repository::repository(record.clone(), grant)))
         })
-        .ability("repository", "ReadCode")
 }
 
 fn add_lists(fields: ProjectFields<'_>) -> ProjectFields<'_> {
@@ -213,38 +210,30 @@ fn add_lists(fields: ProjectFields<'_>) -> ProjectFields<'_> {
             let matches = arguments.selects("nodes.matchingBranchesCount");
             repository::branch_rules(&context, &record, &arguments.page()?, matches).await
         })
-        .ability("branchRules", "ReadCode")
         .lookup("forkTargets", |record, arguments, context| async move {
             fork_targets(&context, &record, &arguments).await
         })
-        .ability("forkTargets", "ForkProject")
         .lookup("iterations", |record, arguments, context| async move {
             iterations::of_project(&context, record.grant(), &arguments).await
         })
-        .ability("iterations", "ReadIssues")
         .lookup("iterationCadences", |record, arguments, context| async move {
             if !record.may::<ReadIssues>() {
                 return Ok(Value::Null);
             }
             iterations::cadences_of(&context, Home::Project(record.id()), &arguments).await
         })
-        .ability("iterationCadences", "ReadIssues")
         .lookup("label", |record, arguments, context| async move {
             labels::named(&context, record.grant::<ReadLabels>(), arguments.text("title")?).await
         })
-        .ability("label", "ReadLabels")
         .lookup("labels", |record, arguments, context| async move {
             labels::of_project(&context, record.grant(), &arguments).await
         })
-        .ability("labels", "ReadLabels")
         .lookup("milestones", |record, arguments, context| async move {
             milestones::of_project(&context, record.grant(), &arguments).await
         })
-        .ability("milestones", "ReadMilestones")
         .lookup("projectMembers", |record, arguments, context| async move {
             members_of(&context, &record, &arguments).await
         })
-        .ability("projectMembers", "ReadProjectMembers")
 }
 
 /// Sizes, for reporters and above.

@@ -38,7 +38,6 @@ pub(in crate::graphql) fn register(registry: &mut Registry<Context>) {
             let found = find(&context, &arguments.text("fullPath")?).await?;
             Ok(found.map_or(Value::Null, project))
         })
-        .ability("project", "ReadProject")
         .lookup("projects", |_, arguments, context| async move { list(&context, &arguments).await })
         .lookup(
             "topics",

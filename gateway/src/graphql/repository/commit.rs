@@ -49,14 +49,26 @@ pub async fn commit_of(
     project: ProjectId,
     name: &str,
 ) -> Result<Value, Failure> {
+    let found = readable_commit(context, project, name).await?;
+    Ok(found.map_or(Value::Null, |(record, found)| commit(record, CommitInfo::clone(&found))))
+}
+
+/// A commit with its project; nothing where it is unknown, or the caller may not read it.
+///
+/// # Errors
+/// When the database or the repository failed.
+pub async fn readable_commit(
+    context: &Context,
+    project: ProjectId,
+    name: &str,
+) -> Result<Option<(Arc<ProjectRecord>, Arc<CommitInfo>)>, Failure> {
     let record = projects::record_of(context, project).await?;
     let Some(record) = record.filter(|record| record.may::<ReadCode>()) else {
-        return Ok(Value::Null);
+        return Ok(None);
     };
     let loader = context.loaders.of(|_| CommitLoader::new(&context.app));
     let found = loader.0.try_load((project, name.to_owned())).await;
-    let found = found.map_err(Failure::internal)??;
-    Ok(found.map_or(Value::Null, |found| commit(record, CommitInfo::clone(&found))))
+    Ok(found.map_err(Failure::internal)??.map(|found| (record, found)))
 }
 
 type CommitKey = (ProjectId, String);

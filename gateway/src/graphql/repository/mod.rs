@@ -30,7 +30,7 @@ use super::{
 };
 
 pub(super) use self::branch_rules::branch_rules;
-pub use self::commit::{CommitRecord, commit, commit_of};
+pub use self::commit::{CommitRecord, commit, commit_of, readable_commit};
 
 /// The repository of a project, with the proof that the caller may read it.
 pub struct RepositoryRecord {
@@ -49,7 +49,6 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             blob::list(&context, &record, &arguments).await
         })
         .reads_git("blobs")
-        .ability("blobs", "ReadCode")
         .lookup("branchNames", |record, arguments, context| async move {
             branch_names(&context, &record, &arguments).await
         })
@@ -69,7 +68,6 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .lookup("diskPath", |record, _, context| async move {
             Ok(disk_path(&context, &record.project).into())
         })
-        .ability("diskPath", "OperateProject")
         .plain("empty", |record| record.project.facts.default_branch.is_none().into())
         .lookup("exists", |record, _, context| async move {
             Ok(context.app.storage.exists(record.project.id()).into())

@@ -25,6 +25,12 @@ pub fn award(award: Arc<AwardEntity>) -> Value {
     Value::object("AwardEmoji", award)
 }
 
+/// As in `1f44d`, and `1f468-200d-1f469` where it is made of several.
+fn code_points(emoji: &str) -> String {
+    let points = emoji.chars().map(|sign| format!("{:04x}", u32::from(sign)));
+    points.collect::<Vec<_>>().join("-")
+}
+
 pub(super) fn register(registry: &mut Registry<Context>) {
     registry
         .object::<AwardEntity>("AwardEmoji")
@@ -33,7 +39,9 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             details(&one.name).map_or(one.name.as_str(), |known| known.description).into()
         })
         .plain("emoji", |one| details(&one.name).map_or("", |known| known.emoji).into())
-        .plain("unicode", |one| details(&one.name).map_or("", |known| known.emoji).into())
+        .plain("unicode", |one| {
+            details(&one.name).map(|known| code_points(known.emoji)).unwrap_or_default().into()
+        })
         .plain("unicodeVersion", |one| {
             details(&one.name).map(|known| known.unicode_version).unwrap_or_default().into()
         })

@@ -91,16 +91,18 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             let own = EpicFilter { iids: iids(&arguments), ..EpicFilter::default() };
             first(&context, &group, own).await
         })
-        .ability("epic", ReadGroupEpics::NAME)
         .lookup("epics", |group: Arc<GroupRecord>, arguments, context| async move {
             listed(&context, &group, &arguments).await
-        })
-        .ability("epics", ReadGroupEpics::NAME);
-    let fields = plain_fields(registry.object::<EpicRecord>("Epic"));
-    item_fields(tree_fields(fields));
+        });
+    add_fields(registry.object("Epic"));
 }
 
-type EpicFields<'r> = Fields<'r, Context, EpicRecord>;
+pub(in crate::graphql) type EpicFields<'r> = Fields<'r, Context, EpicRecord>;
+
+/// The fields of epics, wherever they are shown.
+pub(in crate::graphql) fn add_fields(fields: EpicFields<'_>) -> EpicFields<'_> {
+    item_fields(tree_fields(plain_fields(fields)))
+}
 
 fn plain_fields(fields: EpicFields<'_>) -> EpicFields<'_> {
     fields
@@ -338,6 +340,7 @@ async fn listed(
         updated_before: moment(arguments, "updatedBefore")?,
         not_author: None,
         not_labels: not.as_ref().map(|not| not.texts("labelName")).unwrap_or_default(),
+        ..EpicFilter::default()
     };
     let author = arguments.maybe_text("authorUsername");
     let not_author = not.and_then(|not| not.maybe_text("authorUsername"));

@@ -74,7 +74,14 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 fn add_fields<T: HoldsIssue>(fields: Fields<'_, Context, T>) -> Fields<'_, Context, T> {
     let fields = plain_fields(fields);
     let fields = related_fields(fields);
-    item_fields(fields).none(&[
+    let fields = item_fields(fields).lookup("updatedBy", |one: Arc<T>, _, context| async move {
+        let id = one.record().row.id;
+        match ReviewLoaders::of(&context).updaters.load(id).await? {
+            Some(user) => people::of_id(&context, user).await,
+            None => Ok(Value::Null),
+        }
+    });
+    fields.none(&[
         "createNoteEmail",
         "customerRelationsContacts",
         "designCollection",
@@ -84,7 +91,6 @@ fn add_fields<T: HoldsIssue>(fields: Fields<'_, Context, T>) -> Fields<'_, Conte
         "metricImages",
         "slaDueAt",
         "statusPagePublishedIncident",
-        "updatedBy",
     ])
 }
 

@@ -69,15 +69,15 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .lookup("issues", |project: Arc<ProjectRecord>, arguments, context| async move {
             listed(&context, of_project(&project), true, &arguments).await
         })
-        .ability("issues", ReadIssues::NAME)
         .lookup("issue", |project: Arc<ProjectRecord>, arguments, context| async move {
             first(&context, of_project(&project), &arguments).await
         })
-        .ability("issue", ReadIssues::NAME)
-        .lookup("issueStatusCounts", |project: Arc<ProjectRecord>, arguments, context| async move {
-            counted(&context, of_project(&project), &arguments).await
-        })
-        .ability("issueStatusCounts", ReadIssues::NAME);
+        .lookup(
+            "issueStatusCounts",
+            |project: Arc<ProjectRecord>, arguments, context| async move {
+                counted(&context, of_project(&project), &arguments).await
+            },
+        );
     registry.object::<GroupRecord>("Group").lookup(
         "issues",
         |group: Arc<GroupRecord>, arguments, context| async move {

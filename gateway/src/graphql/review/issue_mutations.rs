@@ -13,7 +13,6 @@ use kernel::{
     error::Kind,
     ids::{IssueId, LabelId, MilestoneId, ProjectId, UserId},
 };
-use org::user::names::ids_of;
 use review::{
     Home,
     epic::EpicName,
@@ -45,6 +44,7 @@ use super::{
 use crate::graphql::{
     context::Context,
     failure::{done, failure_of},
+    operation_mode::PeopleChange,
     projects,
 };
 
@@ -326,7 +326,6 @@ fn number_of(tx: &mut Tx<'_>, project: ProjectId, id: Option<i64>) -> Kept<Optio
     Ok(Some(own.iid))
 }
 
-#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 async fn update_all(context: &Context, input: &Arguments) -> Answer {
     let (grant, iid) = named_by(context, input).await?;
     let issue_type = match issue_type(input) {
@@ -341,45 +340,13 @@ async fn update_all(context: &Context, input: &Arguments) -> Answer {
             "labelIds is mutually exclusive with any of addLabelIds or removeLabelIds",
         ));
     }
-    let given = |name: &str| input.has(name);
     let estimate = input.maybe_text("timeEstimate");
     if estimate.as_deref().is_some_and(|text| parse(text).is_none_or(|seconds| seconds < 0)) {
         return Err(Failure::message(
             "timeEstimate must be formatted correctly, for example `1h 30m`",
         ));
     }
-    let milestone = match input.maybe_text("milestoneId") {
-        Some(text) => Some(match text.parse::<i64>() {
-            Ok(number) => number,
-            Err(_) => graphql::number_of(&text, &["Milestone"])?,
-        }),
-        None => None,
-    };
-    let change = IssueChange {
-        title: input.maybe_text("title"),
-        description: given("description").then(|| input.maybe_text("description")),
-        step: match input.maybe_enum("stateEvent").as_deref() {
-            Some("CLOSE") => Some(IssueStep::Close),
-            Some("REOPEN") => Some(IssueStep::Reopen),
-            _ => None,
-        },
-        issue_type,
-        confidential: input.maybe_bool("confidential"),
-        discussion_locked: input.maybe_bool("locked"),
-        milestone: given("milestoneId").then(|| milestone.map(MilestoneId)),
-        epic: match given("epicId") {
-            true => Some(input.maybe_gid("epicId", &["Epic"])?.map(EpicName::Id)),
-            false => None,
-        },
-        weight: given("weight").then(|| input.maybe_int("weight")),
-        health_status: given("healthStatus")
-            .then(|| input.maybe_enum("healthStatus").as_deref().and_then(health)),
-        due_date: match given("dueDate") {
-            true => Some(day(input, "dueDate")?),
-            false => None,
-        },
-        ..IssueChange::default()
-    };
+    let change = IssueChange { issue_type, ..given_change(input)? };
     let labels = LabelIds {
         all: input.maybe_texts("labelIds").map(|_| label_ids(input, "labelIds")).transpose()?,
         add: label_ids(input, "addLabelIds")?,
@@ -397,6 +364,42 @@ async fn update_all(context: &Context, input: &Arguments) -> Answer {
     answer(context, kept).await
 }
 
+/// What the input changes, beside the type and labels. What is given as null is taken away.
+fn given_change(input: &Arguments) -> Result<IssueChange, Failure> {
+    let given = |name: &str| input.has(name);
+    let milestone = match input.maybe_text("milestoneId") {
+        Some(text) => Some(match text.parse::<i64>() {
+            Ok(number) => number,
+            Err(_) => graphql::number_of(&text, &["Milestone"])?,
+        }),
+        None => None,
+    };
+    Ok(IssueChange {
+        title: input.maybe_text("title"),
+        description: given("description").then(|| input.maybe_text("description")),
+        step: match input.maybe_enum("stateEvent").as_deref() {
+            Some("CLOSE") => Some(IssueStep::Close),
+            Some("REOPEN") => Some(IssueStep::Reopen),
+            _ => None,
+        },
+        confidential: input.maybe_bool("confidential"),
+        discussion_locked: input.maybe_bool("locked"),
+        milestone: given("milestoneId").then(|| milestone.map(MilestoneId)),
+        epic: match given("epicId") {
+            true => Some(input.maybe_gid("epicId", &["Epic"])?.map(EpicName::Id)),
+            false => None,
+        },
+        weight: given("weight").then(|| input.maybe_int("weight")),
+        health_status: given("healthStatus")
+            .then(|| input.maybe_enum("healthStatus").as_deref().and_then(health)),
+        due_date: match given("dueDate") {
+            true => Some(day(input, "dueDate")?),
+            false => None,
+        },
+        ..IssueChange::default()
+    })
+}
+
 async fn relocated(context: &Context, input: &Arguments) -> Answer {
     let (grant, iid) = named_by(context, input).await?;
     let target = projects::named(context, &input.text("targetProjectPath")?).await?.id();
@@ -408,42 +411,18 @@ async fn relocated(context: &Context, input: &Arguments) -> Answer {
     answer(context, moved.await).await
 }
 
-/// How a mutation changes a list of people.
-///
-/// # Errors
-/// `BadRequest` for names of nobody.
-pub fn people_after(
-    tx: &mut Tx<'_>,
-    old: Vec<UserId>,
-    names: &[String],
-    mode: &str,
-) -> Kept<Vec<UserId>> {
-    let found = ids_of(tx, names)?;
-    let named: Vec<UserId> = names.iter().filter_map(|name| found.get(name).copied()).collect();
-    Ok(match mode {
-        "APPEND" => {
-            let mut all = old;
-            all.extend(named.into_iter().filter(|user| !all.contains(user)).collect::<Vec<_>>());
-            all
-        }
-        "REMOVE" => old.into_iter().filter(|user| !named.contains(user)).collect(),
-        _ => named,
-    })
-}
-
 async fn assign(context: &Context, input: &Arguments) -> Answer {
     let (grant, iid) = named_by(context, input).await?;
     if !grant.who().writes(AccessLevel::Reporter) {
         return Err(Failure::NotFoundOrForbidden);
     }
-    let names = input.texts("assigneeUsernames");
-    let mode = input.maybe_enum("operationMode").unwrap_or_else(|| "REPLACE".to_owned());
+    let wanted = PeopleChange::read(input, "assigneeUsernames");
     let (asked, directory) = (grant.clone(), Directory::new(&context.app.urls));
     let kept = context.app.db.write(move |tx| {
         let issue = actions::read(tx, asked.who(), asked.project(), iid)?;
         let item = issue.item();
         let old = tx.assignees_of(item.id.kind, &[item.id.id])?.remove(&item.id.id);
-        let people = people_after(tx, old.unwrap_or_default(), &names, &mode)?;
+        let people = wanted.apply(tx, old.unwrap_or_default())?;
         let change = IssueChange { assignees: Some(people), ..IssueChange::default() };
         actions::update(tx, &asked, &directory, iid, change)
     });

@@ -18,7 +18,8 @@ pub fn tasks(count: i64, completed: i64) -> Value {
 }
 
 pub fn labels(page: &Page, found: Option<Arc<Vec<Label>>>) -> Result<Value, Failure> {
-    Ok(Connection::of_list(page, label_values(found)).into())
+    let found = found.unwrap_or_default();
+    Ok(Connection::of_list(page, found.iter().cloned().map(labels::label).collect()).into())
 }
 
 pub async fn subscribed(context: &Context, key: ItemKey) -> Result<Value, Failure> {
@@ -51,10 +52,4 @@ pub async fn users(context: &Context, ids: &[UserId]) -> Result<Vec<BriefUser>, 
 pub async fn sends_no_mail(context: &Context, project: ProjectId) -> Result<Value, Failure> {
     let found = ReviewLoaders::of(context).settings.load(project).await?;
     Ok(found.is_some_and(|settings| settings.emails_disabled == Some(true)).into())
-}
-
-/// The labels of a list in their order, as values.
-#[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
-pub(super) fn label_values(found: Option<Arc<Vec<review::label::Label>>>) -> Vec<Value> {
-    found.iter().flat_map(|all| all.iter()).cloned().map(labels::label).collect()
 }

@@ -10,7 +10,7 @@ use forge::{
 };
 use kernel::{
     Actor, Result, Standing,
-    ids::{IssueId, NoteId, ProjectId, UserId},
+    ids::{IssueId, MergeRequestId, NamespaceId, NoteId, ProjectId, UserId},
 };
 use org::{
     access::standings_of_one::in_projects,
@@ -25,6 +25,7 @@ use review::{
     issue::link::LinkStore as _,
     item::{
         Item, ItemId, ItemKind, ItemStore as _,
+        edit::updaters_of_issues,
         subscriptions::{participants_of_all, subscribed_among},
         time::timelog::{Timelog, TimelogStore as _},
     },
@@ -47,13 +48,13 @@ pub struct ReviewLoaders {
     /// Issues that the caller may read.
     pub issues: BatchLoader<IssueId, Arc<IssueRecord>>,
     /// Merge requests that the caller may read.
-    pub merge_requests: BatchLoader<kernel::ids::MergeRequestId, Arc<MergeRequestRecord>>,
+    pub merge_requests: BatchLoader<MergeRequestId, Arc<MergeRequestRecord>>,
     /// Epics that the caller may read.
     pub epics: BatchLoader<i64, Arc<EpicRecord>>,
     /// How the caller stands in projects that they may know of.
     pub standings: BatchLoader<ProjectId, Standing>,
     /// How the caller stands in the groups of epics.
-    pub group_standings: BatchLoader<kernel::ids::NamespaceId, Standing>,
+    pub group_standings: BatchLoader<NamespaceId, Standing>,
     /// Open issues that block an issue.
     pub blockers: BatchLoader<IssueId, Arc<Vec<IssueId>>>,
     pub subscribed: BatchLoader<ItemKey, bool>,
@@ -66,22 +67,22 @@ pub struct ReviewLoaders {
     /// To-dos of the caller about an item.
     pub todos: BatchLoader<ItemKey, Arc<Vec<Arc<TodoRecord>>>>,
     pub timelogs: BatchLoader<ItemId, Arc<Vec<Arc<Timelog>>>>,
-    pub reviewers: BatchLoader<kernel::ids::MergeRequestId, Arc<Vec<Reviewer>>>,
-    pub committers: BatchLoader<kernel::ids::MergeRequestId, Arc<Vec<UserId>>>,
-    pub approvals:
-        BatchLoader<kernel::ids::MergeRequestId, Arc<super::approval_records::Approvals>>,
-    pub rebasing: BatchLoader<kernel::ids::MergeRequestId, bool>,
+    pub reviewers: BatchLoader<MergeRequestId, Arc<Vec<Reviewer>>>,
+    pub committers: BatchLoader<MergeRequestId, Arc<Vec<UserId>>>,
+    pub approvals: BatchLoader<MergeRequestId, Arc<super::approval_records::Approvals>>,
+    pub rebasing: BatchLoader<MergeRequestId, bool>,
     /// Whether there is a pipeline for a commit of a project.
     pub piped: BatchLoader<(ProjectId, String), bool>,
     /// What the caller may do with the branches of a project.
     pub protections: BatchLoader<ProjectId, Arc<Protection>>,
+    /// Who changed an issue last.
+    pub updaters: BatchLoader<IssueId, UserId>,
     pub items: BatchLoader<ItemId, Arc<Item>>,
     pub settings: BatchLoader<ProjectId, Arc<Settings>>,
 }
 
 impl ReviewLoaders {
     /// The loaders of the request.
-    #[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
     pub fn of(context: &Context) -> Arc<Self> {
         let (actor, urls) = (context.actor(), context.app.urls.clone());
         context.loaders.of(move |db| Self {
@@ -105,11 +106,7 @@ impl ReviewLoaders {
                 })
             },
             standings: BatchLoader::new(db, move |tx, ids| in_projects(tx, actor, ids)),
-            group_standings: BatchLoader::new(db, move |tx, ids: &[kernel::ids::NamespaceId]| {
-                let homes: Vec<_> = ids.iter().map(|id| (id.0, Home::Group(*id))).collect();
-                let found = scope::standings(tx, actor, &homes)?.into_iter();
-                Ok(found.map(|(id, who)| (kernel::ids::NamespaceId(id), who)).collect())
-            }),
+            group_standings: BatchLoader::new(db, move |tx, ids| in_groups(tx, actor, ids)),
             blockers: BatchLoader::new(db, |tx, ids| shared(tx.open_blockers_of(ids)?)),
             subscribed: BatchLoader::new(db, move |tx, keys| subscribed(tx, actor, keys)),
             participants: BatchLoader::new(db, participants),
@@ -128,15 +125,7 @@ impl ReviewLoaders {
             },
             timelogs: BatchLoader::new(db, timelogs),
             reviewers: BatchLoader::new(db, |tx, ids| shared(tx.reviewers_of(ids)?)),
-            committers: BatchLoader::new(db, |tx, ids| {
-                let found = tx.committers_of(ids)?.into_iter();
-                let sorted = found.map(|(id, people)| {
-                    let mut people: Vec<UserId> = people.into_iter().collect();
-                    people.sort_unstable();
-                    (id, Arc::new(people))
-                });
-                Ok(sorted.collect())
-            }),
+            committers: BatchLoader::new(db, committers),
             approvals: {
                 let urls = urls.clone();
                 BatchLoader::new(db, move |tx, ids| {
@@ -144,28 +133,60 @@ impl ReviewLoaders {
                 })
             },
             rebasing: BatchLoader::new(db, rebase::under_way),
+            updaters: BatchLoader::new(db, updaters_of_issues),
             piped: BatchLoader::new(db, piped),
-            protections: BatchLoader::new(db, move |tx, ids| {
-                let mut all = HashMap::new();
-                for (project, who) in in_projects(tx, actor, ids)? {
-                    all.insert(project, Arc::new(Protection::load(tx, &who, project)?));
-                }
-                Ok(all)
-            }),
-            items: BatchLoader::new(db, |tx, ids: &[ItemId]| {
-                let mut all = HashMap::new();
-                for (kind, ids) in by_kind(ids.iter().map(|id| (id.kind, id.id))) {
-                    for (id, item) in tx.items_by_id(kind, &ids)? {
-                        all.insert(ItemId { kind, id }, Arc::new(item));
-                    }
-                }
-                Ok(all)
-            }),
+            protections: BatchLoader::new(db, move |tx, ids| protections(tx, actor, ids)),
+            items: BatchLoader::new(db, items),
             settings: BatchLoader::new(db, |tx, ids| {
                 shared(tx.settings_by_project(ids)?.into_iter().collect())
             }),
         })
     }
+}
+
+fn in_groups(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    ids: &[NamespaceId],
+) -> Result<HashMap<NamespaceId, Standing>> {
+    let homes: Vec<_> = ids.iter().map(|id| (id.0, Home::Group(*id))).collect();
+    let found = scope::standings(tx, actor, &homes)?.into_iter();
+    Ok(found.map(|(id, who)| (NamespaceId(id), who)).collect())
+}
+
+fn committers(
+    tx: &mut Tx<'_>,
+    ids: &[MergeRequestId],
+) -> Result<HashMap<MergeRequestId, Arc<Vec<UserId>>>> {
+    let found = tx.committers_of(ids)?.into_iter();
+    let sorted = found.map(|(id, people)| {
+        let mut people: Vec<UserId> = people.into_iter().collect();
+        people.sort_unstable();
+        (id, Arc::new(people))
+    });
+    Ok(sorted.collect())
+}
+
+fn protections(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    ids: &[ProjectId],
+) -> Result<HashMap<ProjectId, Arc<Protection>>> {
+    let mut all = HashMap::new();
+    for (project, who) in in_projects(tx, actor, ids)? {
+        all.insert(project, Arc::new(Protection::load(tx, &who, project)?));
+    }
+    Ok(all)
+}
+
+fn items(tx: &mut Tx<'_>, ids: &[ItemId]) -> Result<HashMap<ItemId, Arc<Item>>> {
+    let mut all = HashMap::new();
+    for (kind, ids) in by_kind(ids.iter().map(|id| (id.kind, id.id))) {
+        for (id, item) in tx.items_by_id(kind, &ids)? {
+            all.insert(ItemId { kind, id }, Arc::new(item));
+        }
+    }
+    Ok(all)
 }
 
 fn keyed<K: Eq + Hash, T>(rows: Vec<T>, key: fn(&T) -> K) -> Result<HashMap<K, Arc<T>>> {

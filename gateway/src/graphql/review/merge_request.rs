@@ -46,7 +46,6 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     let fields = branch_fields(state_fields(text_fields(fields)));
     let fields = related_fields(fields);
     super::merge_request_git::add_fields(item_fields(fields)).none(&[
-        "hasSecurityReports",
         "inProgressMergeCommitSha",
         "mergeTrainsCount",
         "rebaseCommitSha",

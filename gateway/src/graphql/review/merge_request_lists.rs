@@ -6,7 +6,7 @@ use db::Tx;
 use forge::ports::review::OrgHierarchy;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{
-    Ability as _, Result as Kept, TextEnum as _,
+    Result as Kept, TextEnum as _,
     ids::{NamespaceId, ProjectId, UserId},
     page::PageRequest,
 };
@@ -15,7 +15,10 @@ use review::{
     item::list::{Choice, Common, Direction, NotCommon, Order, Sorting},
     merge_request::{
         MergeRequestState, MergeRequestStore as _,
-        list::{MergeRequestFilter, MergeRequestQuery, MergeRequestSet, count_all_of, list},
+        list::{
+            MergeRequestFilter, MergeRequestQuery, MergeRequestSet, count_all_of, list,
+            time_to_merge,
+        },
     },
     policy::{ListMergeRequests, ReadGroupMergeRequests, ReadMergeRequests},
 };
@@ -71,7 +74,6 @@ pub(super) fn register(registry: &mut Registry<Context>) {
                 None => Ok(Connection::empty().into()),
             }
         })
-        .ability("mergeRequests", ListMergeRequests::NAME)
         .lookup("mergeRequest", |project: Arc<ProjectRecord>, arguments, context| async move {
             let Some(grant) = visible(project.grant::<ReadMergeRequests>())? else {
                 return Ok(Value::Null);
@@ -83,11 +85,10 @@ pub(super) fn register(registry: &mut Registry<Context>) {
                 MergeRequestRecord::all(tx, &urls, row.into_iter().collect())
             });
             Ok(found.await.map_err(failure_of)?.pop().map(merge_request).into())
-        })
-        .ability("mergeRequest", ReadMergeRequests::NAME);
-    registry
-        .object::<GroupRecord>("Group")
-        .lookup("mergeRequests", |group: Arc<GroupRecord>, arguments, context| async move {
+        });
+    registry.object::<GroupRecord>("Group").lookup(
+        "mergeRequests",
+        |group: Arc<GroupRecord>, arguments, context| async move {
             let Some(grant) = visible(group.grant::<ReadGroupMergeRequests>())? else {
                 return Ok(Connection::empty().into());
             };
@@ -95,8 +96,8 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             let inside = arguments.flag("includeSubgroups");
             listed(&context, Home::Group { path, id: grant.group(), inside }, None, &arguments)
                 .await
-        })
-        .ability("mergeRequests", ReadGroupMergeRequests::NAME);
+        },
+    );
 }
 
 /// The merge requests of a user that the caller may read.
@@ -155,6 +156,7 @@ async fn listed(
     let sorting = sorting(arguments.maybe_enum("sort").as_deref().unwrap_or("CREATED_DESC"));
     let (page, actor, urls) = (arguments.page()?, context.actor(), context.app.urls.clone());
     let (window, counts) = (page.clone(), arguments.counts());
+    let measures = arguments.selects("totalTimeToMerge");
     let found = context.app.db.read(move |tx| {
         let filter = people.fill(tx, filter)?;
         let asked =
@@ -166,20 +168,18 @@ async fn listed(
             true => Some(count_all_of(tx, &OrgHierarchy, &asked)?),
             false => None,
         };
+        let to_merge = match measures {
+            true => time_to_merge(tx, &OrgHierarchy, &asked)?,
+            false => 0,
+        };
         let shown = rows.try_map_all(|rows| MergeRequestRecord::all(tx, &urls, rows))?;
-        Ok((shown, total))
+        Ok((shown, total, to_merge))
     });
-    let (shown, total) = found.await.map_err(failure_of)?;
-    let mut to_merge = None;
-    let connection = shown.connection(&page, |record| {
-        if let Some(merged_at) = record.row.merged_at {
-            let micros = merged_at.0.saturating_sub(record.row.created_at.0);
-            let seconds = std::time::Duration::from_micros(u64::try_from(micros).unwrap_or(0));
-            *to_merge.get_or_insert(0.0) += seconds.as_secs_f64();
-        }
-        merge_request(record)
-    });
-    let connection = connection.field("totalTimeToMerge", to_merge);
+    let (shown, total, to_merge) = found.await.map_err(failure_of)?;
+    let seconds = std::time::Duration::from_micros(u64::try_from(to_merge).unwrap_or(0));
+    let seconds = Some(seconds.as_secs_f64()).filter(|_| to_merge > 0);
+    let connection = shown.connection(&page, merge_request);
+    let connection = connection.field("totalTimeToMerge", seconds);
     Ok(match total {
         Some(total) => connection.count(total),
         None => connection,

@@ -35,13 +35,13 @@ use review::{
 };
 
 use super::{
-    issue_mutations::people_after,
     merge_request::{MergeRequestRecord, shared},
     scope,
 };
 use crate::graphql::{
     context::Context,
     failure::{done, failure_of},
+    operation_mode::PeopleChange,
 };
 
 type Answer = Result<Payload, Failure>;
@@ -205,11 +205,11 @@ enum Role {
 async fn set_people(context: &Context, input: &Arguments, role: Role) -> Answer {
     let (grant, iid) = named_by(context, input).await?;
     ensure_manages(&grant)?;
-    let names = input.texts(match role {
+    let argument = match role {
         Role::Assignee => "assigneeUsernames",
         Role::Reviewer => "reviewerUsernames",
-    });
-    let mode = input.maybe_enum("operationMode").unwrap_or_else(|| "REPLACE".to_owned());
+    };
+    let wanted = PeopleChange::read(input, argument);
     let asked = grant.clone();
     let people = context.app.db.read(move |tx| {
         let row = actions::find(tx, &asked, iid)?;
@@ -223,7 +223,7 @@ async fn set_people(context: &Context, input: &Arguments, role: Role) -> Answer 
                 all.into_iter().map(|reviewer| reviewer.user_id).collect()
             }
         };
-        people_after(tx, old, &names, &mode)
+        wanted.apply(tx, old)
     });
     let people = Some(people.await.map_err(failure_of)?);
     let metadata = match role {

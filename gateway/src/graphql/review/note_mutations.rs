@@ -17,6 +17,7 @@ use review::{
     note::{
         NoteStore as _,
         actions::{self, NewNote, NoteResult, NoteTarget},
+        image_place::{self, ImagePlace},
         position::{Position, PositionType},
         resolving,
     },
@@ -41,13 +42,6 @@ use crate::{
 type Answer = Result<Payload, Failure>;
 
 pub(super) fn register(registry: &mut Registry<Context>) {
-    registry.mutation("createNote", |input, context| async move {
-        let target = match input.maybe_text("discussionId") {
-            None => NoteTarget::Alone,
-            Some(id) => NoteTarget::Reply(discussion_id(&id)?),
-        };
-        create(&context, &input, target).await
-    });
     registry.mutation("createDiscussion", |input, context| async move {
         let target = NoteTarget::Thread { position: None, commit_id: None };
         create(&context, &input, target).await
@@ -59,6 +53,9 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         on_diff(&context, &input, PositionType::Image).await
     });
     registry.mutation("updateNote", |input, context| async move { update(&context, &input).await });
+    registry.mutation("updateImageDiffNote", |input, context| async move {
+        update_on_image(&context, &input).await
+    });
     registry
         .mutation("destroyNote", |input, context| async move { destroy(&context, &input).await });
     registry.mutation("discussionToggleResolve", |input, context| async move {
@@ -76,21 +73,20 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 }
 
 /// A grant of whichever ability speaking about an item takes.
-#[expect(clippy::enum_variant_names, reason = "they name the subject")]
 enum Speaker {
-    OnIssues(Grant<CreateIssues>),
-    OnMergeRequests(Grant<TakePartInMergeRequests>),
-    OnEpics(Grant<DiscussEpics>),
+    Issue(Grant<CreateIssues>),
+    MergeRequest(Grant<TakePartInMergeRequests>),
+    Epic(Grant<DiscussEpics>),
 }
 
 async fn speaker(context: &Context, key: ItemKey) -> Result<Speaker, Failure> {
     Ok(match key.kind {
-        ItemKind::Issue => Speaker::OnIssues(scope::grant_in(context, ProjectId(key.home)).await?),
+        ItemKind::Issue => Speaker::Issue(scope::grant_in(context, ProjectId(key.home)).await?),
         ItemKind::MergeRequest => {
-            Speaker::OnMergeRequests(scope::grant_in(context, ProjectId(key.home)).await?)
+            Speaker::MergeRequest(scope::grant_in(context, ProjectId(key.home)).await?)
         }
         ItemKind::Epic => {
-            Speaker::OnEpics(scope::group_grant_in(context, NamespaceId(key.home)).await?)
+            Speaker::Epic(scope::group_grant_in(context, NamespaceId(key.home)).await?)
         }
     })
 }
@@ -99,9 +95,9 @@ async fn speaker(context: &Context, key: ItemKey) -> Result<Speaker, Failure> {
 macro_rules! with_grant {
     ($speaker:expr, |$grant:ident| $work:expr) => {
         match $speaker {
-            Speaker::OnIssues($grant) => $work,
-            Speaker::OnMergeRequests($grant) => $work,
-            Speaker::OnEpics($grant) => $work,
+            Speaker::Issue($grant) => $work,
+            Speaker::MergeRequest($grant) => $work,
+            Speaker::Epic($grant) => $work,
         }
     };
 }
@@ -124,6 +120,18 @@ async fn noteable(context: &Context, input: &Arguments) -> Result<Item, Failure>
     let kind = kind.ok_or(Failure::NotFoundOrForbidden)?;
     let id = id.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
     Ok(scope::readable_item(context, ItemId { kind, id }).await?.0)
+}
+
+/// Says something of an item, or answers in a discussion.
+///
+/// # Errors
+/// `NotFoundOrForbidden` where the caller may not speak there.
+pub async fn create_note(context: &Context, input: &Arguments) -> Answer {
+    let target = match input.maybe_text("discussionId") {
+        None => NoteTarget::Alone,
+        Some(id) => NoteTarget::Reply(discussion_id(&id)?),
+    };
+    create(context, input, target).await
 }
 
 async fn create(context: &Context, input: &Arguments, place: NoteTarget) -> Answer {
@@ -248,6 +256,36 @@ async fn update(context: &Context, input: &Arguments) -> Answer {
     answer(found.key, said)
 }
 
+/// Moves a note on an image, and says something else there, as far as the input names either.
+async fn update_on_image(context: &Context, input: &Arguments) -> Answer {
+    let place = input.object("position").map(|given| {
+        let number = |name: &str| given.maybe_int(name).and_then(|at| i32::try_from(at).ok());
+        ImagePlace {
+            width: given.maybe_int("width"),
+            height: given.maybe_int("height"),
+            x: number("x").map(f64::from),
+            y: number("y").map(f64::from),
+        }
+    });
+    if place.is_none() && input.maybe_text("body").is_none() {
+        return Err(Failure::message("body or position arguments are required"));
+    }
+    let Some(place) = place else { return update(context, input).await };
+    let (found, item, speaker) = note_named(context, input).await?;
+    let id = (item.iid, found.note.id);
+    let directory = Directory::new(&context.app.urls);
+    let moved = with_grant!(speaker, |grant| {
+        let work =
+            move |tx: &mut db::Tx<'_>| image_place::move_note(tx, &grant, &directory, id, place);
+        context.app.db.write(work).await
+    });
+    match done(moved)? {
+        Ok(_) if input.maybe_text("body").is_some() => update(context, input).await,
+        Ok(note) => Ok(Payload::new().field("note", notes::note(Arc::new(note), found.key))),
+        Err(errors) => Ok(Payload::errors(errors)),
+    }
+}
+
 async fn change<A>(
     context: &Context,
     grant: &Grant<A>,
@@ -288,7 +326,7 @@ async fn toggle_resolve(context: &Context, input: &Arguments) -> Answer {
     let item = found.map_err(failure_of)?.ok_or(Failure::NotFoundOrForbidden)?;
     let (item, _) = scope::readable_item(context, item).await?;
     let key = ItemKey::of(&item);
-    let Speaker::OnMergeRequests(grant) = speaker(context, key).await? else {
+    let Speaker::MergeRequest(grant) = speaker(context, key).await? else {
         return Err(Failure::NotFoundOrForbidden);
     };
     let directory = Directory::new(&context.app.urls);

@@ -53,6 +53,15 @@ pub fn class_of(note: &Note) -> &'static str {
     }
 }
 
+/// The class of an item in global ids.
+fn class_of_item(kind: ItemKind) -> &'static str {
+    match kind {
+        ItemKind::Issue => "Issue",
+        ItemKind::MergeRequest => "MergeRequest",
+        ItemKind::Epic => "Epic",
+    }
+}
+
 async fn heads(context: &Context, key: ItemKey) -> Result<Arc<Vec<Head>>, Failure> {
     if context.actor().id.is_none() {
         return Ok(Arc::default());
@@ -191,6 +200,8 @@ fn note_fields(registry: &mut Registry<Context>) {
         })
         .plain("confidential", |one| one.note.internal.into())
         .plain("internal", |one| one.note.internal.into())
+        .plain("noteableId", |one| Value::gid(class_of_item(one.key.kind), one.key.id))
+        .plain("noteableType", |one| class_of_item(one.key.kind).into())
         .plain("createdAt", |one| time(one.note.created_at))
         .plain("updatedAt", |one| time(one.note.updated_at))
         .plain("resolvable", |one| one.note.is_resolvable().into())

@@ -33,6 +33,16 @@ fn todo(record: Arc<TodoRecord>) -> Value {
 }
 
 pub(super) fn register(registry: &mut Registry<Context>) {
+    registry.query().lookup("todo", |_, arguments, context| async move {
+        let (id, actor) = (TodoId(arguments.gid("id", &["Todo"])?), context.actor());
+        if actor.id.is_none() {
+            return Ok(Value::Null);
+        }
+        let directory = Directory::new(&context.app.urls);
+        let found = context.app.db.read(move |tx| actions::find(tx, &directory, actor, id)).await;
+        let found: Vec<Todo> = found.map_err(failure_of)?.into_iter().collect();
+        Ok(shown(&context, found).await?.pop().map(todo).into())
+    });
     registry
         .object::<TodoRecord>("Todo")
         .plain("id", |one| Value::gid("Todo", one.row.id))

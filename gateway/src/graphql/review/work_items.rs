@@ -35,6 +35,14 @@ use crate::graphql::{
     values::{markdown, maybe_time, path_of, time},
 };
 
+/// An issue as a work item; null where the caller may not read it.
+///
+/// # Errors
+/// When the database failed.
+pub async fn of_id(context: &Context, id: IssueId) -> Result<Value, Failure> {
+    Ok(ReviewLoaders::of(context).issues.load(id).await?.map(work_item).into())
+}
+
 fn work_item(record: Arc<IssueRecord>) -> Value {
     Value::object("WorkItem", record)
 }
@@ -46,32 +54,45 @@ const TYPES: &[(IssueType, i64, &str, &str)] = &[
     (IssueType::TestCase, 3, "Test Case", "issue-type-test-case"),
 ];
 
+fn type_value((_, id, name, icon): &(IssueType, i64, &str, &str)) -> Value {
+    let fields = [
+        ("id", Value::gid("WorkItems::Type", id)),
+        ("name", (*name).into()),
+        ("iconName", (*icon).into()),
+    ];
+    Value::fields("WorkItemType", fields)
+}
+
 fn type_of(issue: &Issue) -> Value {
-    let known = TYPES.iter().find(|(known, ..)| *known == issue.issue_type);
-    let shown = |(_, id, name, icon): &(IssueType, i64, &str, &str)| {
-        let fields = [
-            ("id", Value::gid("WorkItems::Type", id)),
-            ("name", (*name).into()),
-            ("iconName", (*icon).into()),
-        ];
-        Value::fields("WorkItemType", fields)
-    };
-    known.map(shown).into()
+    TYPES.iter().find(|(known, ..)| *known == issue.issue_type).map(type_value).into()
+}
+
+/// There are no tasks: no type has any.
+fn types(arguments: &Arguments) -> Result<Value, Failure> {
+    let wanted = |_: &&_| arguments.maybe_bool("taskable") != Some(true);
+    let values = TYPES.iter().filter(wanted).map(type_value).collect();
+    Ok(Connection::of_list(&arguments.page()?, values).into())
 }
 
 pub(super) fn register(registry: &mut Registry<Context>) {
     registry.composed(&["WorkItemPermissions", "WorkItemType"]);
     registry.query().lookup("workItem", |_, arguments, context| async move {
         let id = IssueId(arguments.gid("id", &["WorkItem", "Issue"])?);
-        Ok(ReviewLoaders::of(&context).issues.load(id).await?.map(work_item).into())
+        of_id(&context, id).await
     });
-    registry
-        .object::<ProjectRecord>("Project")
-        .lookup("workItems", |project: Arc<ProjectRecord>, arguments, context| async move {
+    registry.object::<ProjectRecord>("Project").lookup(
+        "workItems",
+        |project: Arc<ProjectRecord>, arguments, context| async move {
             let home = Home::Project(project.facts.id, project.who);
             listed(&context, home, &arguments).await
-        })
-        .ability("workItems", ReadIssues::NAME);
+        },
+    );
+    registry
+        .object::<ProjectRecord>("Project")
+        .lookup("workItemTypes", |_, arguments, _| async move { types(&arguments) });
+    registry
+        .object::<GroupRecord>("Group")
+        .lookup("workItemTypes", |_, arguments, _| async move { types(&arguments) });
     registry.object::<GroupRecord>("Group").lookup(
         "workItems",
         |group: Arc<GroupRecord>, arguments, context| async move {

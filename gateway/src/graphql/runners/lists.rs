@@ -33,15 +33,12 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .lookup("runner", |_, arguments, context| async move {
             of_id(&context, RunnerId(arguments.gid("id", &["Ci::Runner"])?)).await
         })
-        .ability("runner", "UseRunners")
-        .lookup(
-            "runners",
-            |_, arguments, context| async move { everywhere(&arguments, &context).await },
-        )
-        .ability("runners", "UseRunners");
-    let _ = registry
-        .object::<ProjectRecord>("Project")
-        .lookup("runners", |record: Arc<ProjectRecord>, arguments, context| async move {
+        .lookup("runners", |_, arguments, context| async move {
+            everywhere(&arguments, &context).await
+        });
+    let _ = registry.object::<ProjectRecord>("Project").lookup(
+        "runners",
+        |record: Arc<ProjectRecord>, arguments, context| async move {
             let page = arguments.page()?;
             let grant = visible(Home::of(&record).grant::<ReadProjectRunners>())?;
             let (Some(grant), Some(filter)) = (grant, filter(&arguments)) else {
@@ -52,11 +49,11 @@ pub(super) fn register(registry: &mut Registry<Context>) {
                 NumberedList::read(&asked, |part| lists::of_project(tx, &grant, &filter, part))
             });
             shown(&context, &page, read.await)
-        })
-        .ability("runners", "ReadProjectRunners");
-    let _ = registry
-        .object::<GroupRecord>("Group")
-        .lookup("runners", |record: Arc<GroupRecord>, arguments, context| async move {
+        },
+    );
+    let _ = registry.object::<GroupRecord>("Group").lookup(
+        "runners",
+        |record: Arc<GroupRecord>, arguments, context| async move {
             let page = arguments.page()?;
             let grant = match group_grant::<ReadGroupRunners>(&context, record.id()).await {
                 Ok(grant) => Some(grant),
@@ -78,8 +75,8 @@ pub(super) fn register(registry: &mut Registry<Context>) {
                 })
             });
             shown(&context, &page, read.await)
-        })
-        .ability("runners", "ReadGroupRunners");
+        },
+    );
 }
 
 /// Which runners are wanted; nothing where none can fit.

@@ -68,7 +68,7 @@ async fn update(input: &Arguments, context: &Context) -> Result<Payload, Failure
     let written = context.app.db.write(move |tx| {
         let after = actions::update(tx, &grant, &Roles, id, attributes)?;
         if let Some(wanted) = associated {
-            associate(tx, &grant, &after, wanted.into_iter().map(ProjectId).collect())?;
+            associate(tx, &grant, &after, &wanted.into_iter().map(ProjectId).collect())?;
         }
         Ok(after)
     });
@@ -79,12 +79,11 @@ async fn update(input: &Arguments, context: &Context) -> Result<Payload, Failure
 }
 
 /// Assigns a project runner to these projects alone, beside its first one.
-#[expect(clippy::needless_pass_by_value, reason = "callers hand over what they need no more")]
 fn associate(
     tx: &mut Tx<'_>,
     grant: &Grant<UseRunners>,
     row: &Runner,
-    wanted: BTreeSet<ProjectId>,
+    wanted: &BTreeSet<ProjectId>,
 ) -> Done<()> {
     if row.runner_type != RunnerType::Project {
         return Err(kernel::Error::invalid("base", "Only project runners can be assigned"));

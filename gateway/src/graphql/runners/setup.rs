@@ -6,6 +6,8 @@ use crate::graphql::context::Context;
 
 /// The only platform for which the program is built.
 const LINUX: &str = "linux";
+/// For which it can be built.
+const ARCHITECTURES: &[&str] = &["386", "amd64", "arm", "arm64", "ppc64le", "riscv64", "s390x"];
 
 pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry
@@ -15,7 +17,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             Ok(Connection::of_list(&page, vec![linux()]).into())
         })
         .lookup("runnerSetup", |_, arguments, context| async move {
-            setup(&context, &arguments.text("platform")?)
+            setup(&context, &arguments.text("platform")?, &arguments.text("architecture")?)
         });
 }
 
@@ -31,9 +33,12 @@ fn linux() -> Value {
     )
 }
 
-fn setup(context: &Context, platform: &str) -> Result<Value, Failure> {
+fn setup(context: &Context, platform: &str, architecture: &str) -> Result<Value, Failure> {
     if platform != LINUX {
         return Err(Failure::message("Platform not found"));
+    }
+    if !ARCHITECTURES.contains(&architecture) {
+        return Err(Failure::message("Architecture not found for OS"));
     }
     let url = context.app.urls.at("");
     Ok(Value::fields(

@@ -47,44 +47,8 @@ const LIMIT: i64 = 100;
 /// Fields of an example that are told.
 const FIELDS: usize = 500;
 
-#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
-    let _ = registry
-        .object::<ProjectRecord>("Project")
-        .lookup(
-            "alertManagementHttpIntegrations",
-            |record: Arc<ProjectRecord>, arguments, context| async move {
-                let id = arguments.maybe_gid("id", &CLASSES[..1])?;
-                let only = |row: &AlertIntegration| {
-                    row.kind == IntegrationKind::Http && id.is_none_or(|id| row.id.0 == id)
-                };
-                list(&Home::of(&record), &arguments, &context, only).await
-            },
-        )
-        .ability("alertManagementHttpIntegrations", "ReadAlertIntegrations")
-        .lookup(
-            "alertManagementIntegrations",
-            |record: Arc<ProjectRecord>, arguments, context| async move {
-                let id = arguments.maybe_gid("id", &CLASSES)?;
-                let only = |row: &AlertIntegration| id.is_none_or(|id| row.id.0 == id);
-                list(&Home::of(&record), &arguments, &context, only).await
-            },
-        )
-        .ability("alertManagementIntegrations", "ReadAlertIntegrations")
-        .lookup(
-            "alertManagementPayloadFields",
-            |record: Arc<ProjectRecord>, arguments, _| async move {
-                if !Home::of(&record).may::<ReadAlertIntegrations>() {
-                    return Ok(Value::Null);
-                }
-                let example = arguments.text("payloadExample")?;
-                if AlertPayload::read(example.as_bytes()).is_none() {
-                    return Err(Failure::message("payloadExample is no JSON object"));
-                }
-                Ok(Value::List(fields_of(&example)))
-            },
-        )
-        .ability("alertManagementPayloadFields", "ReadAlertIntegrations");
+    register_lists(registry);
     registry.mutation("httpIntegrationCreate", |input, context| async move {
         create(&input, &context, IntegrationKind::Http).await
     });
@@ -113,6 +77,42 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     registry.mutation("prometheusIntegrationResetToken", |input, context| async move {
         reset_token(&input, &context, IntegrationKind::Prometheus).await
     });
+}
+
+fn register_lists(registry: &mut Registry<Context>) {
+    let _ = registry
+        .object::<ProjectRecord>("Project")
+        .lookup(
+            "alertManagementHttpIntegrations",
+            |record: Arc<ProjectRecord>, arguments, context| async move {
+                let id = arguments.maybe_gid("id", &CLASSES[..1])?;
+                let only = |row: &AlertIntegration| {
+                    row.kind == IntegrationKind::Http && id.is_none_or(|id| row.id.0 == id)
+                };
+                list(&Home::of(&record), &arguments, &context, only).await
+            },
+        )
+        .lookup(
+            "alertManagementIntegrations",
+            |record: Arc<ProjectRecord>, arguments, context| async move {
+                let id = arguments.maybe_gid("id", &CLASSES)?;
+                let only = |row: &AlertIntegration| id.is_none_or(|id| row.id.0 == id);
+                list(&Home::of(&record), &arguments, &context, only).await
+            },
+        )
+        .lookup(
+            "alertManagementPayloadFields",
+            |record: Arc<ProjectRecord>, arguments, _| async move {
+                if !Home::of(&record).may::<ReadAlertIntegrations>() {
+                    return Ok(Value::Null);
+                }
+                let example = arguments.text("payloadExample")?;
+                if AlertPayload::read(example.as_bytes()).is_none() {
+                    return Err(Failure::message("payloadExample is no JSON object"));
+                }
+                Ok(Value::List(fields_of(&example)))
+            },
+        );
 }
 
 /// `api_url` is the address of the Prometheus server that the project is set to.

@@ -2,42 +2,40 @@
 
 use std::sync::Arc;
 
-use forge::alert::{Incidents, IncidentsBy};
-use graphql::{Arguments, Connection, Failure, Payload, Registry, Value};
-use kernel::{Error, Result as Done, ids::IssueId};
-use review::policy::CreateIssues;
+use graphql::{Arguments, Connection, Failure, Registry, Value};
+use kernel::ids::{IssueId, UserId};
+use org::user::names::ids_of;
 use security::{
-    alert::{Alert, AlertFilter, AlertOrder, AlertStatus, AlertStore as _, actions},
-    policy::{ChangeAlerts, ReadAlerts},
+    alert::{AlertFilter, AlertOrder, AlertStatus, AlertStore as _, actions},
+    policy::ReadAlerts,
 };
 
-use super::loaders::SecurityLoaders;
+use super::{
+    alert_notes,
+    loaders::SecurityLoaders,
+    record::{AlertRecord, alert},
+};
 use crate::graphql::{
     context::Context,
     deployments::environment_of_id,
-    failure::{done, failure_of, visible},
+    failure::{failure_of, visible},
     numbered_list::NumberedList,
-    pipelines::{Home, home, loaders::CiLoaders, name_of, value_of, values_of},
+    other_notes, people,
+    pipelines::{Home, loaders::CiLoaders, name_of, values_of},
     projects::ProjectRecord,
     review::issue::{self, IssueRecord},
     values::{maybe_time, time},
 };
 
-/// An alert of a project whose alerts the caller may see.
-#[derive(Debug)]
-pub struct AlertRecord {
-    pub home: Arc<Home>,
-    pub row: Alert,
-}
-
-pub fn alert(home: Arc<Home>, row: Alert) -> Value {
-    Value::object("AlertManagementAlert", Arc::new(AlertRecord { home, row }))
-}
-
 type Record = Arc<AlertRecord>;
 
-#[expect(clippy::too_many_lines, reason = "the fields of one type stand in one table")]
 pub(super) fn register(registry: &mut Registry<Context>) {
+    register_lists(registry);
+    register_record(registry);
+    register_lookups(registry);
+}
+
+fn register_lists(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")
         .lookup(
@@ -46,21 +44,18 @@ pub(super) fn register(registry: &mut Registry<Context>) {
                 one(&Home::of(&record), &arguments, &context).await
             },
         )
-        .ability("alertManagementAlert", "ReadAlerts")
         .lookup(
             "alertManagementAlerts",
             |record: Arc<ProjectRecord>, arguments, context| async move {
                 list(&Home::of(&record), &arguments, &context).await
             },
         )
-        .ability("alertManagementAlerts", "ReadAlerts")
         .lookup(
             "alertManagementAlertStatusCounts",
             |record: Arc<ProjectRecord>, arguments, context| async move {
                 counts(&Home::of(&record), &arguments, &context).await
             },
         )
-        .ability("alertManagementAlertStatusCounts", "ReadAlerts")
         .none(&["incidentManagementEscalationPolicies", "incidentManagementOncallSchedules"]);
     let _ = registry
         .object::<IssueRecord>("Issue")
@@ -74,6 +69,9 @@ pub(super) fn register(registry: &mut Registry<Context>) {
                 Ok(Connection::of_list(&arguments.page()?, all).into())
             },
         );
+}
+
+fn register_record(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<AlertRecord>("AlertManagementAlert")
         .plain("createdAt", |record| time(record.row.created_at))
@@ -93,15 +91,32 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .plain("status", |record| name_of(record.row.status))
         .plain("title", |record| record.row.title.as_str().into())
         .plain("updatedAt", |record| time(record.row.updated_at))
+        .none(&["metricsDashboardUrl", "prometheusAlert", "todos"]);
+}
+
+fn register_lookups(registry: &mut Registry<Context>) {
+    let _ = registry
+        .object::<AlertRecord>("AlertManagementAlert")
+        .lookup("assignees", |record: Record, arguments, context| async move {
+            assignees(&record, &arguments, &context).await
+        })
+        .lookup("notes", |record: Record, arguments, context| async move {
+            let (subject, all) = alert_notes::all(&record, &context).await?;
+            other_notes::notes(&context, &subject, &all, &arguments.page()?).await
+        })
+        .lookup("discussions", |record: Record, arguments, context| async move {
+            let (subject, all) = alert_notes::all(&record, &context).await?;
+            other_notes::discussions(&context, &subject, &all, &arguments.page()?).await
+        })
         .lookup("hosts", |record: Record, _, _| async move {
             Ok(record.row.host_list().map_err(failure_of)?.into())
         })
         .lookup("detailsUrl", |record: Record, _, context| async move {
-            Ok(url(&record, &context).into())
+            Ok(record.url(&context).into())
         })
         .lookup(
             "webUrl",
-            |record: Record, _, context| async move { Ok(url(&record, &context).into()) },
+            |record: Record, _, context| async move { Ok(record.url(&context).into()) },
         )
         .lookup("environment", |record: Record, _, context| async move {
             match record.row.environment_id {
@@ -116,30 +131,25 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             let Some(id) = record.row.issue_id else { return Ok(Value::Null) };
             let found = SecurityLoaders::of(&context).issue_numbers.load(id).await?;
             Ok(found.map(|iid| iid.to_string()).into())
-        })
-        .none(&[
-            "assignees",
-            "discussions",
-            "metricsDashboardUrl",
-            "notes",
-            "prometheusAlert",
-            "todos",
-        ]);
-    registry.mutation("updateAlertStatus", |input, context| async move {
-        set_status(&input, &context).await
-    });
-    registry.mutation("createAlertIssue", |input, context| async move {
-        create_issue(&input, &context).await
-    });
+        });
 }
 
-fn url(record: &AlertRecord, context: &Context) -> String {
-    let (path, iid) = (&record.home.facts().full_path, record.row.iid);
-    context.app.urls.at(&format!("{path}/-/alert_management/{iid}/details"))
+async fn assignees(
+    record: &AlertRecord,
+    arguments: &Arguments,
+    context: &Context,
+) -> Result<Value, Failure> {
+    let page = arguments.page()?;
+    let people = SecurityLoaders::of(context).alert_assignees.load(record.row.id).await?;
+    let people = people.unwrap_or_default();
+    let found = people.iter().map(|user| people::of_id(context, *user));
+    let mut found = futures_util::future::try_join_all(found).await?;
+    found.retain(|one| !one.is_null());
+    Ok(Connection::of_list(&page, found).into())
 }
 
 /// The incident of an alert, where the caller may see it.
-async fn incident(context: &Context, id: Option<IssueId>) -> Result<Value, Failure> {
+pub(super) async fn incident(context: &Context, id: Option<IssueId>) -> Result<Value, Failure> {
     match id {
         Some(id) => issue::of_id(context, id).await,
         None => Ok(Value::Null),
@@ -169,54 +179,42 @@ fn order(name: &str) -> (AlertOrder, bool) {
     (order, descending)
 }
 
-/// Which alerts are wanted; nothing where none can fit: alerts have no assignees.
-fn filter(arguments: &Arguments) -> Option<AlertFilter> {
-    if arguments.maybe_text("assigneeUsername").is_some_and(|name| !name.is_empty()) {
-        return None;
-    }
+/// Which alerts are wanted; nothing where none can fit.
+async fn filter(arguments: &Arguments, context: &Context) -> Result<Option<AlertFilter>, Failure> {
     if arguments.maybe_enum("domain").as_deref() == Some("threat_monitoring") {
-        return None;
+        return Ok(None);
+    }
+    let iid = arguments.maybe_text("iid").map(|iid| iid.parse::<i64>());
+    let assignee = match arguments.maybe_text("assigneeUsername").filter(|name| !name.is_empty()) {
+        Some(name) => Some(user_named(context, name).await?),
+        None => None,
+    };
+    if matches!(iid, Some(Err(_))) || assignee == Some(None) {
+        return Ok(None);
     }
     let sort = arguments.maybe_enum("sort").map(|name| order(&name));
-    Some(AlertFilter {
+    Ok(Some(AlertFilter {
         statuses: values_of::<AlertStatus>(&arguments.texts("statuses")),
         severities: Vec::new(),
         search: arguments.maybe_text("search"),
+        iid: iid.and_then(Result::ok),
+        assignee: assignee.flatten(),
         order: sort.map(|(order, _)| order),
         descending: sort.is_some_and(|(_, descending)| descending),
-    })
+    }))
 }
 
-/// The number of an alert that was asked for; nothing for a text that is none.
-fn number(arguments: &Arguments) -> Option<Option<i64>> {
-    arguments.maybe_text("iid").map(|iid| iid.parse().ok())
-}
-
-async fn by_number(
-    home: &Arc<Home>,
-    iid: Option<i64>,
-    context: &Context,
-) -> Result<Option<Alert>, Failure> {
-    let Some(grant) = visible(home.grant::<ReadAlerts>())? else { return Ok(None) };
-    let Some(iid) = iid else { return Ok(None) };
-    visible(context.app.db.read(move |tx| actions::read(tx, &grant, iid)).await)
+async fn user_named(context: &Context, name: String) -> Result<Option<UserId>, Failure> {
+    let found = context.app.db.read(move |tx| ids_of(tx, &[name])).await;
+    Ok(found.map_err(failure_of)?.into_values().next())
 }
 
 async fn one(home: &Arc<Home>, arguments: &Arguments, context: &Context) -> Result<Value, Failure> {
-    let Some(filter) = filter(arguments) else { return Ok(Value::Null) };
-    let found = match number(arguments) {
-        Some(iid) => by_number(home, iid, context)
-            .await?
-            .filter(|row| filter.statuses.is_empty() || filter.statuses.contains(&row.status)),
-        None => {
-            let Some(grant) = visible(home.grant::<ReadAlerts>())? else {
-                return Ok(Value::Null);
-            };
-            let first = kernel::page::PageRequest { page: 1, per_page: 1 };
-            let read = context.app.db.read(move |tx| actions::list(tx, &grant, &filter, first));
-            read.await.map_err(failure_of)?.items.pop()
-        }
-    };
+    let Some(grant) = visible(home.grant::<ReadAlerts>())? else { return Ok(Value::Null) };
+    let Some(filter) = filter(arguments, context).await? else { return Ok(Value::Null) };
+    let first = kernel::page::PageRequest { page: 1, per_page: 1 };
+    let read = context.app.db.read(move |tx| actions::list(tx, &grant, &filter, first));
+    let found = read.await.map_err(failure_of)?.items.pop();
     Ok(found.map_or(Value::Null, |row| alert(home.clone(), row)))
 }
 
@@ -227,16 +225,9 @@ async fn list(
 ) -> Result<Value, Failure> {
     let page = arguments.page()?;
     let Some(grant) = visible(home.grant::<ReadAlerts>())? else { return Ok(Value::Null) };
-    let Some(filter) = filter(arguments) else {
+    let Some(filter) = filter(arguments, context).await? else {
         return Ok(Connection::of_list(&page, Vec::new()).into());
     };
-    if let Some(iid) = number(arguments) {
-        let found = by_number(home, iid, context).await?;
-        let found =
-            found.filter(|row| filter.statuses.is_empty() || filter.statuses.contains(&row.status));
-        let values = found.map(|row| alert(home.clone(), row)).into_iter().collect();
-        return Ok(Connection::of_list(&page, values).into());
-    }
     let asked = page.clone();
     let read = context.app.db.read(move |tx| {
         NumberedList::read(&asked, |part| actions::list(tx, &grant, &filter, part))
@@ -251,7 +242,7 @@ async fn counts(
     context: &Context,
 ) -> Result<Value, Failure> {
     let Some(grant) = visible(home.grant::<ReadAlerts>())? else { return Ok(Value::Null) };
-    let counts = match filter(arguments) {
+    let counts = match filter(arguments, context).await? {
         None => std::collections::HashMap::new(),
         Some(filter) => {
             let project = grant.project();
@@ -274,54 +265,4 @@ async fn counts(
             ("triggered", triggered.into()),
         ],
     ))
-}
-
-/// The project of an alert that a mutation names, and the number of the alert.
-async fn named(input: &Arguments, context: &Context) -> Result<(Arc<Home>, i64), Failure> {
-    let home = home::at(context, input.text("projectPath")?).await?;
-    let iid = input.text("iid")?.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
-    Ok((home, iid))
-}
-
-async fn payload(
-    context: &Context,
-    home: Arc<Home>,
-    written: Done<Alert>,
-) -> Result<Payload, Failure> {
-    Ok(match done(written)? {
-        Ok(row) => {
-            let issue = incident(context, row.issue_id).await?;
-            Payload::new().field("issue", issue).field("alert", alert(home, row))
-        }
-        Err(errors) => Payload::errors(errors),
-    })
-}
-
-fn incidents(context: &Context) -> Incidents {
-    Incidents { urls: context.app.urls.clone(), template: None }
-}
-
-async fn set_status(input: &Arguments, context: &Context) -> Result<Payload, Failure> {
-    let (home, iid) = named(input, context).await?;
-    let grant = home.grant::<ChangeAlerts>().map_err(failure_of)?;
-    let Some(status) = value_of::<AlertStatus>(input.maybe_enum("status")) else {
-        return payload(context, home, Err(Error::invalid("status", "is invalid"))).await;
-    };
-    let incidents = incidents(context);
-    let written = context
-        .app
-        .db
-        .write(move |tx| actions::set_status(tx, &grant, &incidents, iid, status))
-        .await;
-    payload(context, home, written).await
-}
-
-async fn create_issue(input: &Arguments, context: &Context) -> Result<Payload, Failure> {
-    let (home, iid) = named(input, context).await?;
-    let grant = home.grant::<ChangeAlerts>().map_err(failure_of)?;
-    let opener = home.grant::<CreateIssues>().map_err(failure_of)?;
-    let incidents = IncidentsBy { incidents: incidents(context), grant: opener };
-    let written =
-        context.app.db.write(move |tx| actions::create_incident(tx, &grant, &incidents, iid)).await;
-    payload(context, home, written).await
 }

@@ -26,15 +26,12 @@ struct DashboardRecord {
 type Record = Arc<DashboardRecord>;
 
 pub(super) fn register(registry: &mut Registry<Context>) {
-    let _ = registry
-        .query()
-        .lookup("instanceSecurityDashboard", |_, _, context| async move {
-            let found = watched(&context).await?;
-            Ok(found.map_or(Value::Null, |projects| {
-                Value::object("InstanceSecurityDashboard", Arc::new(DashboardRecord { projects }))
-            }))
-        })
-        .ability("instanceSecurityDashboard", "UseVulnerabilities");
+    let _ = registry.query().lookup("instanceSecurityDashboard", |_, _, context| async move {
+        let found = watched(&context).await?;
+        Ok(found.map_or(Value::Null, |projects| {
+            Value::object("InstanceSecurityDashboard", Arc::new(DashboardRecord { projects }))
+        }))
+    });
     let _ = registry
         .object::<DashboardRecord>("InstanceSecurityDashboard")
         .lookup("projects", |record: Record, arguments, context| async move {

@@ -1,10 +1,16 @@
 //! Vulnerabilities, alerts and who may send them, and integrations of projects.
 
 mod alert_integrations;
+mod alert_mutations;
+pub mod alert_notes;
 mod alerts;
 mod dashboard;
+mod figures;
 mod integrations;
 mod loaders;
+mod location;
+mod pipeline_reports;
+mod record;
 mod vulnerability;
 mod vulnerability_lists;
 
@@ -12,7 +18,7 @@ use graphql::Registry;
 
 use super::context::Context;
 
-pub use alerts::{AlertRecord, alert};
+pub use record::{AlertRecord, alert};
 pub use vulnerability::{VulnerabilityRecord, vulnerability_of_id};
 
 pub(super) fn register(registry: &mut Registry<Context>) {
@@ -55,6 +61,9 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     vulnerability_lists::register(registry);
     dashboard::register(registry);
     alerts::register(registry);
+    alert_mutations::register(registry);
+    figures::register(registry);
+    pipeline_reports::register(registry);
     alert_integrations::register(registry);
     integrations::register(registry);
 }

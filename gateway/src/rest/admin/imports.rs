@@ -1,9 +1,11 @@
 //! Imports of projects from elsewhere: asked for, looked at, and canceled.
 
 use admin::import::ImportStore as _;
+use forge::archive::actions::import_of;
 use forge::import::{
     Refusal,
     actions::{cancel, import_from_host, import_from_server},
+    gists::import_gists,
     view,
 };
 use kernel::{AccessLevel, Error, access::SignedIn, error::Kind, ids::ProjectId};
@@ -16,7 +18,7 @@ use crate::{
     error::{ApiError, ApiResult},
     extract::Call,
     params,
-    present::{Created, Json},
+    present::{AcceptedEmpty, Created, Json},
     routes,
 };
 
@@ -25,6 +27,8 @@ routes! { "Imports" at "";
     POST "/import/github"             => from_host   : SignedIn,
     POST "/import/remote_host/cancel" => cancel_host : SignedIn,
     POST "/import/github/cancel"      => cancel_host : SignedIn,
+    POST "/import/remote_host/gists"  => gists       : SignedIn,
+    POST "/import/github/gists"       => gists       : SignedIn,
     POST "/import/remote_server"      => from_server : SignedIn,
     POST "/import/bitbucket_server"   => from_server : SignedIn,
     GET  "/projects/{id}/import"      => show        : ReadProject,
@@ -34,6 +38,17 @@ params! {
     struct CancelImport {
         /// ID of the project that is being imported.
         project_id: ProjectId,
+    }
+}
+
+params! {
+    struct ImportGists {
+        /// Token of the source with access to the gists. Not stored.
+        personal_access_token: String,
+        /// URL of an enterprise installation. Default: the public service.
+        remote_hostname: Option<String>,
+        /// Same as `remote_hostname`.
+        github_hostname: Option<String>,
     }
 }
 
@@ -47,6 +62,20 @@ async fn from_host(
     })?;
     match import_from_host(&app, &call.grant, call.params.into()).await {
         Ok(project) => Ok(Created((&project).into())),
+        Err(Refusal::Other(cause)) => Err(cause.into()),
+        Err(refusal) => Err(ApiError::HostImport(refusal)),
+    }
+}
+
+async fn gists(app: App, call: Call<SignedIn, ImportGists>) -> ApiResult<AcceptedEmpty> {
+    app.rates.check_import(call.grant.user()?).map_err(|cause| match cause.kind {
+        Kind::TooMany { retry_after } => ApiError::HostImportLimit(retry_after),
+        _ => cause.into(),
+    })?;
+    let given = call.params;
+    let hostname = given.remote_hostname.as_deref().or(given.github_hostname.as_deref());
+    match import_gists(&app, &call.grant, (&given.personal_access_token, hostname)).await {
+        Ok(()) => Ok(AcceptedEmpty),
         Err(Refusal::Other(cause)) => Err(cause.into()),
         Err(refusal) => Err(ApiError::HostImport(refusal)),
     }
@@ -79,5 +108,11 @@ async fn cancel_host(
 async fn show(app: App, call: Call<ReadProject>) -> ApiResult<Json<ProjectImportEntity>> {
     let sees_error = call.grant.who().is(AccessLevel::Maintainer);
     let found = view::show(&app, &call.grant).await?;
+    if found.import.is_none()
+        && let Some(archive) = import_of(&app, found.project.id).await?
+    {
+        let shown = ProjectImportEntity::of_archive(&found.project, Some(&archive), sees_error);
+        return Ok(Json(shown));
+    }
     Ok(Json(ProjectImportEntity::new(&found, sees_error)?))
 }

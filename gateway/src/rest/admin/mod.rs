@@ -2,6 +2,9 @@
 
 use crate::route::RouteRow;
 
+pub mod archive_params;
+pub mod archives;
+pub mod bulk_imports;
 pub mod hook_params;
 pub mod hooks;
 pub mod import_params;
@@ -10,6 +13,8 @@ pub mod integration_params;
 pub mod integrations;
 
 pub(super) const TABLES: &[&[RouteRow]] = &[
+    archives::ROUTES,
+    bulk_imports::ROUTES,
     hooks::ROUTES,
     hooks::trials::ROUTES,
     hooks::system::ROUTES,

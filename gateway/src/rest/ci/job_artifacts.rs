@@ -27,6 +27,7 @@ use crate::{
     file_headers::disposition,
     params,
     present::{Accepted, Json, NoContent},
+    rest::shared::archives::{archive_response, entity_tag},
     routes,
 };
 
@@ -41,40 +42,16 @@ routes! { "Job artifacts" at "/projects/{id}";
 }
 
 /// The archive of a job that the caller may see.
-fn found(tx: &mut Tx<'_>, grant: &Grant<ReadPipelines>, job: Option<Job>) -> Result<Artifact> {
+fn readable_archive(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadPipelines>,
+    job: Option<Job>,
+) -> Result<Artifact> {
     if !is_shown(tx, &Projects, grant.who(), grant.project())? {
         return Err(Error::forbidden());
     }
     let here = |job: &Job| job.project_id == grant.project() && job.kind == JobKind::Build;
     archive(tx, Some(grant.who()), &job.filter(here).ok_or(Error::hidden())?)
-}
-
-/// What an artifact is known by: content and path decide what is sent.
-fn tag(archive: &Artifact) -> String {
-    format!("\"{}\"", archive.sha256)
-}
-
-/// An archive, or a part of it.
-pub(crate) async fn sent_archive(
-    app: &App,
-    archive: &Artifact,
-    conditions: &Conditions,
-) -> ApiResult<Content> {
-    let (length, tag) = (u64::try_from(archive.size).unwrap_or_default(), tag(archive));
-    let selection = conditions.select(length, Some(&tag));
-    let mut response = match begin(&selection, length, Some(&tag)) {
-        Ok(response) => response,
-        Err(answer) => return Ok(Content(*answer)),
-    };
-    let name = disposition(BStr::new(archive.filename.as_bytes()), false);
-    response.content_type("application/zip").insert_header((CONTENT_DISPOSITION, name));
-    let Selection::Part(part) = selection else {
-        let (length, pieces) = app.artifacts.read(&archive.location).await?;
-        return Ok(Content(response.no_chunking(length).streaming(pieces)));
-    };
-    let length = part.end - part.start;
-    let pieces = app.artifacts.read_part(&archive.location, part).await?;
-    Ok(Content(response.no_chunking(length).streaming(pieces)))
 }
 
 /// One file of an archive, or a part of it. It comes from whoever wrote the job, so no browser shows it as a page of ours.
@@ -86,7 +63,7 @@ async fn sent_file(
 ) -> ApiResult<Content> {
     let text = std::str::from_utf8(path.bytes()).map_err(|_no_text| Error::hidden())?;
     let file = find(app, archive, text).await?;
-    let (length, tag) = (file.size, tag(archive));
+    let (length, tag) = (file.size, entity_tag(archive));
     let selection = match conditions.select(length, Some(&tag)) {
         Selection::Part(part) if !file.has_part_from(part.start) => Selection::Whole,
         selection => selection,
@@ -120,9 +97,9 @@ async fn download(app: App, call: Call<ReadPipelines, OneArchive>) -> ApiResult<
     let (grant, id) = (call.grant, call.params.job_id);
     let read = app.db.read(move |tx| {
         let job = tx.find_any_job(id)?;
-        found(tx, &grant, job)
+        readable_archive(tx, &grant, job)
     });
-    sent_archive(&app, &read.await?, &conditions).await
+    archive_response(&app, &read.await?, &conditions).await
 }
 
 params! {
@@ -137,7 +114,7 @@ async fn show_file(app: App, call: Call<ReadPipelines, OneArchivedFile>) -> ApiR
     let (grant, params) = (call.grant, call.params);
     let read = app.db.read(move |tx| {
         let job = tx.find_any_job(params.job_id)?;
-        found(tx, &grant, job)
+        readable_archive(tx, &grant, job)
     });
     sent_file(&app, &read.await?, &params.path, &conditions).await
 }
@@ -155,9 +132,9 @@ async fn download_of_ref(app: App, call: Call<ReadPipelines, ArchiveOfRef>) -> A
     let (grant, params) = (call.grant, call.params);
     let read = app.db.read(move |tx| {
         let job = tx.newest_success(grant.project(), &params.r#ref, &params.job)?;
-        found(tx, &grant, job)
+        readable_archive(tx, &grant, job)
     });
-    sent_archive(&app, &read.await?, &conditions).await
+    archive_response(&app, &read.await?, &conditions).await
 }
 
 params! {
@@ -174,7 +151,7 @@ async fn file_of_ref(app: App, call: Call<ReadPipelines, FileOfRef>) -> ApiResul
     let (grant, params) = (call.grant, call.params);
     let read = app.db.read(move |tx| {
         let job = tx.newest_success(grant.project(), &params.r#ref, &params.job)?;
-        found(tx, &grant, job)
+        readable_archive(tx, &grant, job)
     });
     sent_file(&app, &read.await?, &params.path, &conditions).await
 }

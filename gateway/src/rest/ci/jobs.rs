@@ -4,6 +4,7 @@ use ci::{
     job::{JobFilter, JobKind, actions},
     policy::{ReadJobs, UpdateJobs, UpdatePipelines},
 };
+use db::Tx;
 use forge::{
     pipeline::control,
     ports::ci::{Projects, Refs},
@@ -17,7 +18,7 @@ use crate::{
     app::App,
     entities::ci::{
         job::{BridgeEntity, JobEntity},
-        job_records::{present, present_one},
+        job_records::{present_list, present_one},
     },
     error::ApiResult,
     extract::{Call, cursor_of, no_keyset, read_cursor, unreadable_cursor},
@@ -88,8 +89,8 @@ async fn list(
     };
     let (facts, actor) = (grant.facts().clone(), grant.actor());
     let page = if keyset { PageRequest { page: 1, ..page } } else { page };
-    let jobs = app.db.read(move |tx| actions::list(tx, &grant, &Projects, &filter, page)).await?;
-    let shown = present(&app, &facts, actor, jobs, JobEntity::new).await?;
+    let list = move |tx: &mut Tx<'_>| actions::list(tx, &grant, &Projects, &filter, page);
+    let shown = present_list(&app, &facts, actor, JobEntity::new, list).await?;
     Ok(match keyset {
         true => Either::Right(KeysetList::of_page(shown, "cursor", |last| {
             cursor_of([("id", last.basic.id.to_string())])
@@ -107,8 +108,11 @@ params! {
 async fn show(app: App, call: Call<ReadJobs, OneJob>) -> ApiResult<Json<JobEntity>> {
     let (grant, id) = (call.grant, call.params.job_id);
     let (facts, actor) = (grant.facts().clone(), grant.actor());
-    let job = app.db.read(move |tx| actions::read(tx, &grant, &Projects, id)).await?;
-    Ok(Json(present_one(&app, &facts, actor, job, JobEntity::new).await?))
+    let read = move |tx: &mut Tx<'_>| {
+        Ok(PageRequest::default().slice(vec![actions::read(tx, &grant, &Projects, id)?]))
+    };
+    let shown = present_list(&app, &facts, actor, JobEntity::new, read).await?;
+    Ok(Json(shown.items.into_iter().next().ok_or(Error::missing())?))
 }
 
 async fn cancel(app: App, call: Call<UpdateJobs, OneJob>) -> ApiResult<Created<JobEntity>> {

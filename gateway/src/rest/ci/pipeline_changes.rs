@@ -10,10 +10,7 @@ use forge::{
 };
 use kernel::{Result, access::ProjectFacts};
 
-use super::{
-    job_params::NewPipelineVariable,
-    pipelines::{OnePipeline, whole},
-};
+use super::{job_params::NewPipelineVariable, pipelines::OnePipeline};
 use crate::{
     app::App,
     entities::ci::pipeline::FullPipelineEntity,
@@ -59,12 +56,16 @@ async fn create(
     };
     let pipeline = make(&app, request).await?;
     run_now(&app, pipeline.id).await;
-    Ok(Created(shown(&app, &facts, pipeline).await?))
+    Ok(Created(pipeline_entity(&app, &facts, pipeline).await?))
 }
 
-async fn shown(app: &App, facts: &ProjectFacts, pipeline: Pipeline) -> Result<FullPipelineEntity> {
+async fn pipeline_entity(
+    app: &App,
+    facts: &ProjectFacts,
+    pipeline: Pipeline,
+) -> Result<FullPipelineEntity> {
     let (urls, facts) = (app.urls.clone(), facts.clone());
-    app.db.read(move |tx| whole(tx, &urls, &facts, &pipeline)).await
+    app.db.read(move |tx| FullPipelineEntity::load(tx, &urls, &facts, &pipeline)).await
 }
 
 async fn retry(
@@ -75,7 +76,7 @@ async fn retry(
     let facts = grant.facts().clone();
     let pipeline = app.db.write(move |tx| control::retry(tx, &grant, &Refs, id)).await?;
     run_now(&app, id).await;
-    Ok(Created(shown(&app, &facts, pipeline).await?))
+    Ok(Created(pipeline_entity(&app, &facts, pipeline).await?))
 }
 
 async fn cancel(
@@ -85,7 +86,7 @@ async fn cancel(
     let (grant, id) = (call.grant, call.params.pipeline_id);
     let facts = grant.facts().clone();
     let pipeline = app.db.write(move |tx| control::cancel(tx, &grant, &Refs, id)).await?;
-    Ok(Json(shown(&app, &facts, pipeline).await?))
+    Ok(Json(pipeline_entity(&app, &facts, pipeline).await?))
 }
 
 async fn delete(app: App, call: Call<DeletePipelines, OnePipeline>) -> ApiResult<NoContent> {

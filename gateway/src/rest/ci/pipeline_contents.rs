@@ -5,6 +5,7 @@ use ci::{
     pipeline::control,
     policy::ReadPipelines,
 };
+use db::Tx;
 use forge::{
     ports::ci::{Projects, Refs},
     runner::reports,
@@ -16,7 +17,7 @@ use crate::{
     app::App,
     entities::ci::{
         job::{BridgeEntity, JobEntity},
-        job_records::present,
+        job_records::present_list,
         pipeline::PipelineVariableEntity,
         test_report::{TestReportEntity, TestSummaryEntity},
     },
@@ -57,9 +58,9 @@ async fn jobs(
         before: None,
     };
     let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.pipeline_id);
-    let jobs =
-        app.db.read(move |tx| actions::list_of_pipeline(tx, &grant, &Projects, id, &filter, page));
-    Ok(PagedList(present(&app, &facts, actor, jobs.await?, JobEntity::new).await?))
+    let list =
+        move |tx: &mut Tx<'_>| actions::list_of_pipeline(tx, &grant, &Projects, id, &filter, page);
+    Ok(PagedList(present_list(&app, &facts, actor, JobEntity::new, list).await?))
 }
 
 params! {
@@ -82,9 +83,9 @@ async fn bridges(
         before: None,
     };
     let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.pipeline_id);
-    let bridges =
-        app.db.read(move |tx| actions::list_of_pipeline(tx, &grant, &Projects, id, &filter, page));
-    Ok(PagedList(present(&app, &facts, actor, bridges.await?, BridgeEntity::new).await?))
+    let list =
+        move |tx: &mut Tx<'_>| actions::list_of_pipeline(tx, &grant, &Projects, id, &filter, page);
+    Ok(PagedList(present_list(&app, &facts, actor, BridgeEntity::new, list).await?))
 }
 
 params! {

@@ -2,11 +2,11 @@
 
 use ci::{
     Status,
-    pipeline::{NewestOfRefs, Pipeline, PipelineFilter, PipelineOrder, Source, actions},
+    pipeline::{NewestOfRefs, PipelineFilter, PipelineOrder, Source, actions},
     policy::ReadPipelines,
 };
-use forge::{ports::ci::Projects, urls::Urls};
-use kernel::{Error, Grant, Result, Ts, access::ProjectFacts, ids::PipelineId};
+use forge::ports::ci::Projects;
+use kernel::{Error, Grant, Result, Ts, ids::PipelineId};
 use org::user::store::UserStore;
 use repo::git::RefName;
 
@@ -149,7 +149,7 @@ async fn show(
     let (grant, id, urls) = (call.grant, call.params.pipeline_id, app.urls.clone());
     let shown = app.db.read(move |tx| {
         let pipeline = actions::read(tx, &grant, &Projects, id)?;
-        whole(tx, &urls, grant.facts(), &pipeline)
+        FullPipelineEntity::load(tx, &urls, grant.facts(), &pipeline)
     });
     Ok(Json(shown.await?))
 }
@@ -176,20 +176,7 @@ async fn latest(
     let tip = tip.await?.ok_or(Error::forbidden())?.to_string();
     let shown = app.db.read(move |tx| {
         let pipeline = actions::newest_at(tx, &grant, &Projects, &branch, &tip)?;
-        whole(tx, &urls, grant.facts(), &pipeline)
+        FullPipelineEntity::load(tx, &urls, grant.facts(), &pipeline)
     });
     Ok(Json(shown.await?))
-}
-
-pub(crate) fn whole(
-    tx: &mut db::Tx<'_>,
-    urls: &Urls,
-    project: &ProjectFacts,
-    pipeline: &Pipeline,
-) -> Result<FullPipelineEntity> {
-    let user = match pipeline.user_id {
-        Some(id) => tx.find_user(id)?,
-        None => None,
-    };
-    Ok(FullPipelineEntity::new(urls, project, pipeline, user.as_ref()))
 }

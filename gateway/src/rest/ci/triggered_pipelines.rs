@@ -7,7 +7,6 @@ use org::access::IdOrPath;
 use secrets::Secret;
 use serde_json::{Map, Value, json};
 
-use super::pipelines::whole;
 use crate::{
     app::App,
     entities::ci::pipeline::FullPipelineEntity,
@@ -84,8 +83,8 @@ async fn run(
     };
     let (facts, pipeline) = run_trigger(&app, asked).await?;
     let urls = app.urls.clone();
-    let shown = app.db.read(move |tx| whole(tx, &urls, &facts, &pipeline));
-    Ok(Created(shown.await?))
+    let read = app.db.read(move |tx| FullPipelineEntity::load(tx, &urls, &facts, &pipeline));
+    Ok(Created(read.await?))
 }
 
 /// Returns the parameters of the call without credentials.

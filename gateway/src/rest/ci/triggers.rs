@@ -26,7 +26,7 @@ routes! { "Pipeline triggers" at "/projects/{id}/triggers";
 }
 
 /// Builds the entities as the caller may see them.
-fn shown<A: Ability<Scope = Project>>(
+fn trigger_entities<A: Ability<Scope = Project>>(
     tx: &mut db::Tx<'_>,
     app: &App,
     grant: &Grant<A>,
@@ -41,13 +41,13 @@ fn one<A: Ability<Scope = Project>>(
     grant: &Grant<A>,
     trigger: Trigger,
 ) -> Result<TriggerEntity> {
-    shown(tx, app, grant, vec![trigger])?.pop().ok_or(kernel::Error::missing())
+    trigger_entities(tx, app, grant, vec![trigger])?.pop().ok_or(kernel::Error::missing())
 }
 
 async fn list(app: App, call: Call<ReadTriggers, OnlyPage>) -> ApiResult<PagedList<TriggerEntity>> {
     let (grant, page, own) = (call.grant, call.page, app.clone());
     let listed = app.db.read(move |tx| {
-        actions::list(tx, &grant, page)?.try_map_all(|all| shown(tx, &own, &grant, all))
+        actions::list(tx, &grant, page)?.try_map_all(|all| trigger_entities(tx, &own, &grant, all))
     });
     Ok(PagedList(listed.await?))
 }

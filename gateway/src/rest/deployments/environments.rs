@@ -108,7 +108,7 @@ fn project<A: Ability<Scope = Project>>(
 }
 
 /// The record with its project.
-fn shown<A: Ability<Scope = Project>>(
+fn environment_entity<A: Ability<Scope = Project>>(
     tx: &mut db::Tx<'_>,
     urls: &Urls,
     grant: &Grant<A>,
@@ -158,7 +158,7 @@ async fn create(
     let urls = app.urls.clone();
     let made = app.db.write(move |tx| {
         let made = actions::create(tx, &grant, params.name.clone(), url.clone(), params.tier)?;
-        shown(tx, &urls, &grant, &made)
+        environment_entity(tx, &urls, &grant, &made)
     });
     Ok(Created(made.await?))
 }
@@ -188,7 +188,7 @@ async fn update(
     let urls = app.urls.clone();
     let changed = app.db.write(move |tx| {
         let after = actions::update(tx, &grant, &Members, params.environment_id, change.clone())?;
-        shown(tx, &urls, &grant, &after)
+        environment_entity(tx, &urls, &grant, &after)
     });
     Ok(Json(changed.await?))
 }
@@ -221,7 +221,7 @@ async fn stop(
     let urls = app.urls.clone();
     let stopped = app.db.write(move |tx| {
         let stopped = stop_environment(tx, &vault, &grant, params.environment_id, params.force)?;
-        Ok((shown(tx, &urls, &grant, &stopped.environment)?, stopped.pipeline))
+        Ok((environment_entity(tx, &urls, &grant, &stopped.environment)?, stopped.pipeline))
     });
     let (environment, pipeline) = stopped.await?;
     if let Some(pipeline) = pipeline {

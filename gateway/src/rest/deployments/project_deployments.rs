@@ -1,5 +1,6 @@
 //! Deployments of a project.
 
+use db::Tx;
 use deployments::{
     deployment::{
         DeploymentFilter, DeploymentOrder, DeploymentStatus, NewDeployment, StatusReport, actions,
@@ -11,7 +12,6 @@ use forge::{
     ports::deployments::Members,
 };
 use kernel::{Ts, ids::DeploymentId};
-use review::policy::ListMergeRequests;
 
 use crate::{
     app::App,
@@ -24,20 +24,15 @@ use crate::{
     extract::{Call, NonEmpty, Sort},
     param_enums, params,
     present::{Created, Json, NoContent, PagedList},
-    rest::review::{
-        merge_request_list_params::{ShowMergeRequests, WantedMergeRequests},
-        merge_request_lists::{ListAnswer, of_deployment},
-    },
     routes,
 };
 
 routes! { "Deployments" at "/projects/{id}/deployments";
-    GET    ""                                 => list           : ReadDeployments,
-    GET    "/{deployment_id}"                 => show           : ReadDeployments,
-    POST   ""                                 => create         : ChangeDeployments,
-    PUT    "/{deployment_id}"                 => update         : ChangeDeployments,
-    DELETE "/{deployment_id}"                 => remove         : RemoveDeployments,
-    GET    "/{deployment_id}/merge_requests"  => merge_requests : ReadDeployments,
+    GET    ""                  => list   : ReadDeployments,
+    GET    "/{deployment_id}"  => show   : ReadDeployments,
+    POST   ""                  => create : ChangeDeployments,
+    PUT    "/{deployment_id}"  => update : ChangeDeployments,
+    DELETE "/{deployment_id}"  => remove : RemoveDeployments,
 }
 
 param_enums! { DeploymentStatus, DeploymentOrder, StatusReport }
@@ -62,7 +57,7 @@ async fn list(
 ) -> ApiResult<PagedList<DeploymentEntity>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
     let (facts, actor) = (grant.facts().clone(), grant.actor());
-    let found = app.db.read(move |tx| {
+    let list = move |tx: &mut Tx<'_>| {
         let filter = DeploymentFilter {
             environment: None,
             statuses: params.status.into_iter().collect(),
@@ -73,8 +68,8 @@ async fn list(
         };
         let environment = params.environment.as_deref().filter(|name| !name.is_empty());
         actions::list(tx, &grant, environment, &filter, page)
-    });
-    Ok(PagedList(present(&app, &facts, actor, found.await?).await?))
+    };
+    Ok(PagedList(present(&app, &facts, actor, list).await?))
 }
 
 params! {
@@ -155,15 +150,4 @@ async fn remove(app: App, call: Call<RemoveDeployments, OneDeployment>) -> ApiRe
     });
     removed.await?;
     Ok(NoContent)
-}
-
-/// Merge requests that came to the environment with a deployment.
-async fn merge_requests(
-    app: App,
-    call: Call<ReadDeployments, (OneDeployment, (WantedMergeRequests, ShowMergeRequests))>,
-) -> ApiResult<ListAnswer> {
-    let (grant, (one, asked), page) = (call.grant, call.params, call.page);
-    let reader = grant.also::<ListMergeRequests>()?;
-    let found = app.db.read(move |tx| actions::read(tx, &grant, one.deployment_id)).await?;
-    of_deployment(app, &reader, found.id, asked, page).await
 }

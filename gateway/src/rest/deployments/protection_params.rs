@@ -6,7 +6,7 @@ use kernel::{
     ids::{EnvironmentAccessId, NamespaceId, UserId},
 };
 
-use crate::{params, rest::repo::protection_params::UnprotectLevel};
+use crate::{params, rest::shared::access_levels::UnprotectLevel};
 
 params! {
     /// A role, a user or a group: exactly one of them.

@@ -41,6 +41,8 @@ routes! { "Geo nodes" at "/geo_nodes";
     GET    ""                  => list          : Administrate,
     POST   ""                  => create        : Administrate,
     GET    "/status"           => list_statuses : Administrate,
+    // What a widely used client calls the same.
+    GET    "/statuses"         => list_statuses : Administrate,
     GET    "/current/failures" => failures      : Administrate,
     GET    "/{id}"             => show          : Administrate,
     PUT    "/{id}"             => update        : ChangeGeoNode,
@@ -61,6 +63,7 @@ pub mod sites {
         GET    ""                  => list          : Administrate,
         POST   ""                  => create        : Administrate,
         GET    "/status"           => list_statuses : Administrate,
+        GET    "/statuses"         => list_statuses : Administrate,
         GET    "/current/failures" => failures      : Administrate,
         GET    "/{id}"             => show          : Administrate,
         PUT    "/{id}"             => update        : ChangeGeoNode,

@@ -47,7 +47,7 @@ async fn listed(
     Ok(PagedList(page.map(|asked| AccessRequestEntity::new(&app.urls, &asked))))
 }
 
-async fn asked(app: &App, place: MemberSource) -> ApiResult<Created<AccessRequestEntity>> {
+async fn request_access(app: &App, place: MemberSource) -> ApiResult<Created<AccessRequestEntity>> {
     let asked = app.db.write(move |tx| requests::ask(tx, place)).await?;
     Ok(Created(AccessRequestEntity::new(&app.urls, &asked)))
 }
@@ -85,7 +85,7 @@ async fn ask_project(
     app: App,
     call: Call<AskForProjectAccess>,
 ) -> ApiResult<Created<AccessRequestEntity>> {
-    asked(&app, MemberSource::project(&call.grant)).await
+    request_access(&app, MemberSource::project(&call.grant)).await
 }
 
 async fn approve_in_project(
@@ -111,7 +111,7 @@ async fn ask_group(
     app: App,
     call: Call<AskForGroupAccess>,
 ) -> ApiResult<Created<AccessRequestEntity>> {
-    asked(&app, MemberSource::group(&call.grant)).await
+    request_access(&app, MemberSource::group(&call.grant)).await
 }
 
 async fn approve_in_group(

@@ -9,8 +9,10 @@ use org::{
     user::store::UserStore,
 };
 
-use super::uploads::sent;
-use crate::{app::App, error::ApiResult, extract::Call, params, present::Custom, routes};
+use crate::{
+    app::App, error::ApiResult, extract::Call, params, present::Custom,
+    rest::shared::uploaded_files::file_response, routes,
+};
 
 routes! { "Avatars" at "";
     GET "/groups/{id}/avatar"                              => of_group      : ReadGroup,
@@ -36,30 +38,35 @@ async fn of_group(app: App, call: Call<ReadGroup>) -> ApiResult<Custom> {
     let id = call.grant.group();
     let group = app.db.peek(move |tx| tx.namespace(id)).await?;
     let name = group.avatar.ok_or(Error::not_found("Avatar"))?;
-    sent(&app.avatars, &find(Owner::Group(id), &name)?, &name).await
+    file_response(&app.avatars, &find(Owner::Group(id), &name)?, &name).await
 }
 
 /// The picture that a record names, when it is the one that was asked for.
-async fn shown(app: &App, owner: Owner, named: Option<String>, asked: &str) -> ApiResult<Custom> {
+async fn avatar_response(
+    app: &App,
+    owner: Owner,
+    named: Option<String>,
+    asked: &str,
+) -> ApiResult<Custom> {
     let name = named.filter(|name| name == asked).ok_or(Error::missing())?;
-    sent(&app.avatars, &find(owner, &name)?, &name).await
+    file_response(&app.avatars, &find(owner, &name)?, &name).await
 }
 
 async fn show_projects(app: App, call: Call<ReadProject, OneAvatar>) -> ApiResult<Custom> {
     let id = call.grant.project();
     let project = app.db.peek(move |tx| tx.project(id)).await?;
-    shown(&app, Owner::Project(id), project.avatar, &call.params.filename).await
+    avatar_response(&app, Owner::Project(id), project.avatar, &call.params.filename).await
 }
 
 async fn show_groups(app: App, call: Call<ReadGroup, OneAvatar>) -> ApiResult<Custom> {
     let id = call.grant.group();
     let group = app.db.peek(move |tx| tx.namespace(id)).await?;
-    shown(&app, Owner::Group(id), group.avatar, &call.params.filename).await
+    avatar_response(&app, Owner::Group(id), group.avatar, &call.params.filename).await
 }
 
 async fn show_users(app: App, call: Call<Anyone, AvatarOfUser>) -> ApiResult<Custom> {
     let id = call.params.id;
     let user = app.db.peek(move |tx| tx.find_user(id)).await?;
     let named = user.and_then(|user| user.avatar);
-    shown(&app, Owner::User(id), named, &call.params.filename).await
+    avatar_response(&app, Owner::User(id), named, &call.params.filename).await
 }

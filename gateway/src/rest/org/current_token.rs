@@ -25,25 +25,25 @@ params! { struct RotateOwn { expires_at: Option<Date> } }
 const OTHER_CREDENTIAL: &str = "This endpoint requires token type to be a personal access token";
 
 /// The token, where the caller came with one of this kind.
-fn shown(caller: &Caller) -> Option<AccessToken> {
+fn access_token(caller: &Caller) -> Option<AccessToken> {
     let token = caller.token.as_deref().filter(|token| token.kind != Kind::OAuth);
     token.cloned()
 }
 
 async fn show(app: App, call: Call<SignedIn>) -> ApiResult<Json<TokenEntity>> {
-    let token = shown(&call.caller).ok_or(Error::bad_request().because(OTHER_CREDENTIAL))?;
+    let token = access_token(&call.caller).ok_or(Error::bad_request().because(OTHER_CREDENTIAL))?;
     Ok(Json(TokenEntity::new(&token, app.db.clock().now())))
 }
 
 async fn revoke(app: App, call: Call<SignedIn>) -> ApiResult<NoContent> {
-    let token = shown(&call.caller).ok_or(Error::bad_request().because(OTHER_CREDENTIAL))?;
+    let token = access_token(&call.caller).ok_or(Error::bad_request().because(OTHER_CREDENTIAL))?;
     app.db.write(move |tx| tx.revoke_token(token.id)).await?;
     Ok(NoContent)
 }
 
 async fn rotate_own(app: App, call: Call<SignedIn, RotateOwn>) -> ApiResult<Json<TokenEntity>> {
     let not_offered = Error::not_allowed;
-    let token = shown(&call.caller).ok_or_else(not_offered)?;
+    let token = access_token(&call.caller).ok_or_else(not_offered)?;
     let scopes = token.scopes();
     if !scopes.has(Scope::Api) && !scopes.has(Scope::SelfRotate) {
         return Err(ApiError::Scope("self_rotate api read_api".to_owned()));

@@ -67,7 +67,7 @@ enum Reach {
 /// Members, and how they sign in, where the reader is told.
 type MembersWithIdentities = (Page<Membership>, Option<Identities>);
 
-fn told(
+fn member_entities(
     tx: &mut Tx<'_>,
     place: &MemberSource,
     page: Page<Membership>,
@@ -77,8 +77,8 @@ fn told(
     Ok((page, identities))
 }
 
-/// One member, as [`told`].
-fn told_of(
+/// One member, as [`member_entities`].
+fn member_entity(
     tx: &mut Tx<'_>,
     place: &MemberSource,
     member: Membership,
@@ -125,7 +125,7 @@ async fn direct(
     let (seats, filter) = (params.show_seat_info, params.filter(place.actor()));
     let found = app.db.read(move |tx| {
         let found = list::direct(tx, place.source, &filter, page)?;
-        told(tx, &place, found)
+        member_entities(tx, &place, found)
     });
     Ok(listed(app, found.await?, seats))
 }
@@ -139,12 +139,12 @@ async fn all(
     let (seats, filter) = (params.show_seat_info, params.filter(place.actor()));
     let found = app.db.read(move |tx| {
         let found = list::all(tx, place.actor(), place.source, &filter, page)?;
-        told(tx, &place, found)
+        member_entities(tx, &place, found)
     });
     Ok(listed(app, found.await?, seats))
 }
 
-async fn shown(
+async fn read_member(
     app: &App,
     place: MemberSource,
     reach: Reach,
@@ -152,7 +152,7 @@ async fn shown(
 ) -> ApiResult<Json<MemberEntity>> {
     let found = app.db.read(move |tx| {
         let member = one(tx, &place, reach, user)?;
-        told_of(tx, &place, member)
+        member_entity(tx, &place, member)
     });
     Ok(Json(entity(app, &found.await?)))
 }
@@ -166,7 +166,7 @@ async fn added(app: &App, place: MemberSource, params: AddMembers) -> ApiResult<
         let member = app.db.write(move |tx| {
             actions::add(tx, place, user, terms, quota)?;
             let member = list::given(tx, place.source, user)?;
-            told_of(tx, &place, member)
+            member_entity(tx, &place, member)
         });
         return Ok(Either::Left(Created(entity(app, &member.await?))));
     }
@@ -188,7 +188,7 @@ async fn changed(
         let end = end(&params.expires_at);
         actions::change(tx, place, params.user_id, params.access_level, end)?;
         let member = list::given(tx, place.source, params.user_id)?;
-        told_of(tx, &place, member)
+        member_entity(tx, &place, member)
     });
     Ok(Json(entity(app, &member.await?)))
 }
@@ -223,14 +223,14 @@ async fn one_of_project(
     app: App,
     call: Call<ReadProjectMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    shown(&app, MemberSource::project(&call.grant), Reach::Direct, call.params.user_id).await
+    read_member(&app, MemberSource::project(&call.grant), Reach::Direct, call.params.user_id).await
 }
 
 async fn any_of_project(
     app: App,
     call: Call<ReadProjectMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    shown(&app, MemberSource::project(&call.grant), Reach::All, call.params.user_id).await
+    read_member(&app, MemberSource::project(&call.grant), Reach::All, call.params.user_id).await
 }
 
 async fn add_to_project(
@@ -273,14 +273,14 @@ async fn one_of_group(
     app: App,
     call: Call<ReadGroupMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    shown(&app, MemberSource::group(&call.grant), Reach::Direct, call.params.user_id).await
+    read_member(&app, MemberSource::group(&call.grant), Reach::Direct, call.params.user_id).await
 }
 
 async fn any_of_group(
     app: App,
     call: Call<ReadGroupMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    shown(&app, MemberSource::group(&call.grant), Reach::All, call.params.user_id).await
+    read_member(&app, MemberSource::group(&call.grant), Reach::All, call.params.user_id).await
 }
 
 async fn add_to_group(

@@ -2,6 +2,7 @@
 
 use crate::route::RouteRow;
 
+pub mod abuse_reports;
 pub mod access_requests;
 pub mod applications;
 pub mod avatar;
@@ -29,8 +30,10 @@ pub mod members;
 pub mod namespace_bans;
 pub mod namespaces;
 pub mod oauth;
+pub mod oauth_applications;
 pub mod oauth_authorization;
 mod oauth_client;
+pub mod openid;
 pub mod password_and_confirmation_pages;
 pub mod personal_access_tokens;
 pub mod project_lists;
@@ -38,6 +41,9 @@ pub mod project_params;
 pub mod project_sharing;
 pub mod projects;
 pub mod resource_access_tokens;
+mod session_cookie;
+pub mod session_pages;
+pub mod sign_up_pages;
 pub mod stars;
 pub mod topics;
 pub mod uploads;
@@ -54,6 +60,7 @@ pub mod user_status;
 pub mod users;
 
 pub(super) const TABLES: &[&[RouteRow]] = &[
+    abuse_reports::ROUTES,
     access_requests::ROUTES,
     applications::ROUTES,
     password_and_confirmation_pages::ROUTES,
@@ -79,7 +86,12 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     namespace_bans::ROUTES,
     namespaces::ROUTES,
     oauth::ROUTES,
+    oauth_applications::ROUTES,
     oauth_authorization::ROUTES,
+    openid::ROUTES,
+    openid::discovery::ROUTES,
+    session_pages::ROUTES,
+    sign_up_pages::ROUTES,
     personal_access_tokens::ROUTES,
     project_lists::ROUTES,
     project_sharing::ROUTES,

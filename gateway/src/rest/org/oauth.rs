@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use actix_web::http::StatusCode;
-use forge::{sign_in::Candidate, slots::SlotOwner};
+use forge::{openid, sign_in::Candidate, slots::SlotOwner};
 use kernel::access::Anyone;
 use org::{
     application::{
@@ -120,7 +120,8 @@ async fn token(
         Some(_) => return Err(refused("unsupported_grant_type", UNSUPPORTED)),
         None => return Err(incomplete()),
     };
-    Ok(unkept(pair.into()))
+    let id_token = openid::id_token(&app, &pair).await?;
+    Ok(unkept(PairEntity::new(pair, id_token)))
 }
 
 /// The scopes that are asked for, within those of the application; without any it is the whole API.

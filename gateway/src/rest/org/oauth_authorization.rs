@@ -1,5 +1,4 @@
-//! The page on which somebody lets an application act for them. They sign in on it, so that no session is needed and no
-//! other page can answer for them.
+//! The page on which somebody lets an application act for them. They sign in on it, unless their browser has a session.
 
 use std::net::IpAddr;
 
@@ -13,11 +12,14 @@ use org::{
         self, AuthorizationRefusal as Refusal, AuthorizationRequest, Consent,
     },
     token::{Scope, Secret, oauth as tokens},
-    user,
+    user::{self, User},
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::oauth::{INCOMPLETE, INVALID_SCOPE, proven};
+use super::{
+    oauth::{INCOMPLETE, INVALID_SCOPE, proven},
+    session_cookie,
+};
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
@@ -49,6 +51,8 @@ params! {
         code_challenge: Option<String>,
         /// `plain` or `S256`. Default: `plain`.
         code_challenge_method: Option<String>,
+        /// With the scope `openid`: returned in `id_token`, at most 2048 bytes.
+        nonce: Option<String>,
     }
 }
 
@@ -68,6 +72,8 @@ params! {
         code_challenge: Option<String>,
         /// `plain` or `S256`. Default: `plain`.
         code_challenge_method: Option<String>,
+        /// With the scope `openid`: returned in `id_token`, at most 2048 bytes.
+        nonce: Option<String>,
         /// `allow` or `deny`.
         decision: Option<String>,
         /// User name or email address.
@@ -102,6 +108,7 @@ impl From<AskForAuthorization> for Question {
             scope: given.scope,
             code_challenge: given.code_challenge,
             code_challenge_method: given.code_challenge_method,
+            nonce: given.nonce,
         };
         Self { request, state: given.state }
     }
@@ -110,7 +117,9 @@ impl From<AskForAuthorization> for Question {
 impl Question {
     /// What somebody is asked, or the answer where nobody is.
     async fn read(&self, app: &App) -> ApiResult<Result<Consent, HttpResponse>> {
-        if self.state.as_ref().is_some_and(|state| state.len() > LONGEST_STATE) {
+        let is_long =
+            |text: &Option<String>| text.as_ref().is_some_and(|text| text.len() > LONGEST_STATE);
+        if is_long(&self.state) || is_long(&self.request.nonce) {
             return Ok(Err(refusal_page(INCOMPLETE)));
         }
         let request = self.request.clone();
@@ -147,7 +156,13 @@ impl Question {
             .finish()
     }
 
-    fn form(&self, app: &App, consent: &Consent, status: StatusCode, wrong: &str) -> HttpResponse {
+    fn form(
+        &self,
+        app: &App,
+        consent: &Consent,
+        (status, wrong): (StatusCode, &str),
+        known: Option<&User>,
+    ) -> HttpResponse {
         let request = &self.request;
         let hidden: String = [
             ("client_id", &request.client_id),
@@ -157,6 +172,7 @@ impl Question {
             ("state", &self.state),
             ("code_challenge", &request.code_challenge),
             ("code_challenge_method", &request.code_challenge_method),
+            ("nonce", &request.nonce),
         ]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value.as_deref()?)))
@@ -165,16 +181,29 @@ impl Question {
         })
         .collect();
         let body = format!(
-            "{}{}<form method=\"post\" action=\"{}\">{hidden}<label for=\"username\">User name or email</label><input \
-             id=\"username\" name=\"username\" autocomplete=\"username\" required><label for=\"password\">Password\
-             </label><input id=\"password\" name=\"password\" type=\"password\" autocomplete=\"current-password\" \
-             required><button name=\"decision\" value=\"allow\">Sign in and authorize</button><button \
-             name=\"decision\" value=\"deny\" formnovalidate>Deny</button></form>",
+            "{}{}<form method=\"post\" action=\"{}\">{hidden}{}<button name=\"decision\" value=\"deny\" \
+             formnovalidate>Deny</button></form>",
             alert(wrong),
             terms(consent),
             app.urls.at("oauth/authorize"),
+            proof_fields(known),
         );
         html::page_leading_to(status, TITLE, &body, &origin(&consent.redirect_uri))
+    }
+}
+
+/// What somebody fills in to prove who they are: nothing, where they are signed in.
+fn proof_fields(known: Option<&User>) -> String {
+    match known {
+        Some(user) => format!(
+            "<p>You are signed in as {}.</p><button name=\"decision\" value=\"allow\">Authorize</button>",
+            escaped(&user.username)
+        ),
+        None => "<label for=\"username\">User name or email</label><input id=\"username\" name=\"username\" \
+                 autocomplete=\"username\" required><label for=\"password\">Password</label><input id=\"password\" \
+                 name=\"password\" type=\"password\" autocomplete=\"current-password\" required><button \
+                 name=\"decision\" value=\"allow\">Sign in and authorize</button>"
+            .to_owned(),
     }
 }
 
@@ -242,14 +271,16 @@ fn origin(address: &str) -> String {
 }
 
 async fn ask(app: App, call: Call<Anyone, AskForAuthorization>) -> ApiResult<Custom> {
+    let known = session_cookie::person(&app, call.header("cookie")).await?;
     let question = Question::from(call.params);
     Ok(Custom(match question.read(&app).await? {
-        Ok(consent) => question.form(&app, &consent, StatusCode::OK, ""),
+        Ok(consent) => question.form(&app, &consent, (StatusCode::OK, ""), known.as_ref()),
         Err(refused) => refused,
     }))
 }
 
 async fn answer(app: App, call: Call<Anyone, AnswerAuthorization>) -> ApiResult<Custom> {
+    let session = session_cookie::person(&app, call.header("cookie")).await?;
     let (address, given) = (call.address(), call.params);
     let (decision, username, password) = (given.decision, given.username, given.password);
     let question = Question::from(AskForAuthorization {
@@ -260,6 +291,7 @@ async fn answer(app: App, call: Call<Anyone, AnswerAuthorization>) -> ApiResult<
         state: given.state,
         code_challenge: given.code_challenge,
         code_challenge_method: given.code_challenge_method,
+        nonce: given.nonce,
     });
     let consent = match question.read(&app).await? {
         Ok(consent) => consent,
@@ -270,29 +302,50 @@ async fn answer(app: App, call: Call<Anyone, AnswerAuthorization>) -> ApiResult<
         Some("allow") => {}
         _ => return Ok(Custom(question.refused(Refusal::Request))),
     }
-    let (login, clear) = (username.unwrap_or_default(), password.unwrap_or_default());
-    let (status, wrong) = match agree(&app, &consent, (login, clear), address).await {
+    // Who gives a name signs in anew, perhaps as somebody else.
+    let known = session.filter(|_| username.is_none());
+    let proof = match known.clone() {
+        Some(user) => Proof::Session(Box::new(user)),
+        None => Proof::Password(username.unwrap_or_default(), password.unwrap_or_default()),
+    };
+    let (status, wrong) = match agree(&app, &consent, proof, address).await {
         Ok(Some(Ok(code))) => return Ok(Custom(question.back(&[("code", code.reveal())]))),
         Ok(Some(Err(refusal))) => return Ok(Custom(question.refused(refusal))),
         Ok(None) => (StatusCode::UNPROCESSABLE_ENTITY, WRONG),
         Err(ApiError::Kernel(Error { kind: Kind::TooMany { retry_after }, .. })) => {
-            let mut page = question.form(&app, &consent, StatusCode::TOO_MANY_REQUESTS, OFTEN);
+            let told = (StatusCode::TOO_MANY_REQUESTS, OFTEN);
+            let mut page = question.form(&app, &consent, told, known.as_ref());
             page.headers_mut().insert(header::RETRY_AFTER, retry_after.into());
             return Ok(Custom(page));
         }
         Err(failure) => return Err(failure),
     };
-    Ok(Custom(question.form(&app, &consent, status, wrong)))
+    Ok(Custom(question.form(&app, &consent, (status, wrong), known.as_ref())))
+}
+
+/// By what somebody proves who they are.
+enum Proof {
+    /// A user name or an address, and the password.
+    Password(String, String),
+    /// The browser in which they signed in before.
+    Session(Box<User>),
 }
 
 /// A code, for somebody who proved who they are; `None` where they did not, or a password is not enough for them.
 async fn agree(
     app: &App,
     consent: &Consent,
-    (login, clear): (String, String),
+    proof: Proof,
     address: Option<IpAddr>,
 ) -> ApiResult<Option<Result<Secret, Refusal>>> {
-    let Some(user) = proven(app, &login, clear, address).await? else { return Ok(None) };
+    let is_anew = matches!(proof, Proof::Password(..));
+    let user = match proof {
+        Proof::Session(user) => *user,
+        Proof::Password(login, clear) => {
+            let Some(user) = proven(app, &login, clear, address).await? else { return Ok(None) };
+            user
+        }
+    };
     let consent = consent.clone();
     let agreed = app.db.write(move |tx| {
         if !tokens::may_sign_in(tx, &user)? {
@@ -301,7 +354,9 @@ async fn agree(
             }
             return Ok(None);
         }
-        user::actions::record_sign_in(tx, &user, address)?;
+        if is_anew {
+            user::actions::record_sign_in(tx, &user, address)?;
+        }
         authorization::agree(tx, &consent, &user).map(Some)
     });
     Ok(agreed.await?)

@@ -1,6 +1,6 @@
 //! Projects: making, reading, changing, archiving, moving and removing one.
 
-use admin::import::ImportStore as _;
+use admin::{archive::ArchiveImportStore as _, import::ImportStore as _};
 use forge::project::{
     create::{self, NewProject},
     remove::remove,
@@ -19,6 +19,7 @@ use org::{
         Detail, Project,
         actions::{self, Creation},
         record,
+        removal::{self, Removal},
     },
 };
 use repo::{
@@ -48,6 +49,7 @@ routes! { "Projects" at "/projects";
     GET    "/{id}"           => show        : ReadProject,
     PUT    "/{id}"           => update      : AdminProject,
     DELETE "/{id}"           => delete      : OwnProject,
+    POST   "/{id}/restore"   => restore     : OwnProject,
     POST   "/{id}/archive"   => archive     : OwnProject,
     POST   "/{id}/unarchive" => unarchive   : OwnProject,
     PUT    "/{id}/transfer"  => transfer    : OwnProject,
@@ -58,6 +60,15 @@ params! {
         statistics: Option<bool>,
         license: Option<bool>,
         with_custom_attributes: Option<bool>,
+    }
+}
+
+params! {
+    struct DeleteProject {
+        /// Whether a project that is marked for deletion goes at once. Default: `false`.
+        permanently_remove: bool = false,
+        /// Its full path once more, for that.
+        full_path: Option<String>,
     }
 }
 
@@ -91,10 +102,15 @@ pub(super) async fn add_imports(app: &App, mut records: Vec<&mut ProjectForm>) -
     if ids.is_empty() {
         return Ok(());
     }
-    let imports = app.db.peek(move |tx| tx.imports_of(&ids)).await?;
+    let read = app.db.peek(move |tx| Ok((tx.imports_of(&ids)?, tx.archive_imports_of(&ids)?)));
+    let (imports, archives) = read.await?;
     for record in &mut records {
         if let Some(import) = imports.get(&record.id()) {
             record.set_import(import);
+        }
+        let id = record.id();
+        if let Some(archive) = archives.iter().find(|one| one.project_id == Some(id)) {
+            record.set_archive_import(archive);
         }
     }
     Ok(())
@@ -182,9 +198,20 @@ async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<
     Ok(Json(presented(&app, &call, project).await?))
 }
 
-async fn delete(app: App, call: Call<OwnProject>) -> ApiResult<Accepted> {
-    remove(&app, &call.grant, call.unmodified_since()).await?;
+async fn delete(app: App, call: Call<OwnProject, DeleteProject>) -> ApiResult<Accepted> {
+    let how = Removal {
+        permanently: call.params.permanently_remove,
+        full_path: call.params.full_path.clone(),
+        unless_newer: call.unmodified_since(),
+    };
+    remove(&app, &call.grant, how).await?;
     Ok(Accepted)
+}
+
+async fn restore(app: App, call: Call<OwnProject>) -> ApiResult<Created<ProjectForm>> {
+    let grant = call.grant.clone();
+    let project = app.db.write(move |tx| removal::restore(tx, &grant)).await?;
+    Ok(Created(presented(&app, &call, project).await?))
 }
 
 async fn archive(app: App, call: Call<OwnProject>) -> ApiResult<Created<ProjectForm>> {

@@ -99,7 +99,7 @@ async fn listed(
     ))
 }
 
-async fn shown(app: &App, place: MemberSource, id: TokenId) -> ApiResult<Json<Token>> {
+async fn token_entity(app: &App, place: MemberSource, id: TokenId) -> ApiResult<Json<Token>> {
     let found = app.db.read(move |tx| Ok((resource::find(tx, &place, id)?, tx.now)));
     let (found, now) = found.await?;
     let (token, level) = found.ok_or_else(|| absent(&place, id))?;
@@ -158,7 +158,7 @@ async fn show_of_project(
     app: App,
     call: Call<ReadProjectTokens, OneToken>,
 ) -> ApiResult<Json<Token>> {
-    shown(&app, MemberSource::project(&call.grant), call.params.token_id).await
+    token_entity(&app, MemberSource::project(&call.grant), call.params.token_id).await
 }
 
 async fn revoke_of_project(app: App, call: OfProject<OneToken>) -> ApiResult<NoContent> {
@@ -185,7 +185,7 @@ async fn make_for_group(app: App, call: OfGroup<MakeToken>) -> ApiResult<Created
 }
 
 async fn show_of_group(app: App, call: Call<ReadGroupTokens, OneToken>) -> ApiResult<Json<Token>> {
-    shown(&app, MemberSource::group(&call.grant), call.params.token_id).await
+    token_entity(&app, MemberSource::group(&call.grant), call.params.token_id).await
 }
 
 async fn revoke_of_group(app: App, call: OfGroup<OneToken>) -> ApiResult<NoContent> {

@@ -13,7 +13,6 @@ use org::topic::{
     actions::{self, TopicChange},
 };
 
-use super::uploads::sent;
 use crate::{
     app::App,
     entities::org::topic::TopicEntity,
@@ -21,6 +20,7 @@ use crate::{
     extract::{Call, Change, NonEmpty},
     params,
     present::{Created, Custom, Json, NoContent, PagedList},
+    rest::shared::uploaded_files::file_response,
     routes,
 };
 
@@ -61,7 +61,7 @@ params! {
     }
 }
 
-async fn shown(app: &App, topic: Topic) -> Result<TopicEntity> {
+async fn topic_entity(app: &App, topic: Topic) -> Result<TopicEntity> {
     let id = topic.id;
     let counts = app.db.peek(move |tx| tx.projects_by_topic(&[id])).await?;
     Ok(TopicEntity::new(&app.urls, counts.get(&id).copied().unwrap_or_default(), topic))
@@ -70,7 +70,7 @@ async fn shown(app: &App, topic: Topic) -> Result<TopicEntity> {
 async fn show(app: App, call: Call<Anyone, OneTopic>) -> ApiResult<Json<TopicEntity>> {
     let id = call.params.topic_id;
     let topic = app.db.peek(move |tx| actions::find(tx, id)).await?;
-    Ok(Json(shown(&app, topic).await?))
+    Ok(Json(topic_entity(&app, topic).await?))
 }
 
 params! {
@@ -84,7 +84,7 @@ params! {
     }
 }
 
-fn named(change: &Option<Option<StagedAvatar>>) -> Option<Option<String>> {
+fn avatar_name(change: &Option<Option<StagedAvatar>>) -> Option<Option<String>> {
     change.as_ref().map(|file| file.as_ref().map(|file| file.name.clone()))
 }
 
@@ -98,14 +98,14 @@ async fn create(
         name: Some(given.name.0),
         title: Some(given.title.0),
         description: given.description,
-        avatar: named(&picture),
+        avatar: avatar_name(&picture),
     };
     let made = app.db.write(move |tx| {
         let made = actions::create(tx, &grant, change.clone())?;
         finish_change(tx, picture.clone(), Owner::Topic(made.id))?;
         Ok(made)
     });
-    Ok(Created(shown(&app, made.await?).await?))
+    Ok(Created(topic_entity(&app, made.await?).await?))
 }
 
 params! {
@@ -128,7 +128,7 @@ async fn update(app: App, call: Call<Administrate, UpdateTopic>) -> ApiResult<Js
         name: given.name,
         title: given.title,
         description: given.description,
-        avatar: named(&picture),
+        avatar: avatar_name(&picture),
     };
     let kept = app.db.write(move |tx| {
         let kept = actions::update(tx, &grant, id, change.clone())?;
@@ -139,7 +139,7 @@ async fn update(app: App, call: Call<Administrate, UpdateTopic>) -> ApiResult<Js
     if has_new_picture {
         tidy(&app, Owner::Topic(id), kept.avatar.clone()).await?;
     }
-    Ok(Json(shown(&app, kept).await?))
+    Ok(Json(topic_entity(&app, kept).await?))
 }
 
 async fn remove(app: App, call: Call<Administrate, OneTopic>) -> ApiResult<NoContent> {
@@ -160,5 +160,5 @@ async fn picture(app: App, call: Call<Anyone, OnePicture>) -> ApiResult<Custom> 
     let OnePicture { topic_id, filename } = call.params;
     let topic = app.db.peek(move |tx| actions::find(tx, topic_id)).await?;
     let name = topic.avatar.filter(|name| *name == filename).ok_or(Error::missing())?;
-    sent(&app.avatars, &find_picture(Owner::Topic(topic_id), &name)?, &name).await
+    file_response(&app.avatars, &find_picture(Owner::Topic(topic_id), &name)?, &name).await
 }

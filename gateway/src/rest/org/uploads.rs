@@ -1,10 +1,6 @@
 //! Files that people add to projects, and how they come back.
 
-use actix_web::{HttpResponse, http::header};
-use forge::{
-    Objects,
-    files::{Upload, attachments},
-};
+use forge::files::{Upload, attachments};
 use kernel::{Error, access::Anyone};
 use org::{
     access::{IdOrPath, locate_project},
@@ -19,6 +15,7 @@ use crate::{
     extract::Call,
     params,
     present::{Created, Custom},
+    rest::shared::uploaded_files::file_response,
     routes,
 };
 
@@ -58,7 +55,7 @@ async fn show(app: App, call: Call<ReadProject, OneUpload>) -> ApiResult<Custom>
     if owner != call.grant.project() {
         return Err(Error::missing().into());
     }
-    sent(&app.uploads, &file, &call.params.filename).await
+    file_response(&app.uploads, &file, &call.params.filename).await
 }
 
 /// By its secret alone, unless the project wants to know who asks.
@@ -77,23 +74,5 @@ async fn show_alone(app: App, call: Call<Anyone, OneUpload>) -> ApiResult<Custom
             gone if gone.is_gone() => Error::missing(),
             failure => failure,
         })?;
-    sent(&app.uploads, &file, &call.params.filename).await
-}
-
-/// Pictures may be shown, everything else is only to be saved: it comes from people, not from us.
-pub(crate) async fn sent(objects: &Objects, location: &str, name: &str) -> ApiResult<Custom> {
-    let (length, pieces) = objects.read(location).await?;
-    let kind = attachments::shown_as(name);
-    let way = if kind.is_some() { "inline" } else { "attachment" };
-    let encoded = percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC);
-    let ascii: String = name.chars().map(|c| if c.is_ascii() { c } else { '_' }).collect();
-    let disposition = format!("{way}; filename=\"{ascii}\"; filename*=UTF-8''{encoded}");
-    Ok(Custom(
-        HttpResponse::Ok()
-            .content_type(kind.unwrap_or("application/octet-stream"))
-            .insert_header((header::CONTENT_DISPOSITION, disposition))
-            .insert_header(("Content-Security-Policy", "sandbox; default-src 'none'"))
-            .no_chunking(length)
-            .streaming(pieces),
-    ))
+    file_response(&app.uploads, &file, &call.params.filename).await
 }

@@ -19,7 +19,7 @@ use crate::{
     extract::{Call, params::OnlyPage},
     params,
     present::{Created, Json, NoContent, PagedList},
-    rest::review::note_params::{
+    rest::shared::discussion_params::{
         ChangeThreadNote, CreateDiscussion, OneDiscussion, PositionParams,
     },
     routes,

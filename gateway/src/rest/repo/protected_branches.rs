@@ -10,9 +10,7 @@ use repo::{
     },
 };
 
-use super::protection_params::{
-    AllowedToPush, AllowedToUnprotect, ChangedPush, ChangedUnprotect, PushLevel, UnprotectLevel,
-};
+use super::protection_params::{AllowedToPush, AllowedToUnprotect, ChangedPush, ChangedUnprotect};
 use crate::{
     app::App,
     entities::repo::protection::ProtectedBranchEntity,
@@ -20,6 +18,7 @@ use crate::{
     extract::{Call, NonBlank},
     params,
     present::{Created, Json, NoContent, PagedList},
+    rest::shared::access_levels::{PushLevel, UnprotectLevel},
     routes,
 };
 
@@ -93,12 +92,15 @@ impl ProtectBranch {
             name: self.name,
             allow_force_push: self.allow_force_push,
             code_owner_approval_required: self.code_owner_approval_required,
-            push: asked(self.push_access_level.map(|level| level.0), push.iter().map(|one| one.0)),
-            merge: asked(
+            push: protect_request(
+                self.push_access_level.map(|level| level.0),
+                push.iter().map(|one| one.0),
+            ),
+            merge: protect_request(
                 self.merge_access_level.map(|level| level.0),
                 merge.iter().map(|one| one.0),
             ),
-            unprotect: asked(
+            unprotect: protect_request(
                 self.unprotect_access_level.map(|level| level.0),
                 unprotect.iter().map(|one| one.0),
             ),
@@ -106,7 +108,7 @@ impl ProtectBranch {
     }
 }
 
-pub(super) fn asked(
+pub(super) fn protect_request(
     level: Option<AccessLevel>,
     holders: impl Iterator<Item = Holder>,
 ) -> ProtectRequest {

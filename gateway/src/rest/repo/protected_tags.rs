@@ -7,10 +7,7 @@ use repo::{
     protection::{TagRuleStore, actions},
 };
 
-use super::{
-    protected_branches::asked,
-    protection_params::{AllowedToCreate, CreateLevel},
-};
+use super::{protected_branches::protect_request, protection_params::AllowedToCreate};
 use crate::{
     app::App,
     entities::repo::protection::ProtectedTagEntity,
@@ -18,6 +15,7 @@ use crate::{
     extract::{Call, params::OnlyPage},
     params,
     present::{Created, Json, NoContent, PagedList},
+    rest::shared::access_levels::CreateLevel,
     routes,
 };
 
@@ -74,8 +72,10 @@ async fn protect(
 ) -> ApiResult<Created<ProtectedTagEntity>> {
     let (grant, params) = (call.grant, call.params);
     let allowed = params.allowed_to_create.unwrap_or_default();
-    let asked =
-        asked(params.create_access_level.map(|level| level.0), allowed.iter().map(|one| one.0));
+    let asked = protect_request(
+        params.create_access_level.map(|level| level.0),
+        allowed.iter().map(|one| one.0),
+    );
     let made = app.db.write(move |tx| {
         let rule = actions::protect_tag(tx, &grant, &Members, &params.name, &asked)?;
         ProtectedTagEntity::one(tx, rule)

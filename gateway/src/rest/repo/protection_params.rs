@@ -1,47 +1,16 @@
 //! Parameters that say whom a protection lets in: levels, and hashes of a role, a person or a group.
 
-use kernel::{
-    AccessLevel::{self, Admin, Developer, Maintainer, NoAccess},
-    ids::{AccessRecordId, NamespaceId, UserId},
-};
+use kernel::ids::{AccessRecordId, NamespaceId, UserId};
 use repo::protection::{Holder, actions::AccessChange};
 use serde_json::{Value, json};
 
-use crate::extract::{
-    Param, ParamErrors, Raw, RawMap,
-    params::{INVALID, MISSING, NOT_LISTED, field},
+use crate::{
+    extract::{
+        Param, ParamErrors, Raw, RawMap,
+        params::{INVALID, MISSING, field},
+    },
+    rest::shared::access_levels::Level,
 };
-
-/// A level that a protection may name; "nobody" and "administrators" not everywhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Level<const NOBODY: bool, const ADMINS: bool>(pub AccessLevel);
-
-/// For pushing and merging.
-pub type PushLevel = Level<true, true>;
-pub type UnprotectLevel = Level<false, true>;
-/// For making tags.
-pub type CreateLevel = Level<true, false>;
-
-impl<const NOBODY: bool, const ADMINS: bool> Level<NOBODY, ADMINS> {
-    fn listed() -> Vec<AccessLevel> {
-        let all = [(NoAccess, NOBODY), (Developer, true), (Maintainer, true), (Admin, ADMINS)];
-        all.into_iter().filter(|(_, listed)| *listed).map(|(level, _)| level).collect()
-    }
-}
-
-impl<const NOBODY: bool, const ADMINS: bool> Param for Level<NOBODY, ADMINS> {
-    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
-        match AccessLevel::read(raw)? {
-            None => Ok(None),
-            Some(level) if Self::listed().contains(&level) => Ok(Some(Self(level))),
-            Some(_) => Err(ParamErrors::one(NOT_LISTED)),
-        }
-    }
-
-    fn schema() -> Value {
-        json!({ "type": "integer", "enum": Self::listed() })
-    }
-}
 
 /// A hash with exactly one of `user_id`, `group_id` and `access_level`.
 #[derive(Clone, Copy, Debug)]

@@ -17,9 +17,7 @@ use review::{
 
 use super::{
     item_params::{NamesItem, OnItems, OneMergeRequest},
-    note_params::{
-        ChangeThreadNote, CreateDiscussion, OnDiff, OneDiscussion, OneNote, ResolveDiscussion,
-    },
+    note_params::{OnDiff, OneNote, ResolveDiscussion},
     notes::said,
 };
 use crate::{
@@ -28,6 +26,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Caller, params::OnlyPage},
     present::{AcceptedWith, Created, Either, Json, NoContent, PagedList},
+    rest::shared::discussion_params::{ChangeThreadNote, CreateDiscussion, OneDiscussion},
     routes,
 };
 

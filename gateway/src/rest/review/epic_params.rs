@@ -118,6 +118,8 @@ impl ListEpics {
             updated_before: self.updated_before,
             not_author,
             not_labels,
+            board: None,
+            with_issues: None,
         })
     }
 }

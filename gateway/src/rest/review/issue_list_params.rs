@@ -5,6 +5,7 @@ use kernel::{
     Error, Result,
     ids::{IssueId, UserId},
 };
+use org::settings::store::SettingsStore as _;
 use review::{
     issue::{
         IssueState, IssueType,
@@ -143,6 +144,10 @@ pub fn filter(
         state,
         issue_type: issues.issue_type,
         confidential: issues.confidential,
+        first_day_of_week: match &issues.due_date {
+            Some(DueChoice(Due::Week)) => tx.settings()?.first_day_of_week(),
+            _ => 0,
+        },
         due: issues.due_date.map(|due| due.0),
         closed_by: issues.closed_by_id,
         weight: issues.weight.map(|weight| weight.0),

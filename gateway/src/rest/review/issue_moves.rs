@@ -56,7 +56,11 @@ params! {
 }
 
 /// An issue that the caller may read.
-fn named(tx: &mut db::Tx<'_>, grant: &kernel::Grant<CreateIssues>, iid: i64) -> Result<Issue> {
+fn issue_of_iid(
+    tx: &mut db::Tx<'_>,
+    grant: &kernel::Grant<CreateIssues>,
+    iid: i64,
+) -> Result<Issue> {
     match tx.find_issue(grant.project(), iid)? {
         Some(issue) if is_readable_by(tx, grant.who(), &issue.item())? => Ok(issue),
         _ => Err(Error::not_found("Issue")),
@@ -70,7 +74,7 @@ async fn relocated(
     let (grant, (one, to)) = (call.grant, call.params);
     let (directory, urls) = (Directory::new(&app.urls), app.urls.clone());
     let made = app.db.write(move |tx| {
-        let issue = named(tx, &grant, one.issue_iid)?;
+        let issue = issue_of_iid(tx, &grant, one.issue_iid)?;
         let new = relocate(tx, &directory, grant.who(), &issue, to.to_project_id)?;
         IssueEntity::one(tx, &urls, new, grant.actor())
     });
@@ -85,7 +89,7 @@ async fn cloned(
     let (directory, urls) = (Directory::new(&app.urls), app.urls.clone());
     let notes = if asked.with_notes { Notes::Copy } else { Notes::Leave };
     let made = app.db.write(move |tx| {
-        let issue = named(tx, &grant, one.issue_iid)?;
+        let issue = issue_of_iid(tx, &grant, one.issue_iid)?;
         let new = copy(tx, &directory, grant.who(), &issue, asked.to_project_id, notes)?;
         IssueEntity::one(tx, &urls, new, grant.actor())
     });

@@ -38,7 +38,11 @@ routes! { "Contents of merge requests" at "/projects/{id}/merge_requests/{merge_
 /// The most commits and files that a version's own record shows.
 const MOST_SHOWN: i64 = 10_000;
 
-async fn found(app: &App, grant: &Grant<ReadMergeRequests>, iid: i64) -> Result<MergeRequest> {
+async fn merge_request_of_iid(
+    app: &App,
+    grant: &Grant<ReadMergeRequests>,
+    iid: i64,
+) -> Result<MergeRequest> {
     let grant = grant.clone();
     app.db.peek(move |tx| actions::find(tx, &grant, iid)).await
 }
@@ -47,7 +51,7 @@ async fn commits(
     app: App,
     call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
 ) -> ApiResult<PagedList<CommitEntity>> {
-    let row = found(&app, &call.grant, call.params.0.merge_request_iid).await?;
+    let row = merge_request_of_iid(&app, &call.grant, call.params.0.merge_request_iid).await?;
     let url = app.urls.at(&call.grant.facts().full_path);
     let page = contents::commits(&app, &row, CommitSpan::of(&row), call.page).await?;
     Ok(PagedList(page.map(|commit| CommitEntity::new(&commit, &url))))
@@ -99,7 +103,7 @@ async fn diffs(
     call: Call<ReadMergeRequests, ListDiffs>,
 ) -> ApiResult<PagedList<DiffEntity>> {
     let (page, params) = (call.page, call.params);
-    let row = found(&app, &call.grant, params.merge_request_iid).await?;
+    let row = merge_request_of_iid(&app, &call.grant, params.merge_request_iid).await?;
     let files = contents::files(&app, &row, CommitSpan::of(&row)).await?;
     let all: Vec<usize> = (0..files.len()).collect();
     let shown = shown_file(params.unidiff);
@@ -107,7 +111,7 @@ async fn diffs(
 }
 
 async fn raw(app: App, call: Call<ReadMergeRequests, OneMergeRequest>) -> ApiResult<Custom> {
-    let row = found(&app, &call.grant, call.params.merge_request_iid).await?;
+    let row = merge_request_of_iid(&app, &call.grant, call.params.merge_request_iid).await?;
     let mut response = HttpResponse::Ok();
     response.content_type("text/plain; charset=utf-8");
     if call.is_method("HEAD") {

@@ -156,7 +156,7 @@ pub fn filter(
         ..MergeRequestFilter::default()
     };
     if let Some(TextChoice(choice)) = requests.reviewer_username {
-        filter.reviewers.push(named(tx, choice)?);
+        filter.reviewers.push(known_user_ids(tx, choice)?);
     }
     if let Some(TextsChoice(choice)) = requests.approved_by_usernames {
         filter.approved_by = Some(all_named(tx, choice)?);
@@ -203,7 +203,7 @@ fn named_branch(name: Option<String>) -> Vec<String> {
     name.into_iter().filter(|name| !name.is_empty()).collect()
 }
 
-fn named(tx: &mut Tx<'_>, choice: Choice<String>) -> Result<Choice<Vec<UserId>>> {
+fn known_user_ids(tx: &mut Tx<'_>, choice: Choice<String>) -> Result<Choice<Vec<UserId>>> {
     Ok(match choice {
         Choice::Nothing => Choice::Nothing,
         Choice::Anything => Choice::Anything,
@@ -226,7 +226,7 @@ fn all_named(tx: &mut Tx<'_>, choice: Choice<Vec<String>>) -> Result<Choice<Vec<
 impl NotMergeRequests {
     fn filter(self, tx: &mut Tx<'_>) -> Result<NotFilter> {
         let reviewers = match self.reviewer_username {
-            Some(TextChoice(choice)) => Some(named(tx, choice)?),
+            Some(TextChoice(choice)) => Some(known_user_ids(tx, choice)?),
             None => None,
         };
         Ok(NotFilter {

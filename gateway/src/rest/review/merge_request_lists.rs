@@ -1,6 +1,7 @@
 //! Lists of merge requests: of a project, of a group, and of all.
 
 use db::Tx;
+use deployments::{deployment::actions, policy::ReadDeployments};
 use forge::{merge_request::merge::recheck, ports::review::OrgHierarchy};
 use kernel::{
     Ability, Actor, Grant, Result,
@@ -39,6 +40,7 @@ use crate::{
     },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
+    params,
     present::{Either, PagedList},
     routes,
 };
@@ -49,10 +51,16 @@ routes! { "Merge request lists" at "";
     GET "/projects/{id}/merge_requests" => of_project : ListMergeRequests also JobToken,
     GET "/projects/{id}/milestones/{milestone_id}/merge_requests" => of_milestone : ReadMilestones,
     GET "/groups/{id}/milestones/{milestone_id}/merge_requests"   => of_milestone : ReadGroupMilestones,
+    GET "/projects/{id}/deployments/{deployment_id}/merge_requests" => of_deployment : ReadDeployments,
 }
 
-pub(crate) type ListAnswer =
-    Either<PagedList<MergeRequestEntity>, PagedList<SimpleMergeRequestEntity>>;
+params! {
+    struct OneDeployment {
+        deployment_id: DeploymentId,
+    }
+}
+
+type ListAnswer = Either<PagedList<MergeRequestEntity>, PagedList<SimpleMergeRequestEntity>>;
 
 async fn everywhere(
     app: App,
@@ -60,7 +68,7 @@ async fn everywhere(
 ) -> ApiResult<ListAnswer> {
     let (wanted, show) = call.params;
     let place = ListContext { within: ListHome::Everywhere, archived: true, may_recheck: true };
-    shown(app, call.grant.actor(), place, wanted, show, call.page).await
+    merge_request_page(app, call.grant.actor(), place, wanted, show, call.page).await
 }
 
 async fn of_group(
@@ -71,7 +79,7 @@ async fn of_group(
     let path = call.grant.group_facts().full_path.clone();
     let archived = !archived.non_archived;
     let place = ListContext { within: ListHome::Group(path), archived, may_recheck: true };
-    shown(app, call.grant.actor(), place, wanted, show, call.page).await
+    merge_request_page(app, call.grant.actor(), place, wanted, show, call.page).await
 }
 
 async fn of_project(
@@ -82,20 +90,20 @@ async fn of_project(
     let may_recheck = call.grant.also::<ManageMergeRequests>().is_ok();
     let within = ListHome::Project(call.grant.project());
     let place = ListContext { within, archived: true, may_recheck };
-    shown(app, call.grant.actor(), place, wanted, show, call.page).await
+    merge_request_page(app, call.grant.actor(), place, wanted, show, call.page).await
 }
 
-/// Those that a deployment brought to its environment.
-pub(crate) async fn of_deployment(
+/// Merge requests that came to the environment with a deployment.
+async fn of_deployment(
     app: App,
-    grant: &Grant<ListMergeRequests>,
-    deployment: DeploymentId,
-    (wanted, show): (WantedMergeRequests, ShowMergeRequests),
-    page: PageRequest,
+    call: Call<ReadDeployments, (OneDeployment, (WantedMergeRequests, ShowMergeRequests))>,
 ) -> ApiResult<ListAnswer> {
-    let within = ListHome::Deployment(grant.project(), deployment);
+    let (grant, (one, (wanted, show)), page) = (call.grant, call.params, call.page);
+    let reader = grant.also::<ListMergeRequests>()?;
+    let found = app.db.read(move |tx| actions::read(tx, &grant, one.deployment_id)).await?;
+    let within = ListHome::Deployment(reader.project(), found.id);
     let place = ListContext { within, archived: true, may_recheck: false };
-    shown(app, grant.actor(), place, wanted, show, page).await
+    merge_request_page(app, reader.actor(), place, wanted, show, page).await
 }
 
 /// Where a list looks, and whether git may be asked for it.
@@ -140,7 +148,7 @@ impl ListHome {
     }
 }
 
-async fn shown(
+async fn merge_request_page(
     app: App,
     actor: Actor,
     place: ListContext,

@@ -25,7 +25,6 @@ use crate::{
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::{Json, PagedList},
-    rest::ci::pipelines::whole,
     routes,
 };
 
@@ -116,7 +115,7 @@ async fn run(
     let urls = app.urls.clone();
     let shown = app.db.read(move |tx| {
         let there = grant_in_project::<ReadPipelines>(tx, &who, made.project_id)?;
-        whole(tx, &urls, there.facts(), &made)
+        FullPipelineEntity::load(tx, &urls, there.facts(), &made)
     });
     Ok(Json(shown.await?))
 }

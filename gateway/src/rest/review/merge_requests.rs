@@ -57,7 +57,7 @@ async fn show(
     call: Call<ReadMergeRequests, ReadMergeRequest>,
 ) -> ApiResult<Json<MergeRequestDetail>> {
     let (grant, params, urls) = (call.grant, call.params, app.urls.clone());
-    let (row, beside) = found(&app, &grant, params.merge_request_iid).await?;
+    let (row, beside) = find_with_details(&app, &grant, params.merge_request_iid).await?;
     let row = checked(&app, row).await?;
     let diverged = match params.include_diverged_commits_count {
         true => Some(records::diverged_commits(&app, &row).await?),
@@ -88,7 +88,7 @@ async fn update(
     Ok(Json(shown.await?))
 }
 
-async fn found<A: Ability<Scope = Project> + Clone + Send>(
+async fn find_with_details<A: Ability<Scope = Project> + Clone + Send>(
     app: &App,
     grant: &Grant<A>,
     iid: i64,

@@ -6,7 +6,10 @@ pub mod approval_params;
 pub mod approval_rules;
 pub mod approvals;
 pub mod award_emoji;
+pub mod board_params;
+pub mod boards;
 pub mod discussions;
+pub mod epic_boards;
 pub mod epic_children;
 pub mod epic_issues;
 pub mod epic_notes;
@@ -49,7 +52,9 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     approvals::ROUTES,
     award_emoji::ROUTES,
     award_emoji::of_epics::ROUTES,
+    boards::ROUTES,
     discussions::ROUTES,
+    epic_boards::ROUTES,
     epic_children::ROUTES,
     epic_issues::ROUTES,
     epic_notes::ROUTES,

@@ -25,7 +25,7 @@ use crate::{
     openapi::{AnswerDoc, Operation},
     params,
     present::Custom,
-    rest::ci::job_artifacts::sent_archive,
+    rest::shared::archives::archive_response,
     route::{MatchedRoute, RouteRow},
     routes,
 };
@@ -82,7 +82,7 @@ async fn serve_upload(
     }
 }
 
-fn told(shown: &ShownJob, status: StatusCode, text: &str) -> HttpResponse {
+fn rejection(shown: &ShownJob, status: StatusCode, text: &str) -> HttpResponse {
     with_status(status, shown.job.status).json(json!({ "message": text }))
 }
 
@@ -119,7 +119,7 @@ async fn upload(
     }
     let brought = match brought(&raw_pairs(req.query_string().as_bytes())) {
         Ok(brought) => brought,
-        Err(text) => return Ok(told(&shown, StatusCode::BAD_REQUEST, text)),
+        Err(text) => return Ok(rejection(&shown, StatusCode::BAD_REQUEST, text)),
     };
     let payload = SlowClientGuard::new(payload, app.limits.patience);
     let mut parts = Multipart::new(req.headers(), payload);
@@ -134,7 +134,7 @@ async fn upload(
             rest = rest.checked_sub(chunk.len()).ok_or(Error::too_large("a form"))?;
         }
     }
-    Ok(told(&shown, StatusCode::BAD_REQUEST, "file is missing"))
+    Ok(rejection(&shown, StatusCode::BAD_REQUEST, "file is missing"))
 }
 
 /// The last part of a name, without what could lead elsewhere or end a header.
@@ -169,7 +169,7 @@ async fn keep(
         }
         if arriving.incoming.size() > largest {
             arriving.incoming.abort().await;
-            return Ok(told(shown, StatusCode::PAYLOAD_TOO_LARGE, TOO_LARGE));
+            return Ok(rejection(shown, StatusCode::PAYLOAD_TOO_LARGE, TOO_LARGE));
         }
     }
     let brought = ArtifactUpload { filename, ..brought };
@@ -177,8 +177,8 @@ async fn keep(
         Outcome::Kept => with_status(StatusCode::CREATED, shown.job.status)
             .content_type("application/json")
             .body("201"),
-        Outcome::Taken => told(shown, StatusCode::BAD_REQUEST, TAKEN),
-        Outcome::Refused(sentence) => told(shown, StatusCode::BAD_REQUEST, &sentence),
+        Outcome::Taken => rejection(shown, StatusCode::BAD_REQUEST, TAKEN),
+        Outcome::Refused(sentence) => rejection(shown, StatusCode::BAD_REQUEST, &sentence),
     })
 }
 
@@ -204,7 +204,7 @@ async fn download(app: App, call: Call<Anyone, FetchArtifacts>) -> ApiResult<Con
         let own = own.filter(|own| own.id == id || own.status == Status::Running);
         archive_for_job(tx, &own.ok_or(Error::forbidden())?, id)
     });
-    sent_archive(&app, &found.await?, &conditions).await
+    archive_response(&app, &found.await?, &conditions).await
 }
 
 /// There is no front proxy that would ask.

@@ -7,7 +7,7 @@ use forge::runner::dispatch::{JobAnswer, JobRequest, request_job};
 use kernel::access::Anyone;
 use runners::{mailbox::Process, runner::RunnerToken};
 
-use super::registration::{RunnerInfo, told};
+use super::registration::{RunnerInfo, contact_of};
 use crate::{
     app::App, entities::runners::job_payload::JobPayload, error::ApiResult, extract::Call, params,
     present::Custom, routes, vendor::LAST_UPDATE,
@@ -37,7 +37,7 @@ params! {
 async fn request(app: App, mut call: Call<Anyone, RequestJob>) -> ApiResult<Custom> {
     let (mut info, system_id) = (call.params.info.take(), call.params.system_id.take());
     let features = info.as_mut().and_then(|info| info.features.take()).map(|all| all.0);
-    let contact = told(&call, info, system_id);
+    let contact = contact_of(&call, info, system_id);
     let header = call.header("RUNNER-TOKEN").map(str::to_owned);
     let token = RunnerToken::given(call.params.token.or(header).unwrap_or_default());
     // Runners that name no program share an address with those of the same one.

@@ -60,7 +60,7 @@ impl Param for Features {
 }
 
 /// What a runner that calls tells of itself, with where it calls from.
-pub(super) fn told<P: Params>(
+pub(super) fn contact_of<P: Params>(
     call: &Call<Anyone, P>,
     info: Option<RunnerInfo>,
     system_id: Option<String>,
@@ -98,7 +98,7 @@ async fn create(
     mut call: Call<Anyone, RegisterRunner>,
 ) -> ApiResult<Created<RegisteredRunnerEntity>> {
     let info = call.params.info.take();
-    let contact = told(&call, info, None);
+    let contact = contact_of(&call, info, None);
     let params = call.params;
     let given = RunnerFields {
         description: params.description,
@@ -146,7 +146,7 @@ async fn verify(
     mut call: Call<Anyone, ShowRunnerToken>,
 ) -> ApiResult<Json<RegisteredRunnerEntity>> {
     let (info, system_id) = (call.params.info.take(), call.params.system_id.take());
-    let contact = told(&call, info, system_id);
+    let contact = contact_of(&call, info, system_id);
     let token = RunnerToken::given(call.params.token);
     let runner = contact::authenticate(&app, &token, contact).await?;
     Ok(Json(RegisteredRunnerEntity::new(&runner, &token)))

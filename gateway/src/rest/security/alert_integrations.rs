@@ -47,7 +47,11 @@ fn mappings(given: Vec<Mapping>) -> Mappings {
     given.into_iter().map(|one| (one.field_name, one.path)).collect()
 }
 
-fn shown(app: &App, path: &str, row: &AlertIntegration) -> ApiResult<AlertIntegrationEntity> {
+fn integration_entity(
+    app: &App,
+    path: &str,
+    row: &AlertIntegration,
+) -> ApiResult<AlertIntegrationEntity> {
     Ok(AlertIntegrationEntity::new(&app.urls, &app.vault, path, row)?)
 }
 
@@ -63,7 +67,11 @@ async fn list(
     let path = grant.facts().full_path.clone();
     let found = app.db.read(move |tx| actions::list(tx, &grant, page)).await?;
     let total = found.total;
-    let items = found.items.iter().map(|row| shown(&app, &path, row)).collect::<ApiResult<_>>()?;
+    let items = found
+        .items
+        .iter()
+        .map(|row| integration_entity(&app, &path, row))
+        .collect::<ApiResult<_>>()?;
     Ok(PagedList(kernel::page::Page { items, total }))
 }
 
@@ -94,7 +102,7 @@ async fn create(
         payload_example: params.payload_example,
     };
     let made = app.db.write(move |tx| actions::create(tx, &grant, &vault, &new)).await?;
-    Ok(Created(shown(&app, &path, &made)?))
+    Ok(Created(integration_entity(&app, &path, &made)?))
 }
 
 params! {
@@ -110,7 +118,7 @@ async fn show(
     let (grant, id) = (call.grant, call.params.integration_id);
     let path = grant.facts().full_path.clone();
     let found = app.db.read(move |tx| actions::read(tx, &grant, id)).await?;
-    Ok(Json(shown(&app, &path, &found)?))
+    Ok(Json(integration_entity(&app, &path, &found)?))
 }
 
 params! {
@@ -139,7 +147,7 @@ async fn update(
         payload_example: params.payload_example,
     };
     let changed = app.db.write(move |tx| actions::update(tx, &grant, id, &change)).await?;
-    Ok(Json(shown(&app, &path, &changed)?))
+    Ok(Json(integration_entity(&app, &path, &changed)?))
 }
 
 async fn reset_token(
@@ -149,7 +157,7 @@ async fn reset_token(
     let (grant, id, vault) = (call.grant, call.params.integration_id, app.vault.clone());
     let path = grant.facts().full_path.clone();
     let changed = app.db.write(move |tx| actions::reset_key(tx, &grant, &vault, id)).await?;
-    Ok(Created(shown(&app, &path, &changed)?))
+    Ok(Created(integration_entity(&app, &path, &changed)?))
 }
 
 async fn remove(app: App, call: Call<AdminAlerts, OneIntegration>) -> ApiResult<NoContent> {

@@ -19,7 +19,7 @@ use crate::{
     extract::Call,
     params,
     present::{Created, Custom, Json, NoContent, PagedList},
-    rest::org::uploads::sent,
+    rest::shared::uploaded_files::file_response,
     routes,
 };
 
@@ -129,5 +129,5 @@ params! {
 async fn show_file(app: App, call: Call<Anyone, OneImageFile>) -> ApiResult<Custom> {
     let OneImageFile { metric_image_id: id, filename } = call.params;
     let file = metric_images::find(&app, call.grant.actor(), id, filename.clone()).await?;
-    sent(&app.uploads, &file, &filename).await
+    file_response(&app.uploads, &file, &filename).await
 }

@@ -83,7 +83,7 @@ params! {
     }
 }
 
-fn shown(tx: &mut Tx<'_>, row: Vulnerability) -> Result<VulnerabilityEntity> {
+fn vulnerability_entity(tx: &mut Tx<'_>, row: Vulnerability) -> Result<VulnerabilityEntity> {
     let project = tx.find_project(row.project_id)?.ok_or(Error::missing())?.into();
     VulnerabilityEntity::load(tx, &project, vec![row])?.pop().ok_or(Error::missing())
 }
@@ -95,7 +95,7 @@ async fn show(
     let (grant, id) = (call.grant, call.params.vulnerability_id);
     let read = app.db.read(move |tx| {
         let row = actions::read(tx, &grant, &Directory, id)?;
-        shown(tx, row)
+        vulnerability_entity(tx, row)
     });
     Ok(Json(read.await?))
 }
@@ -126,7 +126,7 @@ async fn judged<P>(
     let grant = call.grant;
     let done = app.db.write(move |tx| {
         let row = actions::judge(tx, &grant, &Directory, id, &judgement)?;
-        shown(tx, row)
+        vulnerability_entity(tx, row)
     });
     Ok(Created(done.await?))
 }

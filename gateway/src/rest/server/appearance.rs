@@ -17,7 +17,7 @@ use crate::{
     extract::{Call, Change},
     param_enums, params,
     present::{Custom, Json},
-    rest::org::uploads::sent,
+    rest::shared::uploaded_files::file_response,
     routes,
 };
 
@@ -141,5 +141,5 @@ async fn picture(app: App, call: Call<Anyone, OnePicture>) -> ApiResult<Custom> 
     let appearance = app.db.peek(|tx| tx.appearance()).await?;
     let named = appearance.picture(picture).filter(|name| *name == filename && appearance_id == 1);
     let name = named.ok_or(Error::missing())?;
-    sent(&app.avatars, &find(Owner::Appearance(picture), name)?, name).await
+    file_response(&app.avatars, &find(Owner::Appearance(picture), name)?, name).await
 }

@@ -108,7 +108,7 @@ fn id_before(raw: &RawMap, given: Option<i64>) -> Option<i64> {
     }
 }
 
-fn shown(
+fn audit_event_entities(
     page: Page<admin::audit::AuditEvent>,
 ) -> Either<PagedList<AuditEventEntity>, KeysetList<AuditEventEntity>> {
     let counted = !matches!(page.total, Total::Uncounted { .. });
@@ -129,7 +129,7 @@ async fn list(app: App, call: Call<Administrate, ListAllAuditEvents>) -> Events 
         created_before: given.created_before,
         id_before: id_before(&call.raw, given.id_before),
     };
-    Ok(shown(app.db.read(move |tx| actions::list(tx, &grant, &filter, page)).await?))
+    Ok(audit_event_entities(app.db.read(move |tx| actions::list(tx, &grant, &filter, page)).await?))
 }
 
 async fn show(
@@ -143,7 +143,7 @@ async fn show(
 async fn list_of_group(app: App, call: Call<AdminGroup, ListAuditEvents>) -> Events {
     let about = AuditFilter::about(Entity::Group(call.grant.group()));
     let (filter, page) = (call.params.filter(about, &call.raw), call.page);
-    Ok(shown(app.db.read(move |tx| tx.audit_events(&filter, page)).await?))
+    Ok(audit_event_entities(app.db.read(move |tx| tx.audit_events(&filter, page)).await?))
 }
 
 async fn show_of_group(
@@ -166,7 +166,7 @@ fn about_project(grant: &kernel::Grant<AdminProject>) -> AuditFilter {
 async fn list_of_project(app: App, call: Call<AdminProject, ListAuditEvents>) -> Events {
     let about = about_project(&call.grant);
     let (filter, page) = (call.params.filter(about, &call.raw), call.page);
-    Ok(shown(app.db.read(move |tx| tx.audit_events(&filter, page)).await?))
+    Ok(audit_event_entities(app.db.read(move |tx| tx.audit_events(&filter, page)).await?))
 }
 
 async fn show_of_project(

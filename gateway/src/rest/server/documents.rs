@@ -2,16 +2,23 @@
 
 use std::sync::LazyLock;
 
-use actix_web::{HttpResponse, web::Bytes};
+use actix_web::{HttpResponse, http::StatusCode, web::Bytes};
 use kernel::access::Anyone;
 
 use crate::{
-    app::App, error::ApiResult, extract::Call, openapi, present::Custom, routes, web::html::escaped,
+    app::App,
+    error::ApiResult,
+    extract::Call,
+    openapi,
+    present::Custom,
+    routes,
+    web::html::{self, escaped},
 };
 
 routes! { "Documents" at "", any scope;
     GET "/openapi.json" => document : Anyone,
     GET "//-/api"       => explorer : Anyone,
+    GET "//help"        => help     : Anyone,
     GET "//"            => home     : Anyone,
 }
 
@@ -37,6 +44,28 @@ async fn explorer(app: App, _: Call<Anyone>) -> ApiResult<Custom> {
             .insert_header(("Content-Security-Policy", policy))
             .body(page),
     ))
+}
+
+/// Where people find help, in the words of the settings.
+async fn help(app: App, _: Call<Anyone>) -> ApiResult<Custom> {
+    let settings = app.settings();
+    let text = settings
+        .help_page_text()
+        .map_or_else(String::new, |text| format!("<p>{}</p>", escaped(text)));
+    let own = app.urls.at("-/api");
+    let documentation = settings.help_page_documentation_base_url().unwrap_or(&own);
+    let links = [
+        (settings.help_page_support_url(), "Get help"),
+        (Some(documentation), "Read the documentation"),
+    ];
+    let links: String = links.into_iter().filter_map(|(place, name)| link(place?, name)).collect();
+    Ok(Custom(html::page(StatusCode::OK, "Help", &format!("{text}{links}"))))
+}
+
+/// A link for people; nothing where the place is none that a browser may go to.
+fn link(place: &str, name: &str) -> Option<String> {
+    let is_open = ["http://", "https://", "mailto:"].iter().any(|start| place.starts_with(start));
+    is_open.then(|| format!("<p><a href=\"{}\">{name}</a></p>", escaped(place)))
 }
 
 /// Where the installation sends people who are not signed in, or else the page to try the API.

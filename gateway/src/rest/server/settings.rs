@@ -2,6 +2,7 @@
 
 mod given;
 
+use forge::performance_bar;
 use kernel::access::Administrate;
 use org::settings::store::SettingsStore;
 
@@ -21,9 +22,14 @@ async fn show(app: App, _: Call<Administrate>) -> ApiResult<Json<SettingsEntity>
 }
 
 async fn shown(app: &App) -> ApiResult<Json<SettingsEntity>> {
-    let (settings, times) = app.db.peek(|tx| Ok((tx.settings()?, tx.settings_times()?))).await?;
+    let read = app.db.peek(|tx| {
+        let settings = tx.settings()?;
+        let group = performance_bar::allowed_group(tx, &settings)?;
+        Ok((settings, tx.settings_times()?, group))
+    });
+    let (settings, times, group) = read.await?;
     let document = forge::settings::document(&app.forge, &settings)?;
-    Ok(Json(SettingsEntity::new(document, times, app.limits)))
+    Ok(Json(SettingsEntity::new(document, times, app.limits).with_group(group)))
 }
 
 async fn update(

@@ -46,6 +46,23 @@ async fn a_push_is_as_large_as_the_settings_allow() {
 }
 
 #[actix_web::test]
+async fn a_repository_is_as_large_as_the_settings_allow() {
+    let forge = forge(Limits::default());
+    let client = Client::with_commit().await;
+    client.git(&["push", "-q", &forge.url(), "main"]).await.ok();
+    client.commit_file("noise", &super::noise(1_500_000), "noise").await;
+    let limit = serde_json::json!({ "repository_size_limit": 1 });
+    forge.app.admin().put("/application/settings", limit).await.ok();
+
+    let complaint = client.git(&["push", &forge.url(), "main"]).await.refused();
+
+    assert!(complaint.contains("has exceeded its size limit of 1 MB by 1 MB"), "{complaint}");
+    let none = serde_json::json!({ "repository_size_limit": 0 });
+    forge.app.admin().put("/application/settings", none).await.ok();
+    client.git(&["push", "-q", &forge.url(), "main"]).await.ok();
+}
+
+#[actix_web::test]
 async fn a_small_pack_cannot_hide_a_huge_file() {
     let forge = forge(Limits { object: 1_000_000, ..Limits::default() });
     let client = Client::with_commit().await;

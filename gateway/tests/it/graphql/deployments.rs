@@ -62,3 +62,22 @@ async fn an_environment_goes_from_state_to_state() {
     assert_eq!(refusal(&app.person("eve"), &remove).await, REFUSED);
     assert_eq!(mutate(&dan, "environmentDelete", &id, "").await["errors"], json!([]));
 }
+
+#[actix_web::test]
+async fn protections_of_environments_are_shown_to_maintainers() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let project = app.project(&olga, "engine", Private);
+    let dan = app.member(project, "dan", Developer);
+    mutate(&dan, "environmentCreate", &format!(r#"{AT}, name: "production""#), "").await;
+    let fields = json!({ "name": "production", "required_approval_count": 2,
+        "deploy_access_levels": [{ "access_level": 40 }] });
+    olga.post(&format!("/projects/{project}/protected_environments"), fields).await.created();
+    let query = r#"{ project(fullPath: "olga/engine") { environment(name: "production") {
+        protectedEnvironments { nodes { name requiredApprovalCount } } } } }"#;
+    let shown = ask(&olga, query).await["project"]["environment"].clone();
+    let expected = json!([{ "name": "production", "requiredApprovalCount": 2 }]);
+    assert_eq!(shown["protectedEnvironments"]["nodes"], expected);
+    let hidden = ask(&dan, query).await["project"]["environment"].clone();
+    assert_eq!(hidden["protectedEnvironments"], Value::Null);
+}

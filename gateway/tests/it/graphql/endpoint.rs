@@ -185,11 +185,28 @@ async fn the_explorer_is_a_page_without_scripts_inside() {
     assert_eq!(page.status, 200);
     assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")));
     let policy = page.header("content-security-policy").unwrap_or_default();
-    assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "{policy}");
+    assert!(policy.contains("script-src 'self';") && !policy.contains("eval"), "{policy}");
     let text = String::from_utf8_lossy(&page.bytes).into_owned();
     assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("<script>"));
-    for part in ["explorer.js", "explorer.css"] {
-        let part = app.anonymous().get(&format!("//-/graphql-explorer/{part}")).await;
-        assert_eq!(part.status, 200);
+}
+
+#[actix_web::test]
+async fn the_files_of_the_explorer_come_compressed_to_who_takes_that() {
+    let app = TestApp::new();
+    let nobody = app.anonymous();
+    for name in ["explorer.js", "editor.worker.js", "graphql.worker.js", "json.worker.js"] {
+        let path = format!("//-/graphql-explorer/{name}");
+        let plain = nobody.get(&path).await;
+        assert_eq!((plain.status, plain.header("content-encoding")), (200, None));
+        assert!(std::str::from_utf8(&plain.bytes).is_ok_and(|text| text.contains("function")));
+        let packed = nobody.sending("Accept-Encoding", "br, gzip;q=0.5").get(&path).await;
+        assert_eq!(packed.header("content-encoding"), Some("gzip"));
+        assert!(packed.bytes.len() < plain.bytes.len());
+        let refused = nobody.sending("Accept-Encoding", "gzip;q=0").get(&path).await;
+        assert_eq!(refused.bytes, plain.bytes);
     }
+    for name in ["explorer.css", "codicon.ttf", "licences.txt"] {
+        assert_eq!(nobody.get(&format!("//-/graphql-explorer/{name}")).await.status, 200);
+    }
+    assert_eq!(nobody.get("//-/graphql-explorer/explorer.html").await.status, 404);
 }

@@ -1,9 +1,16 @@
 //! The GraphQL interface from outside.
 
+mod absences;
+mod bad_input;
+mod boards;
+mod clients;
 mod deployments;
 mod endpoint;
+mod fuzz;
+mod fuzz_queries;
 mod limits;
 mod people;
+mod permissions;
 mod pipelines;
 mod projects;
 mod repository;
@@ -14,3 +21,4 @@ mod review_notes;
 mod review_plans;
 mod runners;
 mod security;
+mod subscriptions;

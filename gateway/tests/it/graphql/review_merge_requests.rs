@@ -135,3 +135,31 @@ async fn a_merge_at_another_commit_is_refused_in_the_payload() {
     assert_eq!(refused["errors"], json!(["The merge-head is not at the anticipated SHA"]));
     assert_eq!(refused["mergeRequest"]["state"], "opened");
 }
+
+#[actix_web::test]
+async fn the_time_to_merge_is_that_of_the_whole_list() {
+    use db::schema::merge_requests;
+    use diesel::prelude::*;
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    for _ in 0..3 {
+        app.merge_request(project, &ada);
+    }
+    let query =
+        r#"{ project(fullPath: "ada/forge") { mergeRequests(first: 1) { totalTimeToMerge } } }"#;
+    let shown = ask(&ada, query).await["project"]["mergeRequests"].clone();
+    assert_eq!(shown["totalTimeToMerge"], Value::Null);
+    app.write(|tx| {
+        let merged = (
+            merge_requests::state.eq("merged"),
+            merge_requests::merged_at.eq((merge_requests::created_at + 2_000_000).nullable()),
+        );
+        let rows =
+            diesel::update(merge_requests::table.filter(merge_requests::iid.le(2))).set(merged);
+        db::each_backend!(tx, |conn| rows.execute(conn).map_err(db::error("Row")))?;
+        Ok(())
+    });
+    let shown = ask(&ada, query).await["project"]["mergeRequests"].clone();
+    assert_eq!(shown["totalTimeToMerge"], 4.0);
+}

@@ -129,11 +129,12 @@ async fn reactions_are_given_and_taken_back() {
     app.issue(project, &ada);
     let issue = issue_gid(&app, project);
     let input = format!(r#"awardableId: "{issue}", name: "thumbsup""#);
-    let given =
-        mutate(&ada, "awardEmojiAdd", &input, "awardEmoji { name emoji user { username } }").await;
+    let payload = "awardEmoji { name emoji unicode user { username } }";
+    let given = mutate(&ada, "awardEmojiAdd", &input, payload).await;
+    let user = json!({ "username": "ada" });
     assert_eq!(
         given["awardEmoji"],
-        json!({ "name": "thumbsup", "emoji": "👍", "user": { "username": "ada" } })
+        json!({ "name": "thumbsup", "emoji": "👍", "unicode": "1f44d", "user": user })
     );
     let again = mutate(&ada, "awardEmojiAdd", &input, "awardEmoji { name }").await;
     assert_eq!(again["errors"], json!(["Name has already been taken"]));
@@ -164,6 +165,9 @@ async fn a_to_do_is_made_done_and_restored() {
     );
     assert_eq!(todo["target"]["webUrl"], "http://forge.test/ada/forge/-/issues/1");
     let id = todo["id"].as_str().expect("an id");
+    let one = format!(r#"{{ todo(id: "{id}") {{ state }} }}"#);
+    assert_eq!(ask(&ada, &one).await["todo"]["state"], "pending");
+    assert_eq!(ask(&eve, &one).await["todo"], Value::Null);
     let pending = "{ currentUser { todos { count nodes { state } } } }";
     assert_eq!(ask(&ada, pending).await["currentUser"]["todos"]["count"], 1);
     let foreign = format!(r#"mutation {{ todoMarkDone(input: {{ id: "{id}" }}) {{ errors }} }}"#);
@@ -217,4 +221,36 @@ async fn time_is_recorded_and_taken_back() {
     let id = made["timelog"]["id"].as_str().expect("an id");
     mutate(&ada, "timelogDelete", &format!(r#"id: "{id}""#), "timelog { id }").await;
     assert_eq!(ask(&ada, &query).await["issue"]["totalTimeSpent"], 0);
+}
+
+#[actix_web::test]
+async fn a_note_on_an_image_is_moved() {
+    use db::schema::notes;
+    use diesel::prelude::*;
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    app.merge_request(project, &ada);
+    let place = format!("/projects/{project}/merge_requests/1/notes");
+    let made = ada.post(&place, json!({ "body": "Here" })).await.created();
+    let id = made["id"].as_i64().expect("an id");
+    let input = format!(r#"id: "gid://gitlab/Note/{id}", position: {{ x: 5 }}"#);
+    let payload = "note { body position { x y width positionType } }";
+    let plain = mutate(&ada, "updateImageDiffNote", &input, payload).await;
+    assert_eq!(plain["errors"], json!(["Resource is not an ImageDiffNote"]));
+    let sha = "a".repeat(40);
+    let position = json!({ "base_sha": sha, "start_sha": sha, "head_sha": sha, "old_path": "a.png",
+        "new_path": "a.png", "position_type": "image", "width": 10, "height": 10, "x": 1.0, "y": 1.0 });
+    app.write(move |tx| {
+        let row =
+            diesel::update(notes::table.find(id)).set(notes::position.eq(position.to_string()));
+        db::each_backend!(tx, |conn| row.execute(conn).map_err(db::error("Note")))?;
+        Ok(())
+    });
+    let moved = mutate(&ada, "updateImageDiffNote", &input, payload).await["note"].clone();
+    let expected = json!({ "x": 5, "y": 1, "width": 10, "positionType": "image" });
+    assert_eq!(moved["position"], expected);
+    let input = format!(r#"{input}, body: "There""#);
+    let said = mutate(&ada, "updateImageDiffNote", &input, payload).await["note"].clone();
+    assert_eq!(said["body"], "There");
 }

@@ -144,3 +144,83 @@ async fn endpoints_for_alerts_are_made_changed_and_removed() {
     let removed = mutate(&max, "httpIntegrationDestroy", &id, "integration { name }").await;
     assert_eq!(removed["integration"]["name"], "Nagios");
 }
+
+#[actix_web::test]
+async fn alerts_are_given_to_people_and_spoken_of() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    monitor.send(json!({ "title": "Disk is full" })).await.ok();
+    let shown = mia.get(&format!("/projects/{project}")).await.ok();
+    let path = shown["path_with_namespace"].as_str().expect("a path").to_owned();
+    let at = format!(r#"projectPath: "{path}", iid: "1""#);
+    let input = format!(r#"{at}, assigneeUsernames: ["{}", "nobody"]"#, mia.username);
+    let payload = "alert { id assignees { nodes { username } } }";
+    let given = mutate(&mia, "alertSetAssignees", &input, payload).await["alert"].clone();
+    assert_eq!(nodes(&given["assignees"], "username"), [json!(mia.username)]);
+    let input = format!(r#"noteableId: {}, body: "On it.""#, given["id"]);
+    let payload = "note { id body system author { username } discussion { resolvable notes { nodes { body } } } }";
+    let said = mutate(&mia, "createNote", &input, payload).await["note"].clone();
+    assert_eq!((&said["body"], &said["system"]), (&json!("On it."), &json!(false)));
+    assert_eq!(nodes(&said["discussion"]["notes"], "body"), ["On it."]);
+    let query = format!(
+        r#"{{ project(fullPath: "{path}") {{
+            all: alertManagementAlerts(assigneeUsername: "{}") {{ nodes {{ notes {{ count nodes {{ system }} }}
+                discussions {{ nodes {{ noteable {{ __typename }} }} }} }} }}
+            none: alertManagementAlerts(assigneeUsername: "nobody") {{ nodes {{ id }} }} }} }}"#,
+        mia.username
+    );
+    let shown = ask(&mia, &query).await["project"].clone();
+    let one = &shown["all"]["nodes"][0];
+    assert_eq!(nodes(&one["notes"], "system"), [true, true, false]);
+    assert_eq!(one["discussions"]["nodes"][0]["noteable"]["__typename"], "AlertManagementAlert");
+    assert_eq!(shown["none"]["nodes"], json!([]));
+}
+
+#[actix_web::test]
+async fn an_issue_becomes_the_incident_of_an_alert() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    monitor.send(json!({ "title": "Disk is full" })).await.ok();
+    let shown = mia.get(&format!("/projects/{project}")).await.ok();
+    let path = shown["path_with_namespace"].as_str().expect("a path").to_owned();
+    let fields = json!({ "title": "Disks", "issue_type": "incident" });
+    mia.post(&format!("/projects/{project}/issues"), fields).await.created();
+    let at = format!(r#"projectPath: "{path}", iid: "1""#);
+    let payload = "issue { alertManagementAlerts { nodes { id title } } }";
+    let input = format!(r#"{at}, alertReferences: ["^alert#1"]"#);
+    let linked = mutate(&mia, "issueLinkAlerts", &input, payload).await["issue"].clone();
+    assert_eq!(nodes(&linked["alertManagementAlerts"], "title"), ["Disk is full"]);
+    let alert = &linked["alertManagementAlerts"]["nodes"][0]["id"];
+    let input = format!("{at}, alertId: {alert}");
+    let freed = mutate(&mia, "issueUnlinkAlert", &input, payload).await["issue"].clone();
+    assert_eq!(freed["alertManagementAlerts"]["nodes"], json!([]));
+    let input = format!(r#"{at}, alertReferences: ["^alert#9"]"#);
+    let unknown = mutate(&mia, "issueLinkAlerts", &input, payload).await;
+    assert_eq!(unknown["issue"], Value::Null);
+}
+
+#[actix_web::test]
+async fn vulnerabilities_are_counted_by_day_and_have_notes() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("olga"), "one", Private);
+    let dev = app.member(project, "dev", Developer);
+    let rita = app.member(project, "rita", Reporter);
+    keep(&app, project, finding("Weak hash"));
+    let today = kernel::time::date_text(app.clock.now().date());
+    let query = format!(
+        r#"{{ project(fullPath: "olga/one") {{ vulnerabilities {{ nodes {{ id notes {{ nodes {{ body }} }} }} }}
+            vulnerabilitiesCountByDay(startDate: "2000-01-01", endDate: "{today}") {{
+                nodes {{ date total high }} }} }} }}"#
+    );
+    let shown = ask(&dev, &query).await["project"].clone();
+    let days = &shown["vulnerabilitiesCountByDay"]["nodes"];
+    assert_eq!((&days[0]["date"], &days[0]["total"]), (&json!(today), &json!(1)));
+    let input = format!(r#"id: {}, comment: "old""#, shown["vulnerabilities"]["nodes"][0]["id"]);
+    mutate(&dev, "vulnerabilityResolve", &input, "").await;
+    let shown = ask(&dev, &query).await["project"].clone();
+    assert_eq!(shown["vulnerabilitiesCountByDay"]["nodes"][0]["total"], 0);
+    let said = r#"changed vulnerability status to Resolved with the following comment: "old""#;
+    assert_eq!(nodes(&shown["vulnerabilities"]["nodes"][0]["notes"], "body"), [said]);
+    let hidden = ask(&rita, &query).await["project"].clone();
+    assert_eq!(hidden["vulnerabilitiesCountByDay"], Value::Null);
+}

@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use db::testing::{TestDatabase, start};
+use db::{
+    Location,
+    testing::{TestDatabase, start},
+};
 use forge::{ContentStorage, geo::GeoSettings, mail::smtp::MailServer};
 use gateway::{
     app::{App, Limits, Settings, State},
@@ -23,6 +26,7 @@ use repo::{
     git::{Git, RefName, cli},
     testing::Fixture,
 };
+use secrets::KEY_FILE;
 use signatures::TrustedRoots;
 
 use super::{MailSink, Person};
@@ -72,6 +76,11 @@ impl TestApp {
         Self::open_with(|settings| settings.forge.geo = node)
     }
 
+    /// Where its rows are, for a second application beside it.
+    pub(crate) fn location(&self) -> Location {
+        self.database.location.clone()
+    }
+
     fn open(limits: Limits, mail: Option<MailServer>) -> Self {
         Self::open_with(|settings| {
             settings.limits = limits;
@@ -79,9 +88,35 @@ impl TestApp {
         })
     }
 
+    /// One on a database that is there, with the same key of secrets as another application.
+    pub(crate) fn beside(
+        location: Location,
+        other: Option<&Self>,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
+        let clock = Arc::new(Clock::fixed(start()));
+        let database = TestDatabase::at(location, clock.clone());
+        Self::open_on(database, clock, |settings| {
+            if let Some(other) = other {
+                let key = |data: &Path| data.join(KEY_FILE);
+                let (from, to) = (key(other.state.data()), key(&settings.forge.data));
+                std::fs::copy(from, to).expect("the key is copied");
+            }
+            change(settings);
+        })
+    }
+
     fn open_with(change: impl FnOnce(&mut Settings)) -> Self {
         let clock = Arc::new(Clock::fixed(start()));
         let database = TestDatabase::with_clock(clock.clone());
+        Self::open_on(database, clock, change)
+    }
+
+    fn open_on(
+        database: TestDatabase,
+        clock: Arc<Clock>,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
         let data = tempfile::tempdir().expect("a temporary folder");
         let mut settings = Settings {
             forge: forge::Settings {

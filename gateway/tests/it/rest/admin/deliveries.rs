@@ -315,6 +315,33 @@ async fn a_hook_that_leads_to_an_event_is_not_told_of_it() {
 }
 
 #[actix_web::test]
+async fn what_the_background_does_stays_in_the_chain_of_what_led_to_it() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    commit(&ada, project, "main", "Begin", "a: {script: x}\n").await;
+    ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    open_issue(&ada, project, "One").await;
+    deliver(&app).await;
+    let uuid = receiver.told()[0].header("X-Gitlab-Event-UUID").expect("an id").to_owned();
+
+    let again = ada.sending("X-Gitlab-Event-UUID", &uuid);
+    commit(&again, project, "main", "Closes #1", "b: {script: y}\n").await;
+    app.work().await;
+    deliver(&app).await;
+
+    let issue = ada.get(&format!("/projects/{project}/issues/1")).await.ok();
+    assert_eq!(issue["state"], "closed");
+    assert!(receiver.told().is_empty(), "its receiver led there itself");
+    ada.put(&format!("/projects/{project}/issues/1"), json!({ "state_event": "reopen" }))
+        .await
+        .ok();
+    commit(&ada, project, "main", "Closes #1", "c: {script: z}\n").await;
+    app.work().await;
+    deliver(&app).await;
+    assert_eq!(receiver.told().len(), 2, "a person did both");
+}
+
+#[actix_web::test]
 async fn an_id_that_no_event_has_keeps_nobody_from_hearing() {
     let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
     let (ada, project, path) = set_up(&app);

@@ -31,7 +31,7 @@ fn pull(source: &ImportSource) -> Value {
 }
 
 /// Does all that is due, and waits for what it begins.
-async fn work(app: &TestApp) {
+pub(super) async fn work(app: &TestApp) {
     loop {
         app.work().await;
         if app.state.imports.finish().await == 0 {

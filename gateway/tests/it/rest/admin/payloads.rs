@@ -206,6 +206,40 @@ async fn a_comment_tells_what_it_is_about() {
 }
 
 #[actix_web::test]
+async fn items_tell_who_changed_their_texts_last() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["issues_events", "merge_requests_events"]).await;
+    let bob = app.member(scene.project, "bob", kernel::AccessLevel::Developer);
+    commit(&scene.ada, scene.project, "main", "one", "1\n").await;
+    let branch = json!({ "branch": "work", "ref": "main" });
+    scene.ada.post(&scene.at("repository/branches"), branch).await.created();
+    commit(&scene.ada, scene.project, "work", "two", "2\n").await;
+    let new = json!({ "source_branch": "work", "target_branch": "main", "title": "One" });
+    scene.ada.post(&scene.at("issues"), new.clone()).await.created();
+    scene.ada.post(&scene.at("merge_requests"), new).await.created();
+    let (ada, editor) = (app.user("ada").id.0, app.user("bob").id.0);
+    for place in ["issues/1", "merge_requests/1"] {
+        bob.put(&scene.at(place), json!({ "description": "Two" })).await.ok();
+        scene.ada.put(&scene.at(place), json!({ "labels": "bug" })).await.ok();
+    }
+
+    let told = scene.told().await;
+
+    for kind in ["issue", "merge_request"] {
+        let own: Vec<&Value> = told.iter().filter(|one| one["object_kind"] == kind).collect();
+        let told = |at: usize, name: &str| own[at]["object_attributes"][name].clone();
+        let seen = |name: &str| [told(0, name), told(1, name), told(2, name)];
+        assert_eq!(
+            seen("last_edited_by_id"),
+            [json!(null), json!(editor), json!(editor)],
+            "{kind}"
+        );
+        assert_eq!(seen("updated_by_id"), [json!(null), json!(editor), json!(ada)], "{kind}");
+        assert!(told(0, "last_edited_at").is_null() && told(2, "last_edited_at").is_string());
+    }
+}
+
+#[actix_web::test]
 async fn a_merge_request_tells_its_ends_and_last_commit() {
     let app = TestApp::reaching("127.0.0.1");
     let scene = Scene::with(&app, &["merge_requests_events"]).await;

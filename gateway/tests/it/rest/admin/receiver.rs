@@ -101,6 +101,16 @@ impl Receiver {
         let _ = stream.write_all(text.as_bytes());
     }
 
+    /// How much it was told since the last look.
+    pub(super) fn count(&self) -> usize {
+        self.told.lock().expect("no panic").len()
+    }
+
+    /// Is told by somebody who needs no connection.
+    pub(super) fn note(&self, told: Told) {
+        self.told.lock().expect("no panic").push(told);
+    }
+
     /// What it was told since the last look.
     pub(super) fn told(&self) -> Vec<Told> {
         std::mem::take(&mut *self.told.lock().expect("no panic"))

@@ -122,6 +122,18 @@ impl ImportSource {
         self.with(|all| all.lists.insert(path, items));
     }
 
+    /// Adds a file to the branch `trunk`.
+    pub(super) fn adds(&self, name: &str, content: &str) {
+        std::fs::write(self.path().join(name), content).expect("a file");
+        git(&self.path(), &["add", "."]);
+        git(&self.path(), &["commit", "--quiet", "--message=Add"]);
+    }
+
+    /// Answers `/gists` with these.
+    pub(super) fn has_gists(&self, gists: Value) {
+        self.has(&format!("{API}/gists"), gists);
+    }
+
     /// Says that the repository has a wiki; it has the same pages as the repository.
     pub(super) fn has_wiki(&self) {
         let place = format!("{API}/repositories/7");

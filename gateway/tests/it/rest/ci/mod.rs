@@ -9,6 +9,7 @@ mod limits;
 mod merge_request_pipelines;
 mod pipeline_creation;
 mod pipeline_schedules;
+mod pipeline_validation;
 mod pipelines;
 mod public_jobs;
 mod remote_includes;

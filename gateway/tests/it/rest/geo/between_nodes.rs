@@ -1,6 +1,7 @@
 //! `gateway/src/rest/geo/between_nodes.rs`
 
 use geo::credential::Statement;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use time::Duration;
 
@@ -159,4 +160,50 @@ async fn a_file_is_given_to_the_node_that_signed_for_it() {
     let path = format!("/geo/retrieve/upload/{gone}");
     let lost = showing(&app, &credential(&app, &node, &wish)).get(&path).await;
     lost.refused(404, json!({ "message": "File not found", "geo_code": "FILE_NOT_FOUND" }));
+}
+
+#[actix_web::test]
+async fn no_name_of_a_file_leads_out_of_its_storage() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    std::fs::write(app.state.data().join("beside"), "private").expect("a file is written");
+    for (kind, name) in [
+        ("upload", "../beside"),
+        ("upload", "x/../../beside"),
+        ("upload", "%2e%2e/beside"),
+        ("upload", "/etc/passwd"),
+        ("job_artifact", "..\\beside"),
+        ("lfs_object", "\0"),
+        ("secret", "beside"),
+        ("..", "beside"),
+    ] {
+        let wish =
+            Statement::new([("replicable_name", json!(kind)), ("replicable_id", json!(name))]);
+        let written = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        let path = format!("/geo/retrieve/{}/{}", written(kind), written(name));
+        let answer = showing(&app, &credential(&app, &node, &wish)).get(&path).await;
+        assert!([400, 404].contains(&answer.status), "{kind} {name:?}: {}", answer.status);
+        assert!(!String::from_utf8_lossy(&answer.bytes).contains("private"), "{name:?}");
+    }
+}
+
+#[actix_web::test]
+async fn one_node_does_not_speak_with_the_key_of_another() {
+    let app = TestApp::new();
+    let (node, other) = (secondary(&app, "copy").await, secondary(&app, "third").await);
+    let report = json!({ "geo_node_id": node.id });
+    let key = other.secret_key(&app.state.vault).expect("the key can be unsealed");
+    for (life, pair) in [
+        (Duration::minutes(1), (node.access_key.as_str(), &key)),
+        (Duration::minutes(1), ("", &key)),
+        (Duration::minutes(1), ("0123456789abcdef0123", &key)),
+        (Duration::hours(3), (other.access_key.as_str(), &key)),
+    ] {
+        let shown = Statement::of_api().sign(pair, life, app.clock.now()).expect("signed");
+        showing(&app, &shown).post("/geo/status", report.clone()).await.with(401);
+    }
+    let long = format!("GL-Geo {}:{}", node.access_key, "x".repeat(20_000));
+    let answer = showing(&app, &long).post("/geo/status", report).await;
+    assert!([401, 431].contains(&answer.status), "{}", answer.status);
+    app.admin().get(&format!("/geo_nodes/{}/status", node.id)).await.with(404);
 }

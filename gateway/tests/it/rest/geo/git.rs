@@ -62,3 +62,18 @@ async fn a_node_is_told_the_refs_of_pipelines() {
     app.admin().get(&path).await.with(401);
     caller(&app, &node).get("/geo/repositories/cat-1/pipeline_refs").await.with(404);
 }
+
+#[actix_web::test]
+async fn a_disabled_node_fetches_nothing() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    app.project_from(&Fixture::new());
+    let scope = Statement::new([("scope", json!("ada/forge"))]);
+    assert_eq!(showing(&app, &credential(&app, &node, &scope)).get(REFS).await.status, 200);
+    let change = json!({ "name": "copy", "url": "https://copy.test", "enabled": false });
+    app.admin().put(&format!("/geo_nodes/{}", node.id), change).await.ok();
+
+    let refused = showing(&app, &credential(&app, &node, &scope)).get(REFS).await;
+
+    assert_eq!(refused.status, 401);
+}

@@ -3,7 +3,12 @@
 mod between_nodes;
 mod git;
 mod nodes;
+mod random_load;
 mod read_only;
+mod read_only_routes;
+#[path = "../../../../../crates/geo/tests/it/server.rs"]
+mod server;
+mod standby;
 mod statuses;
 
 use diesel::prelude::*;

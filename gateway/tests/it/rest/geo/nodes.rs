@@ -3,7 +3,8 @@
 use db::schema::oauth_applications as applications;
 use diesel::prelude::*;
 use forge::geo::GeoSettings;
-use geo::Role;
+use futures_util::future::join;
+use geo::{Role, node::NodeStore as _};
 use serde_json::{Value, json};
 
 use super::{caller, primary, secondary};
@@ -249,4 +250,36 @@ async fn the_key_of_a_node_is_stored_sealed() {
     assert!(node.secret_key(&app.state.vault).is_ok());
     let moved = geo::node::GeoNode { access_key: "other".to_owned(), ..node };
     assert!(moved.secret_key(&app.state.vault).is_err());
+}
+
+#[actix_web::test]
+async fn of_two_primaries_that_come_at_once_one_is_made() {
+    let app = TestApp::new();
+    let admin = app.admin();
+    let new = |name: &str| json!({ "name": name, "url": "http://a.test", "primary": true });
+
+    let made =
+        join(admin.post("/geo_nodes", new("one")), admin.post("/geo_nodes", new("two"))).await;
+
+    let (first, second) = if made.0.status == 201 { made } else { (made.1, made.0) };
+    first.created();
+    let told = json!({ "message": { "primary": ["node already exists"] } });
+    second.refused(400, told);
+    assert_eq!(admin.get("/geo_nodes").await.ok().as_array().map(Vec::len), Some(1));
+}
+
+#[actix_web::test]
+async fn an_application_that_is_deleted_by_itself_leaves_its_node_without_one() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    let (admin, path) = (app.admin(), format!("/geo_nodes/{}/repair", node.id));
+    admin.post(&path, json!({})).await.ok();
+    let of = move |app: &TestApp| app.write(move |tx| tx.geo_node(node.id)).expect("the node");
+    let application = of(&app).oauth_application_id.expect("an application");
+
+    admin.delete(&format!("/applications/{application}")).await.with(204);
+
+    assert_eq!(of(&app).oauth_application_id, None);
+    admin.post(&path, json!({})).await.ok();
+    assert!(of(&app).oauth_application_id.is_some_and(|made| made != application));
 }

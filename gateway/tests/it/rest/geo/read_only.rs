@@ -1,8 +1,12 @@
 //! A server that takes no writes: `gateway/src/write_refusal.rs`
 
+use actix_web::http::Method;
 use forge::geo::GeoSettings;
-use geo::Role;
-use kernel::Visibility::Public;
+use geo::{
+    Role,
+    node::{GeoNode, NodeStore as _},
+};
+use kernel::{Visibility::Public, ids::GeoNodeId};
 use serde_json::json;
 
 use crate::support::TestApp;
@@ -58,4 +62,103 @@ async fn a_node_without_a_row_has_no_status_there() {
     let app = app();
     app.admin().get("/geo_nodes/1/status").await.with(404);
     assert_eq!(app.admin().get("/geo_nodes/status").await.ok(), json!([]));
+}
+
+#[actix_web::test]
+async fn no_mutation_is_made_on_a_secondary() {
+    let app = app();
+    let ada = app.person("ada");
+    let query = r#"mutation { echoCreate(input: { messages: "hi" }) { echoes errors } }"#;
+    let one = json!({ "query": query });
+    let told = ada.post("//api/graphql", one.clone()).await.ok();
+    assert_eq!(told["errors"][0]["message"], json!(READ_ONLY));
+    let many = ada.post("//api/graphql", json!([one, { "query": "{ __typename }" }])).await.ok();
+    assert_eq!(many[0]["errors"][0]["message"], json!(READ_ONLY));
+    assert_eq!(many[1]["data"]["__typename"], json!("Query"));
+    let form = format!(
+        "--edge\r\nContent-Disposition: form-data; name=\"operations\"\r\n\r\n{}\r\n\
+         --edge\r\nContent-Disposition: form-data; name=\"map\"\r\n\r\n{{}}\r\n--edge--\r\n",
+        json!({ "query": query })
+    );
+    let kind = "multipart/form-data; boundary=edge";
+    let sent = ada.send_bytes(Method::POST, "//api/graphql", kind, form.as_bytes()).await;
+    assert!(!String::from_utf8_lossy(&sent.bytes).contains("echoes\":[\"hi"), "{:?}", sent.body);
+}
+
+#[actix_web::test]
+async fn no_mutation_is_made_in_maintenance() {
+    let app = TestApp::new();
+    let settings = json!({ "maintenance_mode": true, "maintenance_mode_message": "At noon" });
+    app.admin().put("/application/settings", settings).await.ok();
+    let query = r#"mutation { echoCreate(input: { messages: "hi" }) { echoes } }"#;
+
+    let told = app.person("ada").post("//api/graphql", json!({ "query": query })).await.ok();
+
+    assert_eq!(told["errors"][0]["message"], json!("At noon"));
+}
+
+#[actix_web::test]
+async fn large_files_and_alerts_are_not_brought_to_a_secondary() {
+    let app = app();
+    let ada = app.person("ada");
+    app.project(&ada, "engine", Public);
+    let base = "//ada/engine.git/info/lfs";
+    let objects = json!([{ "oid": "0".repeat(64), "size": 1 }]);
+    let batch = |operation: &str| json!({ "operation": operation, "objects": objects });
+    assert_eq!(ada.post(&format!("{base}/objects/batch"), batch("upload")).await.status, 403);
+    ada.post(&format!("{base}/objects/batch"), batch("download")).await.ok();
+    let path = format!("{base}/objects/{}/1", "0".repeat(64));
+    let kind = "application/octet-stream";
+    assert_eq!(ada.send_bytes(Method::PUT, &path, kind, b"x").await.status, 403);
+    assert_eq!(ada.post(&format!("{base}/locks/1/unlock"), json!({})).await.status, 403);
+    ada.post(&format!("{base}/locks/verify"), json!({})).await.ok();
+    let pack = "//ada/engine.git/git-receive-pack";
+    let kind = "application/x-git-receive-pack-request";
+    assert_eq!(ada.send_bytes(Method::POST, pack, kind, b"0000").await.status, 403);
+    let alert = app.anonymous().post("//ada/engine/alerts/notify.json", json!({})).await;
+    alert.refused(403, json!({ "message": READ_ONLY }));
+}
+
+/// The primary that the rows of a secondary tell of.
+fn elsewhere(app: &TestApp) {
+    let now = app.clock.now();
+    let node = GeoNode {
+        id: GeoNodeId(0),
+        name: "main".to_owned(),
+        url: "https://main.test/forge/".to_owned(),
+        internal_url: None,
+        primary: true,
+        enabled: true,
+        files_max_capacity: 10,
+        repos_max_capacity: 25,
+        verification_max_capacity: 100,
+        container_repositories_max_capacity: 10,
+        minimum_reverification_interval: 7,
+        selective_sync_type: None,
+        selective_sync_shards: "[]".to_owned(),
+        sync_object_storage: false,
+        access_key: "0123".to_owned(),
+        sealed: String::new(),
+        oauth_application_id: None,
+        created_at: now,
+        updated_at: now,
+    };
+    app.write(move |tx| tx.insert_geo_node(&node));
+}
+
+#[actix_web::test]
+async fn a_push_to_a_secondary_is_sent_to_the_primary() {
+    let app = app();
+    let ada = app.person("ada");
+    app.project(&ada, "engine", Public);
+    elsewhere(&app);
+    let place = "ada/engine.git/info/refs?service=git-receive-pack";
+    let sent = ada.get(&format!("//{place}")).await;
+    let there = format!("https://main.test/forge/{place}");
+    assert_eq!((sent.status, sent.header("location")), (307, Some(&*there)));
+    let locks = ada.post("//ada/engine.git/info/lfs/locks", json!({ "path": "a.bin" })).await;
+    let there = "https://main.test/forge/ada/engine.git/info/lfs/locks";
+    assert_eq!((locks.status, locks.header("location")), (307, Some(there)));
+    let fetch = ada.get("//ada/engine.git/info/refs?service=git-upload-pack").await;
+    assert_eq!(fetch.status, 200);
 }

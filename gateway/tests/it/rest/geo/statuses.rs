@@ -10,7 +10,7 @@ use time::Duration;
 use super::{caller, primary, secondary};
 use crate::support::{TestApp, ci::commit};
 
-async fn status(app: &TestApp, id: &Value) -> Value {
+pub(super) async fn status(app: &TestApp, id: &Value) -> Value {
     app.admin().get(&format!("/geo_nodes/{id}/status?refresh=true")).await.ok()
 }
 
@@ -97,7 +97,8 @@ async fn a_node_that_never_reported_has_no_status() {
     let node = secondary(&app, "copy").await;
     app.admin().get(&format!("/geo_nodes/{}/status", node.id)).await.with(404);
     app.admin().get("/geo_nodes/999/status").await.with(404);
-    assert_eq!(app.admin().get("/geo_nodes/status").await.ok(), json!([]));
+    let listed = app.admin().get("/geo_nodes/status").await;
+    assert_eq!((listed.header("x-total"), &listed.body), (Some("0"), &json!([])));
 }
 
 #[actix_web::test]
@@ -170,4 +171,8 @@ async fn a_complaint_of_a_secondary_is_shown() {
     assert_eq!(shown[0]["health_status"], json!("Unhealthy"));
     assert_eq!(shown[0].get("storage_shards"), None);
     assert_eq!(shown[0]["storage_shards_match"], json!(false));
+    for path in ["/geo_nodes/statuses", "/geo_sites/status", "/geo_sites/statuses"] {
+        let again = app.admin().get(path).await.ok();
+        assert_eq!(again[0]["health"], shown[0]["health"], "{path}");
+    }
 }

@@ -64,6 +64,66 @@ async fn feeds_are_filtered_and_come_by_page() {
 }
 
 #[actix_web::test]
+async fn days_kinds_and_actions_narrow_a_feed_together() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let day = |app: &TestApp| app.clock.now().iso()[..10].to_owned();
+    let first = day(&app);
+    app.issue(project, &ada);
+    app.clock.advance(time::Duration::days(2));
+    let second = day(&app);
+    app.issue(project, &ada);
+    app.clock.advance(time::Duration::days(2));
+    let close = json!({ "state_event": "close" });
+    ada.put(&format!("/projects/{project}/issues/1"), close).await.ok();
+    let count = async |query: &str| ada.get(&format!("/events?{query}")).await.each("id").len();
+
+    assert_eq!(count("target_type=issue").await, 3);
+    assert_eq!(count(&format!("target_type=issue&after={first}")).await, 2);
+    assert_eq!(count(&format!("target_type=issue&before={second}")).await, 1);
+    assert_eq!(count(&format!("after={first}&before={}", day(&app))).await, 1);
+    assert_eq!(count(&format!("action=closed&target_type=issue&after={second}")).await, 1);
+    assert_eq!(count(&format!("action=closed&before={second}")).await, 0);
+    for wrong in ["before=soon", "target_type=epic", "sort=up", "scope=mine"] {
+        assert_eq!(ada.get(&format!("/events?{wrong}")).await.status, 400, "{wrong}");
+    }
+}
+
+#[actix_web::test]
+async fn what_others_do_in_projects_of_somebody_is_in_the_feed_of_all() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let bob = app.member(project, "bob", Reporter);
+    app.issue(project, &bob);
+    let far = app.project(&app.person("eve"), "far", Public);
+    app.issue(far, &app.person("eve"));
+
+    let around = ada.get("/events?scope=all&target_type=issue").await;
+
+    assert_eq!(around.each("author_username"), [json!("bob")]);
+    assert_eq!(ada.get("/events?target_type=issue").await.ok(), json!([]));
+    let narrow = ada.get("/events?scope=all&target_type=issue&action=closed").await;
+    assert_eq!(narrow.ok(), json!([]));
+}
+
+#[actix_web::test]
+async fn a_large_push_is_one_line_of_the_feed() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("Engine", "private").await;
+    let most = json!({ "push_event_activities_limit": 0 });
+    app.admin().put("/application/settings", most).await.ok();
+
+    ada.commit(&project, "topic", "topic.txt").await;
+
+    let pushed = ada.get(&format!("/projects/{project}/events?action=pushed")).await.ok();
+    let data = &pushed[0]["push_data"];
+    assert_eq!((&data["ref"], &data["ref_count"]), (&Value::Null, &json!(1)));
+}
+
+#[actix_web::test]
 async fn pushes_and_members_are_in_the_feed_of_a_project() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -22,6 +22,7 @@ mod members;
 mod namespaces;
 mod oauth;
 mod oauth_authorization;
+mod openid;
 mod personal_access_tokens;
 mod project_head;
 mod project_lists;

@@ -6,6 +6,7 @@ mod approvals_of_new_branches;
 mod approvers_come_and_go;
 mod auto_merge;
 mod award_emoji;
+mod boards;
 mod code_owners;
 mod diff_notes;
 mod discussions;

@@ -74,3 +74,15 @@ async fn names_with_odd_signs_are_found_by_their_address() {
     assert_eq!(found["name"], "Label: that requires encoding");
     assert_eq!(mia.get(&rules).await.ok(), json!([]));
 }
+
+#[actix_web::test]
+async fn empty_parts_of_a_path_say_nothing() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let made = root.post("/features//faster", json!({ "value": true })).await.created();
+    assert_eq!((&made["name"], &made["state"]), (&json!("faster"), &json!("on")));
+    assert_eq!(root.get("//api/v4//version").await.status, 200);
+    assert_eq!(root.delete("/features//faster").await.status, 204);
+    assert_eq!(root.get("/features//").await.ok(), json!([]));
+    assert_eq!(root.get("/features//faster//slower").await.status, 404);
+}

@@ -1,0 +1,45 @@
+//! What a request may do, by who makes it.
+
+use std::time::Duration;
+
+use graphql::{Limits, Mutations};
+use org::token::Scope;
+
+use crate::{app::App, error::ApiError, extract::Caller};
+
+/// How long the execution of a request may take.
+const TIME: Duration = Duration::from_secs(30);
+
+/// What a request of somebody may do.
+pub(super) fn limits_of(
+    app: &App,
+    caller: &Caller,
+    is_safe: bool,
+    without_deprecated: bool,
+) -> Limits {
+    let (complexity, depth) = match &caller.user {
+        None => (200, 15),
+        Some(user) if user.admin => (300, 20),
+        Some(_) => (250, 20),
+    };
+    let mutations = mutations(app, caller, is_safe);
+    Limits { complexity, depth, mutations, without_deprecated, time: TIME }
+}
+
+/// Whether the request may change anything.
+fn mutations(app: &App, caller: &Caller, is_safe: bool) -> Mutations {
+    if is_safe {
+        return Mutations::ForbiddenByMethod;
+    }
+    if let Some(reason) = app.write_refusal() {
+        let text = match ApiError::from(reason) {
+            ApiError::Maintenance(text) => text,
+            _ => "You cannot perform write operations on a read-only instance".to_owned(),
+        };
+        return Mutations::Refused(text);
+    }
+    match &caller.token {
+        Some(token) if !token.scopes().has(Scope::Api) => Mutations::ForbiddenByScope,
+        _ => Mutations::Allowed,
+    }
+}

@@ -1,0 +1,63 @@
+//! What scanners found in single pipelines.
+
+use std::sync::Arc;
+
+use graphql::{Failure, Registry, Value};
+use kernel::ids::PipelineId;
+use security::{policy::ReadVulnerabilities, scan::Scan, vulnerability::ReportType};
+
+use super::loaders::SecurityLoaders;
+use crate::graphql::{
+    context::Context,
+    pipelines::{PipelineRecord, loaders::CiLoaders},
+    review::merge_request::MergeRequestRecord,
+};
+
+pub(super) fn register(registry: &mut Registry<Context>) {
+    registry.object::<PipelineRecord>("Pipeline").lookup(
+        "securityReportSummary",
+        |record: Arc<PipelineRecord>, _, context| async move {
+            if !record.home.may::<ReadVulnerabilities>() {
+                return Ok(Value::Null);
+            }
+            Ok(summary(&scans(&context, record.row.id).await?))
+        },
+    );
+    registry.object::<MergeRequestRecord>("MergeRequest").lookup(
+        "hasSecurityReports",
+        |record: Arc<MergeRequestRecord>, _, context| async move {
+            let source = record.row.source_project_id.zip(record.row.head_sha.clone());
+            let Some(head) = source else { return Ok(false.into()) };
+            let found = CiLoaders::of(&context).newest.load(head).await?;
+            let Some(pipeline) = found else { return Ok(false.into()) };
+            Ok((!scans(&context, pipeline.id).await?.is_empty()).into())
+        },
+    );
+}
+
+async fn scans(context: &Context, pipeline: PipelineId) -> Result<Arc<Vec<Scan>>, Failure> {
+    Ok(SecurityLoaders::of(context).scans.load(pipeline).await?.unwrap_or_default())
+}
+
+/// The findings by the kind of scanner; nothing for kinds that reported nothing.
+fn summary(scans: &[Scan]) -> Value {
+    let section = |kind: ReportType| -> Value {
+        let of_kind = || scans.iter().filter(|scan| scan.report_type == kind);
+        let found: i64 = of_kind().map(|scan| scan.findings).sum();
+        let section = [("vulnerabilitiesCount", found.into())];
+        of_kind().next().map(|_| Value::fields("SecurityReportSummarySection", section)).into()
+    };
+    Value::fields(
+        "SecurityReportSummary",
+        [
+            ("apiFuzzing", section(ReportType::ApiFuzzing)),
+            ("clusterImageScanning", section(ReportType::ClusterImageScanning)),
+            ("containerScanning", section(ReportType::ContainerScanning)),
+            ("coverageFuzzing", section(ReportType::CoverageFuzzing)),
+            ("dast", section(ReportType::Dast)),
+            ("dependencyScanning", section(ReportType::DependencyScanning)),
+            ("sast", section(ReportType::Sast)),
+            ("secretDetection", section(ReportType::SecretDetection)),
+        ],
+    )
+}

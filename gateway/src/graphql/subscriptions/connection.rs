@@ -1,0 +1,178 @@
+//! What both ways of subscribing share: whose connection it is, and how requests and facts are answered.
+
+use std::sync::Arc;
+
+use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
+use forge::slots::{FOR, SlotOwner};
+use graphql::{Operation, Outcome, Request, Response, Schema, Subscription};
+use kernel::Error;
+use org::token::Scope;
+
+use super::{
+    fact::Fact,
+    feed::{SubscriberSlot, Subscribers},
+};
+use crate::{
+    app::App,
+    error::{ApiError, ApiResult},
+    extract::{Caller, RawMap, count, identify},
+    graphql::{context::Context, request_limits::limits_of},
+    route::MatchedRoute,
+};
+
+/// Who connected, by what they showed then.
+pub(super) struct Connection {
+    app: App,
+    schema: &'static Schema<Context>,
+    req: HttpRequest,
+    route: MatchedRoute,
+    /// Where else a token may be than in the headers.
+    given: RawMap,
+    /// Whether mutations are refused since the method promises that nothing changes.
+    is_safe: bool,
+    without_deprecated: bool,
+}
+
+/// A handle on the application, for places among its subscribers.
+#[derive(Clone)]
+pub(super) struct OfApp(pub(super) App);
+
+impl AsRef<Subscribers> for OfApp {
+    fn as_ref(&self) -> &Subscribers {
+        &self.0.subscribers
+    }
+}
+
+/// A place among all subscribers.
+pub(super) type ConnectionSlot = SubscriberSlot<OfApp>;
+
+impl Connection {
+    pub(super) fn new(
+        app: App,
+        schema: &'static Schema<Context>,
+        req: HttpRequest,
+        route: MatchedRoute,
+        given: RawMap,
+        is_safe: bool,
+    ) -> Self {
+        let flags = ["remove_deprecated=true", "remove_deprecated=1"];
+        let without_deprecated = req.query_string().split('&').any(|pair| flags.contains(&pair));
+        Self { app, schema, req, route, given, is_safe, without_deprecated }
+    }
+
+    pub(super) fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// What else was shown, which counts beside the headers.
+    pub(super) fn show(&mut self, given: RawMap) {
+        self.given.merge(given);
+    }
+
+    /// Who the connection is for at this moment.
+    ///
+    /// # Errors
+    /// For a credential that is not good any more.
+    pub(super) async fn caller(&self) -> ApiResult<Caller> {
+        let caller = identify(&self.app, &self.req, &self.given, &self.route).await?;
+        let reads = |token: &org::token::AccessToken| {
+            let scopes = token.scopes();
+            scopes.has(Scope::Api) || scopes.has(Scope::ReadApi)
+        };
+        match caller.token.as_deref().is_none_or(reads) {
+            true => Ok(caller),
+            false => Err(Error::unauthenticated().into()),
+        }
+    }
+
+    /// For whom work is done.
+    pub(super) fn owner(&self, caller: &Caller) -> SlotOwner {
+        match caller.actor().id {
+            Some(user) => SlotOwner::User(user),
+            None => SlotOwner::Address(self.app.proxies.client(&self.req)),
+        }
+    }
+
+    /// Takes a place for the connection.
+    ///
+    /// # Errors
+    /// Where all places are taken, or the server is about to stop.
+    pub(super) fn place(&self, who: SlotOwner) -> kernel::Result<ConnectionSlot> {
+        SubscriberSlot::take(OfApp(self.app.clone()), who)
+    }
+
+    /// Counts a request for its person, or for its address.
+    ///
+    /// # Errors
+    /// When there were too many.
+    pub(super) fn count(&self, caller: &Caller) -> ApiResult<()> {
+        count(&self.app, &self.req, &self.route, caller.user.as_deref())
+    }
+
+    /// Answers a request, or begins a subscription.
+    ///
+    /// # Errors
+    /// For a credential that is not good any more.
+    pub(super) async fn begin(&self, request: Request) -> ApiResult<Operation> {
+        let caller = self.caller().await?;
+        let limits = limits_of(&self.app, &caller, self.is_safe, self.without_deprecated);
+        let (owner, access) = (self.owner(&caller), self.app.watch_access());
+        let context = Arc::new(Context::new(self.app.clone(), caller));
+        let work = self.schema.begin(request, context, limits);
+        let begun = FOR.scope(owner, db::caused_by(None, work)).await;
+        if !self.is_safe {
+            // What the request changed of permissions counts for the next one.
+            self.app.follow_access(access).await;
+        }
+        Ok(begun)
+    }
+
+    /// Answers a fact for each of these subscriptions that is told of it, as the caller stands now.
+    ///
+    /// # Errors
+    /// For a credential that is not good any more.
+    pub(super) async fn tell<'s>(
+        &self,
+        fact: &Arc<Fact>,
+        subscriptions: impl Iterator<Item = (&'s str, &'s Subscription)>,
+    ) -> ApiResult<Vec<(String, Response)>> {
+        let concerned: Vec<(&str, &Subscription)> =
+            subscriptions.filter(|(_, one)| one.concerns(&**fact)).collect();
+        if concerned.is_empty() {
+            return Ok(Vec::new());
+        }
+        let caller = self.caller().await?;
+        let owner = self.owner(&caller);
+        let context = Arc::new(Context::new(self.app.clone(), caller));
+        let mut told = Vec::with_capacity(concerned.len());
+        for (id, subscription) in concerned {
+            let work = self.schema.answer_event(subscription, fact.clone(), context.clone());
+            if let Some(answer) = FOR.scope(owner, work).await {
+                told.push((id.to_owned(), answer));
+            }
+        }
+        Ok(told)
+    }
+}
+
+/// As an answer to the request that wanted a connection.
+pub(super) fn refused(failure: &ApiError) -> HttpResponse {
+    let status = match failure {
+        ApiError::Rate(..) => StatusCode::TOO_MANY_REQUESTS,
+        _ => StatusCode::UNAUTHORIZED,
+    };
+    HttpResponse::build(status).json(refusal(failure).body)
+}
+
+/// Why something was refused, as an answer to a request.
+pub(super) fn refusal(failure: &ApiError) -> Response {
+    let (outcome, text) = match failure {
+        ApiError::Rate(..) => (
+            Outcome::TooManyRequests,
+            "This endpoint has been requested too many times. Try again later.",
+        ),
+        ApiError::Kernel(error) if error.is_ours() => (Outcome::Failed, "Internal server error"),
+        _ => (Outcome::Answered, "Invalid token"),
+    };
+    Response::refusal(outcome, text)
+}

@@ -1,0 +1,154 @@
+//! Server-Sent Events: one request, answered as often as there is something to tell ("distinct connections" of
+//! graphql-sse).
+
+use std::{sync::Arc, time::Duration};
+
+use actix_web::{HttpRequest, HttpResponse, http::header, web::Bytes};
+use futures_util::stream::poll_fn;
+use graphql::{Operation, Request, Response, Schema, Subscription};
+use serde_json::json;
+use tokio::sync::{
+    broadcast::{self, error::RecvError},
+    mpsc, watch,
+};
+
+use super::{
+    connection::{Connection, ConnectionSlot, refusal, refused},
+    fact::Fact,
+};
+use crate::{
+    app::App, error::ApiError, extract::RawMap, graphql::context::Context, route::MatchedRoute,
+};
+
+/// How often something is sent where nothing happens, so that nobody in between takes the connection for dead.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// So long a client may leave what is sent to it.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// So many answers wait for a client that reads slowly.
+const WAITING: usize = 16;
+
+/// Whether a request wants events instead of one answer.
+pub(in crate::graphql) fn wants(req: &HttpRequest) -> bool {
+    let accepted = req.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accepted.is_some_and(|accepted| accepted.contains("text/event-stream"))
+}
+
+/// Answers a request as events. What is answered once is one event.
+pub(in crate::graphql) async fn answer(
+    app: App,
+    req: HttpRequest,
+    route: MatchedRoute,
+    given: RawMap,
+    request: Request,
+    schema: &'static Schema<Context>,
+) -> HttpResponse {
+    let is_safe = req.method().is_safe();
+    let connection = Connection::new(app, schema, req, route, given, is_safe);
+    let caller = match connection.caller().await {
+        Ok(caller) => caller,
+        Err(failure) => return refused(&failure),
+    };
+    let place = match connection.place(connection.owner(&caller)) {
+        Ok(place) => place,
+        Err(full) => return actix_web::ResponseError::error_response(&ApiError::from(full)),
+    };
+    match connection.begin(request).await {
+        Err(failure) => refused(&failure),
+        Ok(Operation::Answer(answer)) => stream_head().body([next(&answer), complete()].concat()),
+        Ok(Operation::Subscription(subscription)) => {
+            let app = connection.app().clone();
+            match app.subscribers.listen(&app.db).await {
+                Ok(facts) => follow(connection, place, subscription, facts),
+                Err(failure) => actix_web::ResponseError::error_response(&ApiError::from(failure)),
+            }
+        }
+    }
+}
+
+fn stream_head() -> actix_web::HttpResponseBuilder {
+    let mut head = HttpResponse::Ok();
+    head.content_type("text/event-stream; charset=utf-8")
+        .insert_header((header::CACHE_CONTROL, "no-cache"))
+        .insert_header(("x-accel-buffering", "no"));
+    head
+}
+
+fn next(answer: &Response) -> String {
+    format!("event: next\ndata: {}\n\n", answer.body)
+}
+
+fn complete() -> String {
+    "event: complete\ndata: \n\n".to_owned()
+}
+
+/// Sends an answer for each fact until one of both sides ends it.
+fn follow(
+    connection: Connection,
+    place: ConnectionSlot,
+    subscription: Box<Subscription>,
+    facts: broadcast::Receiver<Arc<Fact>>,
+) -> HttpResponse {
+    let (sender, mut receiver) = mpsc::channel::<Bytes>(WAITING);
+    let end = connection.app().subscribers.end();
+    let feed = Feed { connection, subscription, facts, end, sender, _place: place };
+    drop(actix_web::rt::spawn(feed.run()));
+    let body = poll_fn(move |task| {
+        receiver.poll_recv(task).map(|piece| piece.map(Ok::<_, actix_web::Error>))
+    });
+    stream_head().streaming(body)
+}
+
+/// One subscription of one connection.
+struct Feed {
+    connection: Connection,
+    subscription: Box<Subscription>,
+    facts: broadcast::Receiver<Arc<Fact>>,
+    end: watch::Receiver<bool>,
+    sender: mpsc::Sender<Bytes>,
+    _place: ConnectionSlot,
+}
+
+impl Feed {
+    async fn run(mut self) {
+        let mut heartbeat = tokio::time::interval(HEARTBEAT);
+        loop {
+            let sent = tokio::select! {
+                () = self.sender.closed() => return,
+                _ = self.end.changed() => return,
+                _ = heartbeat.tick() => self.send(":\n\n".to_owned()).await,
+                fact = self.facts.recv() => match fact {
+                    Ok(fact) => self.tell(&fact).await,
+                    // Too much was missed, or nothing comes any more: the client begins again.
+                    Err(RecvError::Lagged(_) | RecvError::Closed) => return,
+                },
+            };
+            if sent.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Nothing where the connection is to end.
+    async fn tell(&self, fact: &Arc<Fact>) -> Option<()> {
+        let one = std::iter::once(("", &*self.subscription));
+        match self.connection.tell(fact, one).await {
+            Ok(answers) => {
+                for (_, answer) in answers {
+                    self.send(next(&answer)).await?;
+                }
+                Some(())
+            }
+            Err(failure) => {
+                let text = json!({ "errors": refusal(&failure).body["errors"] });
+                self.send(format!("event: next\ndata: {text}\n\n")).await?;
+                self.send(complete()).await?;
+                None
+            }
+        }
+    }
+
+    async fn send(&self, text: String) -> Option<()> {
+        let sent = tokio::time::timeout(PATIENCE, self.sender.send(text.into())).await;
+        sent.ok()?.ok()
+    }
+}

@@ -1,0 +1,393 @@
+//! WebSocket, as `graphql-transport-ws` speaks it.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use actix_web::{FromRequest as _, HttpRequest, HttpResponse, dev::Payload, http::header, web};
+use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Session};
+use graphql::{Operation, Request, Schema, Subscription};
+use serde_json::{Map, Value};
+use tokio::{
+    sync::{
+        broadcast::{self, error::RecvError},
+        watch,
+    },
+    time::{Instant, sleep_until, timeout},
+};
+
+use super::{
+    connection::{Connection, ConnectionSlot, refusal, refused},
+    fact::Fact,
+    message::{self, ClientMessage},
+};
+use crate::{
+    app::App,
+    error::{ApiError, ApiResult},
+    extract::{RawMap, raw_pairs},
+    graphql::context::Context,
+    route::MatchedRoute,
+};
+
+const PROTOCOL: &str = "graphql-transport-ws";
+/// So long a client may take until it says who it is.
+const INIT: Duration = Duration::from_secs(10);
+/// How often a client is asked whether it is still there.
+const HEARTBEAT: Duration = Duration::from_secs(25);
+/// A client that says nothing for so long is gone.
+const SILENCE: Duration = Duration::from_secs(80);
+/// So long a client may leave what is sent to it.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest message, in bytes: a query of 10,000 characters with its variables.
+const LONGEST: usize = 256 << 10;
+/// So many subscriptions a connection may have.
+const MOST: usize = 100;
+
+/// Why a connection is closed, as the protocol numbers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct CloseCause(u16, String);
+
+impl CloseCause {
+    fn new(code: u16, reason: impl Into<String>) -> Self {
+        Self(code, reason.into())
+    }
+
+    fn of(failure: &ApiError) -> Self {
+        match failure {
+            ApiError::Rate(..) => Self::new(4429, "Too many requests"),
+            ApiError::Kernel(error) if error.is_ours() => Self::new(4500, "Internal server error"),
+            _ => Self::new(4403, "Forbidden"),
+        }
+    }
+
+    fn reason(self) -> CloseReason {
+        // A frame that closes has room for 123 bytes of text.
+        let text: String = self.1.chars().take(40).collect();
+        CloseReason { code: CloseCode::from(self.0), description: Some(text) }
+    }
+}
+
+/// Whether a request wants a WebSocket.
+pub(in crate::graphql) fn is_upgrade(req: &HttpRequest) -> bool {
+    let upgrade = req.headers().get(header::UPGRADE).and_then(|value| value.to_str().ok());
+    upgrade.is_some_and(|upgrade| upgrade.eq_ignore_ascii_case("websocket"))
+}
+
+/// Begins a WebSocket.
+pub(in crate::graphql) async fn answer(
+    app: App,
+    req: &HttpRequest,
+    mut payload: Payload,
+    route: MatchedRoute,
+    schema: &'static Schema<Context>,
+) -> HttpResponse {
+    let given = raw_pairs(req.query_string().as_bytes());
+    let connection = Connection::new(app, schema, req.clone(), route, given, false);
+    let caller = match connection.caller().await {
+        Ok(caller) => caller,
+        Err(failure) => return refused(&failure),
+    };
+    if let Err(failure) = connection.count(&caller) {
+        return refused(&failure);
+    }
+    let place = match connection.place(connection.owner(&caller)) {
+        Ok(place) => place,
+        Err(full) => return actix_web::ResponseError::error_response(&ApiError::from(full)),
+    };
+    let begun = match web::Payload::from_request(req, &mut payload).await {
+        Ok(body) => actix_ws::handle_with_protocols(req, body, &[PROTOCOL]),
+        Err(failure) => Err(failure),
+    };
+    let (response, session, messages) = match begun {
+        Ok(begun) => begun,
+        Err(failure) => return failure.error_response(),
+    };
+    let is_spoken = response.headers().contains_key(header::SEC_WEBSOCKET_PROTOCOL);
+    let messages = messages.max_frame_size(LONGEST).aggregate_continuations();
+    let messages = messages.max_continuation_size(LONGEST);
+    drop(actix_web::rt::spawn(async move {
+        if !is_spoken {
+            let closing = CloseCause::new(4406, "Subprotocol not acceptable");
+            // Whoever is gone need not hear it.
+            let _ = session.close(Some(closing.reason())).await;
+            return;
+        }
+        Dialog::new(connection, place, session).run(messages).await;
+    }));
+    response
+}
+
+/// What is said over one WebSocket.
+struct Dialog {
+    connection: Connection,
+    session: Session,
+    is_acknowledged: bool,
+    subscriptions: HashMap<String, Box<Subscription>>,
+    /// The facts, since the first subscription.
+    facts: Option<broadcast::Receiver<Arc<Fact>>>,
+    end: watch::Receiver<bool>,
+    heard_at: Instant,
+    _place: ConnectionSlot,
+}
+
+/// What happens next on a connection.
+enum Step {
+    Said(String),
+    /// A sign of life.
+    Alive,
+    Gone,
+    Fact(Arc<Fact>),
+    /// Facts were missed.
+    Behind,
+    Late,
+    Heartbeat,
+    ServerEnds,
+    /// A message that is none.
+    Odd(CloseCause),
+}
+
+impl Dialog {
+    fn new(connection: Connection, place: ConnectionSlot, session: Session) -> Self {
+        let end = connection.app().subscribers.end();
+        Self {
+            connection,
+            session,
+            is_acknowledged: false,
+            subscriptions: HashMap::new(),
+            facts: None,
+            end,
+            heard_at: Instant::now(),
+            _place: place,
+        }
+    }
+
+    async fn run(mut self, mut messages: AggregatedMessageStream) {
+        let began = Instant::now();
+        let mut heartbeat = tokio::time::interval(HEARTBEAT);
+        let closing = loop {
+            let step = self.step(&mut messages, &mut heartbeat, began + INIT).await;
+            match self.follow(step).await {
+                Ok(()) => {}
+                Err(closing) => break closing,
+            }
+        };
+        if let Some(closing) = closing {
+            let closed = self.session.close(Some(closing.reason()));
+            // Whoever is gone need not hear it.
+            let _ = timeout(PATIENCE, closed).await;
+        }
+    }
+
+    async fn step(
+        &mut self,
+        messages: &mut AggregatedMessageStream,
+        heartbeat: &mut tokio::time::Interval,
+        late_at: Instant,
+    ) -> Step {
+        let is_acknowledged = self.is_acknowledged;
+        tokio::select! {
+            message = messages.recv() => match message {
+                Some(Ok(AggregatedMessage::Text(text))) => Step::Said(text.to_string()),
+                Some(Ok(AggregatedMessage::Binary(_))) => {
+                    Step::Odd(CloseCause::new(4400, "Messages are texts"))
+                }
+                Some(Ok(AggregatedMessage::Ping(payload))) => {
+                    match self.session.pong(&payload).await {
+                        Ok(()) => Step::Alive,
+                        Err(_closed) => Step::Gone,
+                    }
+                }
+                Some(Ok(AggregatedMessage::Pong(_))) => Step::Alive,
+                Some(Ok(AggregatedMessage::Close(_))) | None => Step::Gone,
+                Some(Err(failure)) => Step::Odd(CloseCause::new(4400, failure.to_string())),
+            },
+            fact = next_fact(&mut self.facts) => match fact {
+                Ok(fact) => Step::Fact(fact),
+                Err(RecvError::Lagged(_) | RecvError::Closed) => Step::Behind,
+            },
+            _ = self.end.changed() => Step::ServerEnds,
+            () = sleep_until(late_at), if !is_acknowledged => Step::Late,
+            _ = heartbeat.tick() => Step::Heartbeat,
+        }
+    }
+
+    /// # Errors
+    /// With how the connection ends; nothing where it is gone.
+    async fn follow(&mut self, step: Step) -> Result<(), Option<CloseCause>> {
+        match step {
+            Step::Said(text) => {
+                self.heard_at = Instant::now();
+                let message = ClientMessage::parse(&text)
+                    .map_err(|reason| Some(CloseCause::new(4400, reason)))?;
+                self.hear(message).await
+            }
+            Step::Alive => {
+                self.heard_at = Instant::now();
+                Ok(())
+            }
+            Step::Gone => Err(None),
+            Step::Fact(fact) => self.tell(&fact).await,
+            Step::Behind => Err(Some(CloseCause::new(1013, "Too many events, subscribe again"))),
+            Step::Late => Err(Some(CloseCause::new(4408, "Connection initialisation timeout"))),
+            Step::Heartbeat if self.heard_at.elapsed() > SILENCE => Err(None),
+            Step::Heartbeat => self.session.ping(b"").await.map_err(|_closed| None),
+            Step::ServerEnds => Err(Some(CloseCause::new(1001, "The server stops"))),
+            Step::Odd(closing) => Err(Some(closing)),
+        }
+    }
+
+    async fn hear(&mut self, message: ClientMessage) -> Result<(), Option<CloseCause>> {
+        match message {
+            ClientMessage::Init(payload) => self.acknowledge(&payload).await,
+            ClientMessage::Ping(payload) => self.send(message::pong(payload)).await,
+            ClientMessage::Pong => Ok(()),
+            ClientMessage::Subscribe { .. } if !self.is_acknowledged => {
+                Err(Some(CloseCause::new(4401, "Unauthorized")))
+            }
+            ClientMessage::Subscribe { id, .. } if self.subscriptions.contains_key(&id) => {
+                Err(Some(CloseCause::new(4409, format!("Subscriber for {id} already exists"))))
+            }
+            ClientMessage::Subscribe { id, request } => self.begin(id, request).await,
+            ClientMessage::Complete { id } => {
+                self.subscriptions.remove(&id);
+                if self.subscriptions.is_empty() {
+                    // Nobody reads facts for connections that wait for none.
+                    self.facts = None;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn acknowledge(
+        &mut self,
+        payload: &Map<String, Value>,
+    ) -> Result<(), Option<CloseCause>> {
+        if self.is_acknowledged {
+            return Err(Some(CloseCause::new(4429, "Too many initialisation requests")));
+        }
+        self.connection.show(credentials(payload));
+        let caller = self.connection.caller().await;
+        let caller = caller.map_err(|failure| Some(CloseCause::of(&failure)))?;
+        self.connection.count(&caller).map_err(|failure| Some(CloseCause::of(&failure)))?;
+        self.is_acknowledged = true;
+        self.send(message::ack()).await
+    }
+
+    /// Answers a request, or begins a subscription.
+    async fn begin(&mut self, id: String, request: Request) -> Result<(), Option<CloseCause>> {
+        if self.subscriptions.len() >= MOST {
+            let text = format!("A connection can have at most {MOST} subscriptions");
+            let errors = serde_json::json!([{ "message": text }]);
+            return self.send(message::error(&id, &errors)).await;
+        }
+        match self.counted(request).await {
+            Ok(Operation::Subscription(subscription)) => {
+                if self.facts.is_none() {
+                    let app = self.connection.app();
+                    let facts = app.subscribers.listen(&app.db).await;
+                    let failed = |failure| Some(CloseCause::of(&ApiError::from(failure)));
+                    self.facts = Some(facts.map_err(failed)?);
+                }
+                self.subscriptions.insert(id, subscription);
+                Ok(())
+            }
+            Ok(Operation::Answer(answer)) if answer.body.get("data").is_some() => {
+                self.send(message::next(&id, &answer.body)).await?;
+                self.send(message::complete(&id)).await
+            }
+            Ok(Operation::Answer(answer)) => {
+                self.send(message::error(&id, &answer.body["errors"])).await
+            }
+            Err(failure @ ApiError::Rate(..)) => {
+                self.send(message::error(&id, &refusal(&failure).body["errors"])).await
+            }
+            Err(failure) => Err(Some(CloseCause::of(&failure))),
+        }
+    }
+
+    /// Answers a request that counts for the caller's rate.
+    async fn counted(&self, request: Request) -> ApiResult<Operation> {
+        self.connection.count(&self.connection.caller().await?)?;
+        self.connection.begin(request).await
+    }
+
+    async fn tell(&mut self, fact: &Arc<Fact>) -> Result<(), Option<CloseCause>> {
+        let subscriptions = self.subscriptions.iter().map(|(id, one)| (id.as_str(), &**one));
+        let answers = self.connection.tell(fact, subscriptions).await;
+        let answers = answers.map_err(|failure| Some(CloseCause::of(&failure)))?;
+        for (id, answer) in answers {
+            self.send(message::next(&id, &answer.body)).await?;
+        }
+        Ok(())
+    }
+
+    async fn send(&mut self, text: String) -> Result<(), Option<CloseCause>> {
+        match timeout(PATIENCE, self.session.text(text)).await {
+            Ok(Ok(())) => Ok(()),
+            // Gone, or as good as that.
+            Ok(Err(_)) | Err(_) => Err(None),
+        }
+    }
+}
+
+/// The next fact; never where nothing is subscribed to.
+async fn next_fact(
+    facts: &mut Option<broadcast::Receiver<Arc<Fact>>>,
+) -> Result<Arc<Fact>, RecvError> {
+    match facts {
+        Some(facts) => facts.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The token of a payload, whatever it calls it.
+fn credentials(payload: &Map<String, Value>) -> RawMap {
+    let mut found = RawMap::default();
+    for (name, value) in payload {
+        let Some(text) = value.as_str() else { continue };
+        match name.to_ascii_lowercase().replace('-', "_").as_str() {
+            "authorization" => {
+                let (kind, token) = text.split_once(' ').unwrap_or(("", text));
+                if kind.eq_ignore_ascii_case("bearer") {
+                    found.set("access_token", token.trim().to_owned().into());
+                }
+            }
+            "private_token" => found.set("private_token", text.to_owned().into()),
+            "access_token" => found.set("access_token", text.to_owned().into()),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::{CloseCause, credentials};
+
+    fn payload(given: &Value) -> Map<String, Value> {
+        given.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_token_is_found_under_each_of_its_names() {
+        for (given, name) in [
+            (json!({ "Authorization": "Bearer abc" }), "access_token"),
+            (json!({ "authorization": "bearer abc" }), "access_token"),
+            (json!({ "PRIVATE-TOKEN": "abc" }), "private_token"),
+            (json!({ "private_token": "abc" }), "private_token"),
+            (json!({ "access_token": "abc", "other": 5 }), "access_token"),
+        ] {
+            assert_eq!(credentials(&payload(&given)).text(name), Some("abc"), "{given}");
+        }
+        let none = credentials(&payload(&json!({ "Authorization": "Basic abc" })));
+        assert!(none.text("access_token").is_none() && none.text("private_token").is_none());
+    }
+
+    #[test]
+    fn the_reason_of_an_end_fits_its_frame() {
+        let reason = CloseCause::new(4400, "ü".repeat(200)).reason();
+        assert_eq!(u16::from(reason.code), 4400);
+        assert!(reason.description.expect("a text").len() <= 123);
+    }
+}

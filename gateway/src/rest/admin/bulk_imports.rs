@@ -1,0 +1,252 @@
+//! Groups and projects that are fetched from another installation.
+
+use admin::bulk_import::{
+    BulkImportEntity, BulkImportStore as _, BulkStatus, EntityKind, NewEntity, SourceAccess,
+};
+use db::Tx;
+use forge::archive::transfer;
+use kernel::{
+    Error, Grant, Result,
+    access::SignedIn,
+    ids::{BulkImportEntityId, BulkImportId},
+    page::{Page, PageRequest},
+};
+
+use crate::{
+    app::App,
+    entities::admin::bulk_import::{BulkFailureJson, BulkImportEntityJson, BulkImportJson},
+    error::ApiResult,
+    extract::{Call, NonEmpty, Sort},
+    param_enums, params,
+    present::{Created, Json, PagedList},
+    rate_limit::ArchiveCall,
+    routes,
+};
+
+routes! { "Bulk imports" at "/bulk_imports";
+    POST ""                                       => start         : SignedIn,
+    GET  ""                                       => list          : SignedIn,
+    GET  "/entities"                              => list_entities : SignedIn,
+    GET  "/{import_id}"                           => show          : SignedIn,
+    GET  "/{import_id}/entities"                  => entities_of   : SignedIn,
+    GET  "/{import_id}/entities/{entity_id}"      => show_entity   : SignedIn,
+    GET  "/{import_id}/entities/{entity_id}/failures" => failures  : SignedIn,
+    POST "/{import_id}/cancel"                    => cancel        : SignedIn,
+}
+
+param_enums! { BulkStatus, EntityKind }
+
+params! {
+    /// Where the groups and projects are.
+    pub struct SourceParams {
+        /// URL of the other installation.
+        url: NonEmpty,
+        /// Personal access token of the other installation, with the scope `api`. Stored encrypted until the import ends.
+        access_token: NonEmpty,
+    }
+}
+
+params! {
+    /// A group or project that is to be fetched.
+    pub struct EntityParams {
+        source_type: EntityKind,
+        /// Path of the group or project at the source.
+        source_full_path: NonEmpty,
+        /// Path of the group that it is put into; empty for groups at the top.
+        destination_namespace: String,
+        /// Path here. Default: the last part of the path at the source.
+        destination_slug: Option<String>,
+        /// Same as `destination_slug`.
+        destination_name: Option<String>,
+        /// Whether projects of a group are fetched with it.
+        migrate_projects: bool = true,
+    }
+}
+
+params! {
+    pub struct StartImport {
+        configuration: SourceParams,
+        /// At most 100.
+        entities: Vec<EntityParams>,
+    }
+}
+
+/// Entities of one request.
+const MOST_ENTITIES: usize = 100;
+
+impl From<EntityParams> for NewEntity {
+    fn from(params: EntityParams) -> Self {
+        let path = params.source_full_path.0.trim_matches('/').to_owned();
+        let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        let last = path.rsplit('/').next().unwrap_or_default().to_owned();
+        Self {
+            kind: params.source_type,
+            destination_slug: filled(params.destination_slug)
+                .or(filled(params.destination_name))
+                .unwrap_or(last),
+            source_full_path: path,
+            destination_namespace: params.destination_namespace.trim_matches('/').to_owned(),
+            migrate_projects: params.migrate_projects,
+        }
+    }
+}
+
+async fn start(app: App, call: Call<SignedIn, StartImport>) -> ApiResult<Created<BulkImportJson>> {
+    app.rates.check_project_archive(ArchiveCall::GroupImport, call.grant.user()?)?;
+    let given = call.params;
+    if given.entities.is_empty() || given.entities.len() > MOST_ENTITIES {
+        return Err(Error::bad_request().parameters("entities does not have a valid value").into());
+    }
+    let source =
+        SourceAccess { url: given.configuration.url.0, token: given.configuration.access_token.0 };
+    let entities = given.entities.into_iter().map(Into::into).collect();
+    let made = transfer::start(&app, &call.grant, source, entities).await?;
+    Ok(Created(BulkImportJson::new(&made, false)))
+}
+
+params! {
+    struct ListImports: paged {
+        status: Option<BulkStatus>,
+        sort: Sort = Sort::Desc,
+    }
+}
+
+async fn list(app: App, call: Call<SignedIn, ListImports>) -> ApiResult<PagedList<BulkImportJson>> {
+    transfer::ensure_enabled(&app)?;
+    let (user, status, page) = (call.grant.user()?, call.params.status, call.page);
+    let newest_first = matches!(call.params.sort, Sort::Desc);
+    let read = app.db.read(move |tx| {
+        let found = tx.bulk_imports(user, status, newest_first, page)?;
+        let ids: Vec<BulkImportId> = found.items.iter().map(|one| one.id).collect();
+        let failed = tx.failed_bulk_imports(&ids)?;
+        Ok(found.map(|one| BulkImportJson::new(&one, failed.contains(&one.id))))
+    });
+    Ok(PagedList(read.await?))
+}
+
+params! {
+    struct OneImport {
+        /// ID of the bulk import.
+        import_id: BulkImportId,
+    }
+}
+
+async fn show(app: App, call: Call<SignedIn, OneImport>) -> ApiResult<Json<BulkImportJson>> {
+    transfer::ensure_enabled(&app)?;
+    let (user, id) = (call.grant.user()?, call.params.import_id);
+    let read = app.db.read(move |tx| {
+        let found = tx.find_bulk_import(id)?.filter(|found| found.user_id == user);
+        let found = found.ok_or(Error::missing())?;
+        let failed = tx.failed_bulk_imports(&[id])?;
+        Ok(BulkImportJson::new(&found, failed.contains(&id)))
+    });
+    Ok(Json(read.await?))
+}
+
+params! {
+    struct ListEntities: paged {
+        status: Option<BulkStatus>,
+    }
+}
+
+params! {
+    struct EntitiesOfImport: paged {
+        /// ID of the bulk import.
+        import_id: BulkImportId,
+        status: Option<BulkStatus>,
+    }
+}
+
+fn entities(
+    tx: &mut Tx<'_>,
+    grant: &Grant<SignedIn>,
+    import: Option<BulkImportId>,
+    status: Option<BulkStatus>,
+    page: PageRequest,
+) -> Result<Page<BulkImportEntityJson>> {
+    let found = tx.bulk_import_entities(grant.user()?, import, status, page)?;
+    let ids: Vec<BulkImportEntityId> = found.items.iter().map(|one| one.id).collect();
+    let failed = tx.failed_entities(&ids)?;
+    Ok(found.map(|one| BulkImportEntityJson::new(&one, &[], failed.contains(&one.id))))
+}
+
+async fn list_entities(
+    app: App,
+    call: Call<SignedIn, ListEntities>,
+) -> ApiResult<PagedList<BulkImportEntityJson>> {
+    transfer::ensure_enabled(&app)?;
+    let (grant, status, page) = (call.grant, call.params.status, call.page);
+    let read = app.db.read(move |tx| entities(tx, &grant, None, status, page));
+    Ok(PagedList(read.await?))
+}
+
+async fn entities_of(
+    app: App,
+    call: Call<SignedIn, EntitiesOfImport>,
+) -> ApiResult<PagedList<BulkImportEntityJson>> {
+    transfer::ensure_enabled(&app)?;
+    let (grant, page) = (call.grant, call.page);
+    let (id, status) = (call.params.import_id, call.params.status);
+    let read = app.db.read(move |tx| {
+        let user = grant.user()?;
+        let own = tx.find_bulk_import(id)?.filter(|found| found.user_id == user);
+        own.ok_or(Error::missing())?;
+        entities(tx, &grant, Some(id), status, page)
+    });
+    Ok(PagedList(read.await?))
+}
+
+params! {
+    struct OneEntity {
+        /// ID of the bulk import.
+        import_id: BulkImportId,
+        /// ID of the group or project in it.
+        entity_id: BulkImportEntityId,
+    }
+}
+
+fn own_entity(
+    tx: &mut Tx<'_>,
+    grant: &Grant<SignedIn>,
+    asked: &OneEntity,
+) -> Result<BulkImportEntity> {
+    let user = grant.user()?;
+    let own = tx.find_bulk_import(asked.import_id)?.filter(|found| found.user_id == user);
+    let own = own.ok_or(Error::missing())?;
+    let found = tx.find_entity(asked.entity_id)?;
+    found.filter(|found| found.bulk_import_id == own.id).ok_or(Error::missing())
+}
+
+async fn show_entity(
+    app: App,
+    call: Call<SignedIn, OneEntity>,
+) -> ApiResult<Json<BulkImportEntityJson>> {
+    transfer::ensure_enabled(&app)?;
+    let (grant, asked) = (call.grant, call.params);
+    let read = app.db.read(move |tx| {
+        let found = own_entity(tx, &grant, &asked)?;
+        let failures = tx.entity_failures(found.id)?;
+        Ok(BulkImportEntityJson::new(&found, &failures, !failures.is_empty()))
+    });
+    Ok(Json(read.await?))
+}
+
+async fn failures(
+    app: App,
+    call: Call<SignedIn, OneEntity>,
+) -> ApiResult<Json<Vec<BulkFailureJson>>> {
+    transfer::ensure_enabled(&app)?;
+    let (grant, asked) = (call.grant, call.params);
+    let read = app.db.read(move |tx| {
+        let found = own_entity(tx, &grant, &asked)?;
+        let failures = tx.entity_failures(found.id)?;
+        Ok(failures.iter().map(|one| BulkFailureJson::new(&found, one)).collect())
+    });
+    Ok(Json(read.await?))
+}
+
+async fn cancel(app: App, call: Call<SignedIn, OneImport>) -> ApiResult<Json<BulkImportJson>> {
+    transfer::ensure_enabled(&app)?;
+    let ended = transfer::cancel(&app, &call.grant, call.params.import_id).await?;
+    Ok(Json(BulkImportJson::new(&ended, false)))
+}

@@ -1,0 +1,68 @@
+//! Applications that people make for themselves, and that act for others by OAuth.
+
+use kernel::{access::SignedIn, ids::ApplicationId};
+use org::application::actions::{self, NewApplication};
+
+use crate::{
+    app::App,
+    entities::org::application::{ApplicationEntity, NewApplicationEntity},
+    error::ApiResult,
+    extract::{Call, NonEmpty, params::OnlyPage},
+    params,
+    present::{Created, NoContent, PagedList},
+    routes,
+};
+
+routes! { "Applications of people" at "//oauth/applications";
+    GET    ""      => list   : SignedIn,
+    POST   ""      => create : SignedIn,
+    DELETE "/{id}" => remove : SignedIn,
+}
+
+async fn list(app: App, call: Call<SignedIn, OnlyPage>) -> ApiResult<PagedList<ApplicationEntity>> {
+    let (grant, page) = (call.grant, call.page);
+    let found = app.db.read(move |tx| actions::list_own(tx, &grant, page)).await?;
+    Ok(PagedList(found.map(ApplicationEntity::from)))
+}
+
+params! {
+    struct CreateOwnApplication {
+        /// Name of the application, at most 255 characters.
+        name: String,
+        /// Where people may be sent back to: one or more absolute URLs, with white space between, together at most 2048
+        /// characters. Requests have to name one of them exactly.
+        redirect_uri: String,
+        /// Scopes that the application may ask for, with spaces between.
+        scopes: NonEmpty,
+        /// Whether the application can keep its secret, and has to show it. Default: `true`.
+        confidential: bool = true,
+    }
+}
+
+async fn create(
+    app: App,
+    call: Call<SignedIn, CreateOwnApplication>,
+) -> ApiResult<Created<NewApplicationEntity>> {
+    let (grant, given) = (call.grant, call.params);
+    let new = NewApplication {
+        name: given.name,
+        redirect_uri: given.redirect_uri,
+        scopes: given.scopes.0,
+        trusted: false,
+        confidential: given.confidential,
+    };
+    let made = app.db.write(move |tx| actions::create_own(tx, &grant, &new)).await?;
+    Ok(Created(NewApplicationEntity::new(made.0, &made.1)))
+}
+
+params! {
+    struct OwnApplication {
+        id: ApplicationId,
+    }
+}
+
+async fn remove(app: App, call: Call<SignedIn, OwnApplication>) -> ApiResult<NoContent> {
+    let (grant, id) = (call.grant, call.params.id);
+    app.db.write(move |tx| actions::remove_own(tx, &grant, id)).await?;
+    Ok(NoContent)
+}

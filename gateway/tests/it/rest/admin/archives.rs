@@ -1,0 +1,379 @@
+//! Archives of projects: everything comes back equal, and whoever means harm gets nothing.
+
+use std::io::Write as _;
+
+use actix_web::http::Method;
+use flate2::{Compression, write::GzEncoder};
+use kernel::{
+    AccessLevel::{Developer, Maintainer},
+    Visibility::Private,
+    ids::ProjectId,
+};
+use serde_json::{Value, json};
+use tar::{Builder, EntryType, Header};
+use time::Duration;
+
+use super::imports::work;
+use crate::{
+    rest::org::uploads::send_file,
+    support::{Answer, Person, TestApp},
+};
+
+/// Sends an archive in a form, with further fields.
+pub(super) async fn send_archive(
+    person: &Person<'_>,
+    path: &str,
+    archive: &[u8],
+    fields: &[(&str, &str)],
+) -> Answer {
+    let mut body = Vec::new();
+    for (name, value) in fields {
+        let part =
+            format!("--edge\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+        body.extend_from_slice(part.as_bytes());
+    }
+    body.extend_from_slice(
+        b"--edge\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.tar.gz\"\r\n\r\n",
+    );
+    body.extend_from_slice(archive);
+    body.extend_from_slice(b"\r\n--edge--\r\n");
+    person.send_bytes(Method::POST, path, "multipart/form-data; boundary=edge", &body).await
+}
+
+/// Has an archive written, and fetches it.
+async fn exported(person: &Person<'_>, project: &Value) -> Vec<u8> {
+    let path = format!("/projects/{project}/export");
+    let asked = person.post(&path, json!({})).await;
+    assert_eq!(asked.status, 202, "{}", asked.body);
+    assert_eq!(asked.body, json!({ "message": "202 Accepted" }));
+    work(person.app).await;
+    let shown = person.get(&path).await.ok();
+    assert_eq!(shown["export_status"], "finished", "{shown}");
+    let file = person.get(&format!("{path}/download")).await;
+    assert_eq!(file.status, 200, "{}", file.body);
+    file.bytes
+}
+
+async fn imported(person: &Person<'_>, archive: &[u8], path: &str) -> Value {
+    let made = send_archive(person, "/projects/import", archive, &[("path", path)]).await;
+    let made = made.created();
+    assert_eq!(made["import_status"], "scheduled", "{made}");
+    work(person.app).await;
+    person.get(&format!("/projects/{}/import", made["id"])).await.ok()
+}
+
+/// An archive of files and of entries of other kinds.
+fn packed(entries: &[(&str, EntryType, &[u8])]) -> Vec<u8> {
+    let mut tar = Builder::new(GzEncoder::new(Vec::new(), Compression::best()));
+    for (path, kind, content) in entries {
+        let mut header = Header::new_ustar();
+        header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
+        header.set_entry_type(*kind);
+        header.set_size(u64::try_from(content.len()).unwrap());
+        header.set_cksum();
+        tar.append(&header, *content).unwrap();
+    }
+    let mut encoder = tar.into_inner().unwrap();
+    encoder.flush().unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Lists that are the same of a project and of its copy, without ids, addresses and moments of the copy itself.
+const LISTS: [&str; 12] = [
+    "labels",
+    "milestones",
+    "issues?order_by=created_at&sort=asc",
+    "issues/1/notes?sort=asc",
+    "issues/1/award_emoji",
+    "issues/1/resource_label_events",
+    "merge_requests?sort=asc",
+    "merge_requests/1/discussions",
+    "merge_requests/1/versions",
+    "protected_branches",
+    "protected_tags",
+    "repository/branches",
+];
+
+const OWN: [&str; 15] = [
+    "id",
+    "web_url",
+    "project_id",
+    "_links",
+    "references",
+    "noteable_id",
+    "awardable_id",
+    "target_project_id",
+    "source_project_id",
+    "url",
+    "resource_id",
+    "full",
+    "merge_request_id",
+    "merge_status",
+    "detailed_merge_status",
+];
+
+fn plain(value: &Value) -> Value {
+    match value {
+        Value::Array(all) => all.iter().map(plain).collect(),
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(name, _)| !OWN.contains(&name.as_str()));
+            kept.map(|(name, value)| (name.clone(), plain(value))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+async fn snapshot(person: &Person<'_>, project: &Value) -> Vec<(&'static str, Value)> {
+    let mut all = Vec::new();
+    for list in LISTS {
+        let found = person.get(&format!("/projects/{project}/{list}")).await.ok();
+        all.push((list, plain(&found)));
+    }
+    all
+}
+
+/// A project of hers with something of everything.
+async fn full_project(root: &Person<'_>) -> Value {
+    let project = root.filled_project("Engine", "public").await;
+    let base = format!("/projects/{project}");
+    root.commit(&project, "topic", "topic.txt").await;
+    root.post(&format!("{base}/labels"), json!({ "name": "bug", "color": "#ff0000" }))
+        .await
+        .created();
+    let milestone = json!({ "title": "1.0", "due_date": "2026-02-03" });
+    root.post(&format!("{base}/milestones"), milestone).await.created();
+    let issue =
+        json!({ "title": "It leaks", "labels": "bug", "weight": 3, "description": "- [x] a" });
+    root.post(&format!("{base}/issues"), issue).await.created();
+    root.post(&format!("{base}/issues"), json!({ "title": "Secret", "confidential": true }))
+        .await
+        .created();
+    let one = format!("{base}/issues/1");
+    root.post(&format!("{one}/notes"), json!({ "body": "Since when?" })).await.created();
+    root.post(&format!("{one}/award_emoji"), json!({ "name": "tea" })).await.created();
+    root.post(&format!("{one}/add_spent_time?duration=1h"), json!({})).await.created();
+    let link = json!({ "target_project_id": project, "target_issue_iid": 2 });
+    root.post(&format!("{one}/links"), link).await.created();
+    root.propose(&project, "topic", "Fix it").await;
+    let thread = json!({ "body": "Why so?" });
+    root.post(&format!("{base}/merge_requests/1/discussions"), thread).await.created();
+    root.post(&format!("{base}/protected_tags"), json!({ "name": "v*" })).await.created();
+    root.post(&format!("{base}/wikis"), json!({ "title": "home", "content": "Tea" }))
+        .await
+        .created();
+    project
+}
+
+#[actix_web::test]
+async fn everything_in_a_project_comes_back_equal() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let project = full_project(&root).await;
+    work(&app).await;
+    let before = snapshot(&root, &project).await;
+
+    let archive = exported(&root, &project).await;
+    let done = imported(&root, &archive, "copy").await;
+
+    assert_eq!((&done["import_status"], &done["import_error"]), (&json!("finished"), &Value::Null));
+    assert_eq!(done["import_type"], "gitlab_project");
+    for ((list, copy), (_, original)) in snapshot(&root, &done["id"]).await.iter().zip(&before) {
+        assert_eq!(copy, original, "{list}");
+    }
+    let copy = format!("/projects/{}", done["id"]);
+    let links = root.get(&format!("{copy}/issues/1/links")).await.ok();
+    assert_eq!(links[0]["title"], "Secret");
+    let page = root.get(&format!("{copy}/wikis/home")).await.ok();
+    assert_eq!(page["content"], "Tea");
+    let next = root.post(&format!("{copy}/issues"), json!({ "title": "New" })).await.created();
+    assert_eq!(next["iid"], 3, "numbers go on");
+    assert_eq!(root.get(&copy).await.ok()["visibility"], "public");
+}
+
+#[actix_web::test]
+async fn files_of_texts_come_along_under_other_names() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = json!(app.project(&ada, "engine", Private));
+    let path = format!("/projects/{project}/uploads");
+    let kept = send_file(&ada, Method::POST, &path, "file", "plan.txt", "steam").await.created();
+    let text = json!({ "title": "See", "description": kept["markdown"] });
+    ada.post(&format!("/projects/{project}/issues"), text).await.created();
+
+    let done = imported(&ada, &exported(&ada, &project).await, "copy").await;
+
+    let copy = format!("/projects/{}", done["id"]);
+    let issue = ada.get(&format!("{copy}/issues/1")).await.ok();
+    let text = issue["description"].as_str().unwrap();
+    assert_ne!(text, kept["markdown"]);
+    let place = text.split(['(', ')']).nth(1).unwrap();
+    let found = ada.get(&format!("{copy}{place}")).await;
+    assert_eq!((found.status, found.bytes.as_slice()), (200, &b"steam"[..]), "{place}");
+}
+
+#[actix_web::test]
+async fn nobody_speaks_in_the_name_of_others() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let bob = app.member(project, "bob", Developer);
+    bob.post(
+        &format!("/projects/{project}/issues"),
+        json!({ "title": "Mine", "description": "Hm" }),
+    )
+    .await
+    .created();
+    let archive = exported(&ada, &json!(project)).await;
+
+    let eve = app.person("eve");
+    let done = imported(&eve, &archive, "copy").await;
+
+    let issue = eve.get(&format!("/projects/{}/issues/1", done["id"])).await.ok();
+    assert_eq!(issue["author"]["username"], "eve");
+    let text = issue["description"].as_str().unwrap();
+    assert!(text.starts_with("*By ") && text.ends_with("*\n\nHm"), "{text}");
+    let members = eve.get(&format!("/projects/{}/members", done["id"])).await.ok();
+    assert_eq!(members.as_array().map(Vec::len), Some(1), "{members}");
+}
+
+#[actix_web::test]
+async fn archives_are_for_maintainers_and_only_while_they_last() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let path = format!("/projects/{project}/export");
+    let gone = json!({ "message": "404 Not found or has expired" });
+    let (dev, keeper) =
+        (app.member(project, "dev", Developer), app.member(project, "mo", Maintainer));
+
+    assert_eq!(keeper.get(&path).await.ok()["export_status"], "none");
+    keeper.get(&format!("{path}/download")).await.refused(404, gone.clone());
+    for way in [path.clone(), format!("{path}/download")] {
+        dev.get(&way).await.with(403);
+        app.person("eve").get(&way).await.with(404);
+    }
+    dev.post(&path, json!({})).await.with(403);
+    exported(&keeper, &json!(project)).await;
+    app.clock.advance(Duration::hours(25));
+    work(&app).await;
+    keeper.get(&format!("{path}/download")).await.refused(404, gone);
+    app.admin().put("/application/settings", json!({ "project_export_enabled": false })).await.ok();
+    keeper.post(&path, json!({})).await.with(404);
+}
+
+#[actix_web::test]
+async fn hostile_archives_get_an_error_and_leave_nothing() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let file = EntryType::Regular;
+    let version: (&str, EntryType, &[u8]) = ("VERSION", file, b"0.2.4");
+    let zeros = vec![0; 80 << 20];
+    for (name, entries, told) in [
+        ("out", vec![("../../x", file, &b"x"[..])], "leads out of it"),
+        ("root", vec![("/etc/x", file, &b"x"[..])], "leads out of it"),
+        ("link", vec![("VERSION", EntryType::Symlink, &b""[..])], "a link"),
+        ("pipe", vec![("VERSION", EntryType::Fifo, &b""[..])], "a kind that is not allowed"),
+        ("bomb", vec![("project.bundle", file, &zeros[..])], "over the limit"),
+        ("twice", vec![version, version], "a file twice"),
+        ("old", vec![("VERSION", file, &b"0.1"[..])], "Import version mismatch"),
+        ("none", vec![version], "not one of a project"),
+        ("json", vec![version, ("tree/project.json", file, &b"[[["[..])], "cannot be read"),
+    ] {
+        let done = imported(&ada, &packed(&entries), name).await;
+        assert_eq!(done["import_status"], "failed", "{name}: {done}");
+        let error = done["import_error"].as_str().unwrap_or_default();
+        assert!(error.contains(told), "{name}: {error}");
+        let copy = format!("/projects/{}", done["id"]);
+        assert_eq!(ada.get(&format!("{copy}/issues")).await.ok(), json!([]), "{name}");
+    }
+    let done = imported(&ada, b"no archive", "damaged").await;
+    assert_eq!(done["import_status"], "failed", "{done}");
+}
+
+#[actix_web::test]
+async fn an_archive_takes_the_place_of_a_project_only_where_that_is_asked_for() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project: ProjectId = app.project(&ada, "engine", Private);
+    let archive = exported(&ada, &json!(project)).await;
+    send_archive(&ada, "/projects/import", &archive, &[("path", "engine")]).await.with(400);
+    let replace = [("path", "engine"), ("overwrite", "true")];
+    send_archive(&ada, "/projects/import", b"broken", &replace).await.with(400);
+    ada.get(&format!("/projects/{project}")).await.ok();
+
+    let about = [replace[0], replace[1], ("override_params[description]", "Brews")];
+    let made = send_archive(&ada, "/projects/import", &archive, &about).await.created();
+    work(&app).await;
+
+    ada.get(&format!("/projects/{project}")).await.with(404);
+    let now = ada.get(&format!("/projects/{}", made["id"])).await.ok();
+    assert_eq!((&now["path"], &now["description"]), (&json!("engine"), &json!("Brews")));
+}
+
+#[actix_web::test]
+async fn what_the_installation_allows_bounds_archives() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let path = format!("/projects/{project}/export");
+    let limits =
+        json!({ "project_export_limit": 1, "project_import_limit": 1, "max_import_size": 1 });
+    app.admin().put("/application/settings", limits).await.ok();
+    ada.post(&path, json!({})).await.with(202);
+    ada.post(&path, json!({})).await.with(429);
+    let large = vec![0; (1 << 20) + 1];
+    let sent = send_archive(&ada, "/projects/import", &large, &[("path", "copy")]).await;
+    assert_eq!(sent.status, 413, "{}", sent.body);
+    send_archive(&ada, "/projects/import", b"x", &[("path", "copy")]).await.with(429);
+    app.admin().put("/application/settings", json!({ "import_sources": ["github"] })).await.ok();
+    let eve = app.person("eve");
+    send_archive(&eve, "/projects/import", b"x", &[("path", "copy")]).await.with(403);
+}
+
+#[actix_web::test]
+async fn archives_are_sent_to_no_inner_address() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let path = format!("/projects/{project}/export");
+    for url in
+        ["http://127.0.0.1/x", "http://[::1]/", "ftp://example.com/x", "http://169.254.169.254/"]
+    {
+        let answer = ada.post(&path, json!({ "upload": { "url": url } })).await;
+        assert_eq!(answer.status, 400, "{url}: {}", answer.body);
+    }
+    let odd = json!({ "upload": { "url": "https://a.example/x", "http_method": "DELETE" } });
+    ada.post(&path, odd).await.with(400);
+    assert_eq!(ada.get(&path).await.ok()["export_status"], "none");
+}
+
+#[actix_web::test]
+async fn an_archive_that_would_be_too_large_is_given_up() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let noise: String =
+        (0..70_000_u64).map(|n| format!("{:x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    for title in ["one", "two"] {
+        let issue = json!({ "title": title, "description": noise });
+        ada.post(&format!("/projects/{project}/issues"), issue).await.created();
+    }
+    app.admin().put("/application/settings", json!({ "max_export_size": 1 })).await.ok();
+    let path = format!("/projects/{project}/export");
+    ada.post(&path, json!({})).await.with(202);
+    work(&app).await;
+    assert_eq!(ada.get(&path).await.ok()["export_status"], "none");
+    ada.get(&format!("{path}/download")).await.with(404);
+}
+
+#[actix_web::test]
+async fn downloads_are_counted() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = json!(app.project(&ada, "engine", Private));
+    exported(&ada, &project).await;
+    ada.get(&format!("/projects/{project}/export/download")).await.with(429);
+    let more = json!({ "project_download_export_limit": 0 });
+    app.admin().put("/application/settings", more).await.ok();
+    assert_eq!(ada.get(&format!("/projects/{project}/export/download")).await.status, 200);
+}

@@ -1,0 +1,116 @@
+//! Archives of groups, and groups that are fetched from another installation.
+
+use kernel::AccessLevel::Maintainer;
+use serde_json::{Value, json};
+use time::Duration;
+
+use super::{archives::send_archive, imports::work};
+use crate::support::{Person, TestApp};
+
+async fn exported(person: &Person<'_>, group: &Value) -> Vec<u8> {
+    person.post(&format!("/groups/{group}/export"), json!({})).await.with(202);
+    work(person.app).await;
+    let file = person.get(&format!("/groups/{group}/export/download")).await;
+    assert_eq!(file.status, 200, "{}", file.body);
+    file.bytes
+}
+
+async fn full_group(ada: &Person<'_>) -> Value {
+    let made = ada.post("/groups", json!({ "name": "Tools", "path": "tools" })).await.created();
+    let group = made["id"].clone();
+    let below = json!({ "name": "Small", "path": "small", "parent_id": group });
+    let small = ada.post("/groups", below).await.created();
+    let label = json!({ "name": "bug", "color": "#ff0000" });
+    ada.post(&format!("/groups/{group}/labels"), label).await.created();
+    let milestone = json!({ "title": "1.0" });
+    ada.post(&format!("/groups/{}/milestones", small["id"]), milestone).await.created();
+    ada.post(&format!("/groups/{group}/epics"), json!({ "title": "Brew" })).await.created();
+    group
+}
+
+#[actix_web::test]
+async fn a_group_comes_back_with_those_below_it() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = full_group(&ada).await;
+    let archive = exported(&ada, &group).await;
+
+    let fields = [("name", "Copy"), ("path", "copy")];
+    let asked = send_archive(&ada, "/groups/import", &archive, &fields).await;
+    assert_eq!((asked.status, asked.body), (202, json!({ "message": "202 Accepted" })));
+    work(&app).await;
+
+    assert_eq!(ada.get("/groups/copy/labels").await.ok()[0]["name"], "bug");
+    assert_eq!(ada.get("/groups/copy/epics").await.ok()[0]["title"], "Brew");
+    assert_eq!(ada.get("/groups/copy%2Fsmall/milestones").await.ok()[0]["title"], "1.0");
+    assert_eq!(ada.get("/groups/copy%2Fsmall").await.ok()["name"], "Small");
+    let next = ada.post("/groups/copy/epics", json!({ "title": "More" })).await.created();
+    assert_eq!(next["iid"], 2, "numbers go on");
+}
+
+#[actix_web::test]
+async fn archives_of_groups_are_for_owners() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = full_group(&ada).await;
+    let path = format!("/groups/{group}/export");
+    let mo = app.person("mo");
+    let member = json!({ "user_id": app.user("mo").id, "access_level": Maintainer });
+    ada.post(&format!("/groups/{group}/members"), member).await.created();
+
+    mo.post(&path, json!({})).await.with(403);
+    mo.get(&format!("{path}/download")).await.with(403);
+    ada.get(&format!("{path}/download")).await.with(404);
+    ada.post(&path, json!({})).await.with(202);
+    let early = json!({ "message": "The project export file is not available yet" });
+    ada.get(&format!("{path}/download")).await.refused(404, early);
+}
+
+#[actix_web::test]
+async fn bulk_imports_are_off_until_an_administrator_switches_them_on() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let wanted = |url: &str| {
+        let entity = json!({ "source_type": "group_entity", "source_full_path": "tools",
+            "destination_namespace": "", "destination_slug": "copy" });
+        json!({ "configuration": { "url": url, "access_token": "t0p" }, "entities": [entity] })
+    };
+    ada.post("/bulk_imports", wanted("https://source.example")).await.with(404);
+    app.admin().put("/application/settings", json!({ "bulk_import_enabled": true })).await.ok();
+    ada.post("/bulk_imports", wanted("http://127.0.0.1")).await.with(422);
+
+    let made = ada.post("/bulk_imports", wanted("https://source.example/")).await.created();
+
+    assert_eq!(
+        (&made["status"], &made["source_url"]),
+        (&json!("created"), &json!("https://source.example"))
+    );
+    let path = format!("/bulk_imports/{}", made["id"]);
+    let entities = ada.get(&format!("{path}/entities")).await.ok();
+    assert_eq!(entities[0]["destination_full_path"], "copy");
+    app.person("eve").get(&path).await.with(404);
+    let ended = ada.post(&format!("{path}/cancel"), json!({})).await;
+    assert_eq!(ended.body["status"], "canceled", "{}", ended.body);
+    ada.post(&format!("{path}/cancel"), json!({})).await.with(422);
+    work(&app).await;
+    app.clock.advance(Duration::hours(3));
+    work(&app).await;
+    let entity = format!("{path}/entities/{}", entities[0]["id"]);
+    assert_eq!(ada.get(&entity).await.ok()["status"], "canceled");
+    assert_eq!(ada.get(&format!("{entity}/failures")).await.ok(), json!([]));
+}
+
+#[actix_web::test]
+async fn groups_are_counted_too() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let limits = json!({ "group_export_limit": 1, "group_import_limit": 1 });
+    app.admin().put("/application/settings", limits).await.ok();
+    let group = full_group(&ada).await;
+    let archive = exported(&ada, &group).await;
+    ada.get(&format!("/groups/{group}/export/download")).await.with(429);
+    ada.post(&format!("/groups/{group}/export"), json!({})).await.with(429);
+    let fields = [("name", "Copy"), ("path", "copy")];
+    send_archive(&ada, "/groups/import", &archive, &fields).await.with(202);
+    send_archive(&ada, "/groups/import", &archive, &fields).await.with(429);
+}

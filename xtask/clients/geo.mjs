@@ -17,5 +17,21 @@ export function geo(api, run, refused) {
       await api.GeoNodes.remove(node.id);
       await refused(() => api.GeoNodes.show(node.id), 404);
     },
+
+    async "geo statuses"() {
+      const host = process.env.FORGEWAY_URL;
+      const site = await api.GeoSites.create(host, host, { primary: true });
+      assert.equal(site.current, true);
+      const status = await api.GeoSites.showStatus(site.id);
+      assert.deepEqual([status.geo_node_id, status.health_status], [site.id, "Healthy"]);
+      for (const resource of [api.GeoNodes, api.GeoSites]) {
+        const all = await resource.allStatuses();
+        assert.deepEqual(all.map((one) => one.geo_node_id), [site.id]);
+        assert.equal(all[0].projects_count, status.projects_count);
+      }
+      await refused(() => api.GeoSites.allFailures(), 404);
+      await api.GeoSites.remove(site.id);
+      assert.deepEqual(await api.GeoSites.all(), []);
+    },
   };
 }

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
+import { admin } from "./admin.mjs";
 import { ciSettings } from "./ci_settings.mjs";
 import { geo } from "./geo.mjs";
 import { pipelines } from "./pipelines.mjs";
@@ -278,7 +279,7 @@ const steps = {
 
 const { ends, ...first } = steps;
 const all = { ...first };
-for (const more of [reviews, pipelines, ciSettings, geo]) Object.assign(all, more(api, run, refused));
+for (const more of [reviews, pipelines, ciSettings, geo, admin]) Object.assign(all, more(api, run, refused));
 all.ends = ends;
 
 let failed = 0;

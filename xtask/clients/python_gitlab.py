@@ -13,6 +13,7 @@ import traceback
 import gitlab
 import requests
 
+import admin
 import ci_settings
 import geo
 import jobs
@@ -438,7 +439,7 @@ def wikis(run):
         refused(lambda holder=holder: holder.wikis.get("Home-page"), 404)
 
 
-for more in [reviews, pipelines, jobs, pipeline_sources, ci_settings, geo]:
+for more in [reviews, pipelines, jobs, pipeline_sources, ci_settings, geo, admin]:
     STEPS.extend(more.STEPS)
 
 

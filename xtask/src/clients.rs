@@ -1,5 +1,5 @@
-//! Unmodified client libraries, from their own registries, one generated from the OpenAPI document, and the requests of the
-//! vendor's command line client, against a running server.
+//! Unmodified client libraries, from their own registries, one generated from the OpenAPI document, the requests of the
+//! vendor's command line client, and a browser on the GraphQL explorer, against a running server.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Result, bail};
 
 use crate::{
-    object_store,
+    explorer, object_store,
     postgres::{Cluster, Durability},
     server::{self, Installation, PASSWORD, Profile, TOKEN},
     workspace::{root, run},
@@ -21,7 +21,8 @@ pub(crate) fn smoke(profile: Profile, with_object_store: bool) -> Result<()> {
     let tools = server::target()?.join("clients");
     std::fs::create_dir_all(&tools)?;
     let python = python(&tools.join("python"), "requirements.txt")?;
-    node(&tools)?;
+    node_packages(&root().join("xtask/clients"), &tools)?;
+    explorer::check()?;
     let scratch = tempfile::Builder::new().prefix("forgeway-clients-").tempdir()?;
     let mut failed = against(
         &Installation::new(binary.clone(), scratch.path().join("sqlite"), None)?,
@@ -57,6 +58,9 @@ fn against(installation: &Installation, tools: &Path, python: &Path) -> Result<u
     for (program, name) in [
         (python, "python_gitlab.py"),
         (Path::new("node"), "gitbeaker.mjs"),
+        (python, "graphql_calls.py"),
+        (Path::new("node"), "graphql_calls.mjs"),
+        (Path::new("node"), "graphql_explorer.mjs"),
         (python, "glab_calls.py"),
         (python, "generate.py"),
         (python, "generated.py"),
@@ -101,11 +105,14 @@ pub(crate) fn python(home: &Path, requirements: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// What `package.json` asks for, in `node_modules` beside a copy of it.
-fn node(tools: &Path) -> Result<()> {
+/// The files that say which packages of the registry a folder asks for.
+pub(crate) const PACKAGE_LISTS: &[&str] = &["package.json", "package-lock.json"];
+
+/// What the lists in a folder ask for, in `node_modules` beside copies of them.
+pub(crate) fn node_packages(from: &Path, tools: &Path) -> Result<()> {
     let mut changed = !tools.join("node_modules").is_dir();
-    for file in ["package.json", "package-lock.json"] {
-        let (from, to) = (script(file), tools.join(file));
+    for file in PACKAGE_LISTS {
+        let (from, to) = (from.join(file), tools.join(file));
         changed |= std::fs::read(&from)? != std::fs::read(&to).unwrap_or_default();
         std::fs::copy(from, to)?;
     }

@@ -12,10 +12,12 @@ mod client;
 mod clients;
 mod crash;
 mod dump;
+mod explorer;
 mod faults;
 mod migrate;
 mod object_store;
 mod postgres;
+mod receiver;
 mod runner;
 mod schema;
 mod server;
@@ -44,6 +46,8 @@ enum Task {
     Test(test::Options),
     /// Write docs/openapi.json and docs/routes.txt
     Dump(dump::Options),
+    /// Build the files of the GraphQL explorer from their packages (npm)
+    Explorer(explorer::Options),
     /// Kill the server under load, again and again, and check what it promised
     Crash(crash::Options),
     /// Break disk, files, memory and database under the server, and check what it answers and keeps
@@ -74,6 +78,7 @@ fn run(task: Task) -> Result<()> {
         Task::Check(options) => check::run(&options),
         Task::Test(options) => test::run(&options),
         Task::Dump(options) => dump::run(&options),
+        Task::Explorer(options) => explorer::run(&options),
         Task::Crash(options) => crash::run(&options),
         Task::Faults(options) => faults::run(&options),
         Task::Bench(options) => bench::run(&options),

@@ -30,8 +30,8 @@ pub(crate) struct Options {
     /// Only the database-backed tests, on PostgreSQL; fails when no server is found
     #[arg(long)]
     postgres: bool,
-    /// Instead of the tests: two client libraries from their registries, and a client generated from the OpenAPI
-    /// document, against a running server
+    /// Instead of the tests: client libraries from their registries, a client generated from the OpenAPI document, and
+    /// a browser on the GraphQL explorer, against a running server
     #[arg(long, conflicts_with_all = ["sqlite", "postgres", "filters"])]
     clients: bool,
     /// With `--clients`: the release build of the server

@@ -26,7 +26,7 @@ pub(super) struct Projects {
 
 pub(super) const CONSTANT: &str = "constant answer";
 /// As long as a project's record, and longer: what a record by its id is held against.
-const LONG_CONSTANT: &str = "constant answer of 7 kB";
+pub(super) const LONG_CONSTANT: &str = "constant answer of 7 kB";
 
 pub(super) fn cases(projects: &Projects, history: &History) -> Result<Vec<Case>> {
     let mut cases = vec![

@@ -5,8 +5,12 @@ mod correct;
 mod deployment_seed;
 mod deployments;
 mod expiry;
+mod geo;
+mod graphql;
 mod history;
+mod hooks;
 mod idle;
+mod import_source;
 mod job_contents;
 mod job_speed;
 mod memory;
@@ -101,8 +105,14 @@ enum Set {
     Deployments,
     /// Very many vulnerabilities in one file, and alerts that come fast
     Security,
+    /// Webhooks of one project, the settings, and an import of very many issues
+    Hooks,
     /// Runners that wait for jobs and do them, with their logs and artifacts
     Runners,
+    /// Twenty Geo nodes with a report of each
+    Geo,
+    /// GraphQL queries: of a board, the largest that is allowed, and hostile ones
+    Graphql,
 }
 
 /// More than connections, so that two writers seldom meet.
@@ -189,6 +199,9 @@ impl BenchRun<'_> {
                 let size = security_seed::Size::whole(scale);
                 security::Run { installation, generator, size, only }.report(name)
             }
+            (None, Set::Hooks) => hooks::Run { installation, generator, scale }.report(name),
+            (None, Set::Geo) => geo::Run { installation, generator }.report(name),
+            (None, Set::Graphql) => graphql::Run { installation, generator, only }.report(name),
             (None, Set::Runners) => {
                 runners::Run { installation, size: runners::Size::whole(scale) }.report(name)
             }

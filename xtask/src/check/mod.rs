@@ -2,6 +2,7 @@
 
 mod circles;
 mod duplicates;
+mod folders;
 mod graph;
 mod names;
 mod outcome;
@@ -39,6 +40,7 @@ const STEPS: &[Step] = &[
     Step { name: "text", check: text::check },
     Step { name: "graph", check: graph::check },
     Step { name: "circles", check: circles::check },
+    Step { name: "folders", check: folders::check },
     Step { name: "names", check: names::check },
     Step { name: "unused", check: unused::check },
     Step { name: "owners", check: owners::check },

@@ -8,10 +8,11 @@ use anyhow::{Context, Result};
 use super::outcome::{Outcome, none};
 use crate::{schema, workspace::root};
 
-const LISTS: [&str; 4] = [
+const LISTS: [&str; 5] = [
     "crates/admin/src/sealed.rs",
     "crates/ci/src/sealed.rs",
     "crates/geo/src/sealed.rs",
+    "crates/org/src/sealed.rs",
     "crates/security/src/sealed.rs",
 ];
 

@@ -4,6 +4,7 @@
 mod alerts;
 mod children;
 mod facts;
+mod hooks;
 mod ledger;
 mod load;
 mod merges;
@@ -49,6 +50,9 @@ pub(crate) struct Options {
     /// Kill this binary; without it one is built
     #[arg(long)]
     binary: Option<PathBuf>,
+    /// Kill it while webhooks are told of changes, instead of under all kinds of load
+    #[arg(long)]
+    hooks: bool,
     /// Leave the data folder behind, for a look at what went wrong
     #[arg(long)]
     keep: bool,
@@ -80,8 +84,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         println!("crash: left out, no PostgreSQL server found on PATH or in /usr/lib/postgresql");
         return Ok(());
     }
-    let installation = Installation::new(binary, scratch.path().join("data"), database)?;
-    let outcome = rounds(options, &installation, &scratch);
+    let mut installation = Installation::new(binary, scratch.path().join("data"), database)?;
+    let outcome = if options.hooks {
+        installation.settings = vec![("FORGEWAY_RATE_LIMIT_USER", "0".to_owned())];
+        deliveries(options, &installation)
+    } else {
+        rounds(options, &installation, &scratch)
+    };
     if options.keep {
         println!("crash: the data stays in {}", scratch.path().display());
     }
@@ -125,6 +134,16 @@ fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> 
     report(&findings)?;
     println!(
         "crash: nothing acknowledged was lost, no job was done twice, every repository is sound, rows and refs agree, no lock is left"
+    );
+    Ok(())
+}
+
+/// Webhooks alone.
+fn deliveries(options: &Options, installation: &Installation) -> Result<()> {
+    let mut random = StdRng::seed_from_u64(options.seed);
+    report(&hooks::rounds(installation, options.rounds, &mut random)?)?;
+    println!(
+        "crash: every acknowledged event has arrived at every hook, in order, and at no deleted one"
     );
     Ok(())
 }

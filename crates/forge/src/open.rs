@@ -73,7 +73,7 @@ impl Forge {
     pub fn open(settings: &Settings, clock: Arc<Clock>, git: Git) -> Result<Self> {
         let foundation = Foundation::open(settings, clock)?;
         let contents = Contents::open(settings, &foundation.db)?;
-        let listening = Listening::install(&foundation)?;
+        let listening = Subscriptions::install(&foundation)?;
         let stored = Arc::new(foundation.db.read_blocking(|tx| tx.settings())?);
         let mailer = Mailer::open(settings.mail.as_ref())?;
         let forge = Self(Arc::new_cyclic(|services| Services {
@@ -144,7 +144,7 @@ impl Foundation {
 }
 
 /// The parts of a [`Forge`] that hear of facts.
-struct Listening {
+struct Subscriptions {
     access_changes: Arc<AtomicU64>,
     bell: Arc<JobNotifier>,
     followers: LogFollowers,
@@ -152,7 +152,7 @@ struct Listening {
     wake: Arc<Notify>,
 }
 
-impl Listening {
+impl Subscriptions {
     fn install(foundation: &Foundation) -> Result<Self> {
         let Foundation { db, urls, vault, .. } = foundation;
         let listening = Self {

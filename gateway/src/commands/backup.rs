@@ -23,7 +23,7 @@ use repo::{
 use serde::{Deserialize, Serialize};
 use time::Duration;
 
-use super::print;
+use super::output::print;
 use crate::{config::Config, server};
 
 pub(super) const SQLITE: &str = "forgeway.sqlite3";

@@ -18,7 +18,7 @@ use repo::{
 };
 use worker::Queue;
 
-use super::print;
+use super::output::print;
 use crate::{app::App, config::Config, server};
 
 /// Counts what was found, and says it.

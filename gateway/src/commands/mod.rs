@@ -2,6 +2,7 @@
 
 mod backup;
 mod doctor;
+mod output;
 mod people;
 mod restore;
 
@@ -12,6 +13,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use forge::memory;
 use secrets::KEY_FILE;
 
+use self::output::print;
 use crate::{
     belonging,
     config::{self, Config, Flags},
@@ -187,9 +189,4 @@ async fn forget(config: &Config, yes: bool) -> anyhow::Result<()> {
     let gone = forge::vault::forget(&location).await?;
     print(&format!("{gone} secrets were deleted\n"));
     Ok(())
-}
-
-#[expect(clippy::print_stdout, reason = "this is what the commands are for")]
-fn print(text: &str) {
-    print!("{text}");
 }

@@ -12,7 +12,7 @@ use org::{
     },
 };
 
-use super::print;
+use super::output::print;
 use crate::{config::Config, server};
 
 #[derive(Debug, Subcommand)]

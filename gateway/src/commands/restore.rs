@@ -25,7 +25,7 @@ use worker::Queue;
 
 use super::{
     backup::{MOVED, POSTGRES, SQLITE, WIKIS_MOVED, WikiName, run_postgres},
-    print,
+    output::print,
 };
 use crate::{app::App, config::Config, server};
 

@@ -43,7 +43,7 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
             ];
             [&below[..], DOMAINS].concat()
         }
-        "org" => vec!["kernel", "db", "worker", "signatures"],
+        "org" => vec!["kernel", "db", "worker", "secrets", "signatures"],
         "ci" => vec!["kernel", "db", "worker", "secrets"],
         "repo" => vec!["kernel", "db", "worker", "objects"],
         "admin" => vec!["kernel", "db", "worker", "secrets"],

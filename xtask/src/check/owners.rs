@@ -205,7 +205,7 @@ const ACCESS_PROJECTION: &[&str] = &["project_access", "namespace_access"];
 const EXCEPTIONS: &[(&str, &[&str])] = &[
     ("crates/review/src/item/list/plan.rs", &["projects"]),
     ("crates/review/src/item/list/searched.rs", &["projects"]),
-    ("crates/review/src/item/list/scope.rs", &["projects"]),
+    ("crates/review/src/item/list/query.rs", &["projects"]),
     ("crates/review/src/item/time/timelog.rs", &["projects"]),
     ("crates/review/src/label/counts.rs", &["projects"]),
     ("crates/review/src/milestone/counts.rs", &["projects"]),

@@ -29,7 +29,7 @@ pub(crate) struct Reference {
 }
 
 /// A named index; those that stand for a constraint are not listed.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Index {
     pub(crate) name: String,
     pub(super) unique: bool,

@@ -120,7 +120,7 @@ fn ensure_sound(
     let (mut lines, mut named) = (Lines::open(folder, path)?, Vec::new());
     while let Some(row) = lines.next::<ArchiveRow>()? {
         named.clear();
-        archive::first_pass(relation, &row, &mut named).map_err(row_flaw)?;
+        archive::first_pass(relation, &row, &mut named).map_err(|flaw| row_flaw(&flaw))?;
     }
     Ok(())
 }

@@ -74,7 +74,7 @@ pub(super) fn insert(
     let (mut all, mut ids): (Vec<Vec<Cell>>, Vec<i64>) = (Vec::new(), Vec::new());
     for row in rows {
         let row = sign(context, relation, row);
-        let cells = archive::cells(relation, &row, &names).map_err(row_flaw)?;
+        let cells = archive::cells(relation, &row, &names).map_err(|flaw| row_flaw(&flaw))?;
         let Some(cells) = cells else { continue };
         all.push(cells);
         ids.extend(row.get("id").and_then(Value::as_i64));
@@ -85,7 +85,7 @@ pub(super) fn insert(
     Ok(())
 }
 
-pub(super) fn row_flaw(flaw: archive::Flaw) -> ArchiveError {
+pub(super) fn row_flaw(flaw: &archive::Flaw) -> ArchiveError {
     ArchiveError::Flawed(format!("The archive has a row that cannot be taken: {flaw}."))
 }
 
@@ -97,7 +97,7 @@ fn names(
 ) -> Result<Names, ArchiveError> {
     let mut named = Vec::new();
     for row in rows {
-        archive::first_pass(relation, row, &mut named).map_err(row_flaw)?;
+        archive::first_pass(relation, row, &mut named).map_err(|flaw| row_flaw(&flaw))?;
     }
     let mut wanted: HashMap<&'static str, BTreeSet<i64>> = HashMap::new();
     for (of, id) in named {

@@ -48,7 +48,7 @@ const ARCHIVE: FetchLimits = FetchLimits { bytes: 5 << 30, time: Wait::from_secs
 const MOST_PAGES: usize = 100;
 
 /// What an entity waits for, or that it has ended.
-enum Look {
+enum EntityProgress {
     Wait,
     Done(BulkStep),
 }
@@ -164,9 +164,11 @@ fn withdraw(tx: &mut Tx<'_>, id: BulkImportEntityId) -> Result<()> {
 async fn work(forge: &Forge, entity: BulkImportEntity) -> Result<()> {
     let (id, looks) = (entity.id, entity.attempts + 1);
     let (step, failure) = match look(forge, &entity).await {
-        Ok(Look::Wait) if looks < MOST_LOOKS => (None, None),
-        Ok(Look::Wait) => (Some(BulkStep::Fail), Some("The source took too long.".to_owned())),
-        Ok(Look::Done(step)) => (Some(step), None),
+        Ok(EntityProgress::Wait) if looks < MOST_LOOKS => (None, None),
+        Ok(EntityProgress::Wait) => {
+            (Some(BulkStep::Fail), Some("The source took too long.".to_owned()))
+        }
+        Ok(EntityProgress::Done(step)) => (Some(step), None),
         Err(SourceError::Own(cause)) if cause.is_ours() => return Err(cause),
         Err(SourceError::Own(cause)) => (Some(BulkStep::Fail), Some(cause.to_string())),
         Err(failure) if failure.is_passing() && looks < MOST_LOOKS => (None, None),
@@ -189,10 +191,10 @@ async fn work(forge: &Forge, entity: BulkImportEntity) -> Result<()> {
     forge.db.write(written).await
 }
 
-async fn look(forge: &Forge, entity: &BulkImportEntity) -> Result<Look, SourceError> {
+async fn look(forge: &Forge, entity: &BulkImportEntity) -> Result<EntityProgress, SourceError> {
     let (id, of) = (entity.id, entity.bulk_import_id);
     let import = forge.db.read(move |tx| tx.find_bulk_import(of)).await?;
-    let Some(import) = import else { return Ok(Look::Done(BulkStep::Fail)) };
+    let Some(import) = import else { return Ok(EntityProgress::Done(BulkStep::Fail)) };
     let home = match (entity.project_id, entity.namespace_id) {
         (Some(project), _) => Some(ArchiveHome::Project(project)),
         (None, Some(group)) => Some(ArchiveHome::Group(group)),
@@ -202,7 +204,7 @@ async fn look(forge: &Forge, entity: &BulkImportEntity) -> Result<Look, SourceEr
         return follow_import(forge, entity, &import, home).await;
     }
     let source = import.source(&forge.vault)?;
-    let Some(source) = source else { return Ok(Look::Done(BulkStep::Fail)) };
+    let Some(source) = source else { return Ok(EntityProgress::Done(BulkStep::Fail)) };
     let client = SourceClient::new(forge, Some(format!("Bearer {}", source.token)));
     let address = address(&source, entity);
     if !entity.is_requested {
@@ -210,23 +212,23 @@ async fn look(forge: &Forge, entity: &BulkImportEntity) -> Result<Look, SourceEr
         client.post(format!("{address}/export"), &json!({}), kind).await?;
         let columns = EntityColumns { is_requested: Some(true), ..EntityColumns::default() };
         forge.db.write(move |tx| tx.save_entity(id, columns)).await?;
-        return Ok(Look::Wait);
+        return Ok(EntityProgress::Wait);
     }
     if entity.entity_type == EntityKind::Project {
         let status = client.get(format!("{address}/export")).await?.body;
         if status["export_status"].as_str() != Some("finished") {
-            return Ok(Look::Wait);
+            return Ok(EntityProgress::Wait);
         }
     }
     let file = match download(forge, &client, format!("{address}/export/download")).await {
         // Groups tell in no other way that theirs is not ready.
         Err(SourceError::Missing) if entity.entity_type == EntityKind::Group => {
-            return Ok(Look::Wait);
+            return Ok(EntityProgress::Wait);
         }
         file => file?,
     };
     arrive(forge, entity, &import, file).await?;
-    Ok(Look::Wait)
+    Ok(EntityProgress::Wait)
 }
 
 fn encode(path: &str) -> String {
@@ -303,12 +305,12 @@ async fn follow_import(
     entity: &BulkImportEntity,
     import: &BulkImport,
     home: ArchiveHome,
-) -> Result<Look, SourceError> {
+) -> Result<EntityProgress, SourceError> {
     let found = forge.db.read(move |tx| tx.archive_import_of(home)).await?;
-    let Some(found) = found else { return Ok(Look::Done(BulkStep::Fail)) };
+    let Some(found) = found else { return Ok(EntityProgress::Done(BulkStep::Fail)) };
     match found.status {
         ImportStatus::None | ImportStatus::Scheduled | ImportStatus::Started => {
-            return Ok(Look::Wait);
+            return Ok(EntityProgress::Wait);
         }
         ImportStatus::Finished => {}
         ImportStatus::Failed | ImportStatus::Canceled => {
@@ -325,7 +327,7 @@ async fn follow_import(
         };
         forge.db.write(added).await?;
     }
-    Ok(Look::Done(BulkStep::Finish))
+    Ok(EntityProgress::Done(BulkStep::Finish))
 }
 
 /// The projects of a group and of those below it.

@@ -34,15 +34,15 @@ pub(super) async fn send(forge: &Forge, target: UploadTarget, mut file: File) ->
             limits: LIMITS,
         };
         let answer = client.upload(&upload, file, &mut io::sink());
-        answer.map_err(|cause| refusal(cause.to_string()))
+        answer.map_err(|cause| refusal(&cause.to_string()))
     });
     let head = sent.await.map_err(Error::internal)??;
     match head.is_success() {
         true => Ok(()),
-        false => Err(refusal(format!("it answered HTTP {}", head.status))),
+        false => Err(refusal(&format!("it answered HTTP {}", head.status))),
     }
 }
 
-fn refusal(why: String) -> Error {
+fn refusal(why: &str) -> Error {
     Error::unprocessable().whole(format!("The archive was not taken where it was sent: {why}"))
 }

@@ -39,7 +39,7 @@ pub(super) async fn validated(
     let time = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
     let person = person(forge, new.user).await?;
     let body = match &content {
-        Content::Jobs(plan) => record(facts, new, person, plan.jobs(), plan.stages()),
+        Content::Jobs(plan) => record(facts, new, &person, plan.jobs(), plan.stages()),
         Content::Broken { .. } | Content::Skipped => Value::Null,
     };
     let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
@@ -78,7 +78,7 @@ async fn person(forge: &Forge, user: Option<UserId>) -> Result<Value> {
 fn record(
     facts: &ProjectFacts,
     new: &NewPipeline,
-    person: Value,
+    person: &Value,
     jobs: &[PlannedJob],
     stages: &[String],
 ) -> Value {

@@ -24,7 +24,7 @@ pub(super) fn grow(tx: &mut Tx<'_>, project: ProjectId, growth: Growth) -> Resul
 /// Notes that a project has so many bytes of large files.
 ///
 /// # Errors
-/// As [`grow`] says.
+/// `BadRequest` with a sentence for the uploader, where the limit of the settings is exceeded.
 pub fn note_lfs_size(tx: &mut Tx<'_>, project: ProjectId, bytes: i64) -> Result<()> {
     within(tx, project, |tx| tx.save_lfs_size(project, bytes))
 }

@@ -246,7 +246,7 @@ impl MilestoneStore for Tx<'_> {
             .filter(milestones::project_id.one_of(projects))
             .filter(milestones::title.eq(title));
         each_backend!(self, |conn| {
-            let gone = rows.clone().select(Milestone::as_select()).load(conn);
+            let gone = rows.select(Milestone::as_select()).load(conn);
             let gone = gone.map_err(error("Milestone"))?;
             diesel::delete(rows).execute(conn).map_err(error("Milestone"))?;
             Ok(gone)

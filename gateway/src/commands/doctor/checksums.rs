@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use db::checksum::{self, ChecksumFailure, refs::RefHolder};
 use forge::checksums::{accept_refs, has_other_refs};
 
-use super::{Findings, print};
+use super::{super::output::print, Findings};
 use crate::app::App;
 
 /// So many are listed.

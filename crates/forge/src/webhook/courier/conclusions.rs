@@ -16,7 +16,7 @@ pub(in crate::webhook) enum Conclusion {
         /// The hook, where its answers decide whether it goes on being told.
         guarded: Option<HookId>,
         outcome: Outcome,
-        log: Option<NewLog>,
+        log: Option<Box<NewLog>>,
     },
     /// Nothing is to be sent.
     Finished(Delivery),

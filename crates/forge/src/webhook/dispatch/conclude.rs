@@ -57,7 +57,7 @@ fn write(tx: &mut Tx<'_>, all: &[Conclusion]) -> Result<()> {
     let logs: Vec<&NewLog> = all
         .iter()
         .filter_map(|one| match one {
-            Conclusion::Sent { log, .. } => log.as_ref(),
+            Conclusion::Sent { log, .. } => log.as_deref(),
             Conclusion::Finished(_) | Conclusion::Left(_) => None,
         })
         .filter(|log| hooks.iter().any(|hook| hook.id == log.hook))

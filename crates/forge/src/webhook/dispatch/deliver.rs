@@ -73,7 +73,7 @@ pub(super) async fn deliver(
     let conclusion = Conclusion::Sent {
         guarded: hook.filter(|hook| hook.home() != Home::Instance).map(|hook| hook.id),
         outcome: sent.outcome(),
-        log: hook.map(|hook| sent.log(hook, &delivery.idempotency_key, None)),
+        log: hook.map(|hook| Box::new(sent.log(hook, &delivery.idempotency_key, None))),
         delivery: delivery.clone(),
     };
     conclude(forge, conclusion).await

@@ -97,19 +97,21 @@ async fn seal(ada: &Person<'_>, project: ProjectId, table: &str) {
                 (SigningKey::generate().expect("a key"), ada.app.state.vault.clone());
             ada.app.write(move |tx| tx.insert_signing_key(&key, &vault));
         }
-        "imports" => {
-            let vault = ada.app.state.vault.clone();
-            let new = NewImport {
-                kind: ImportKind::Url,
-                user: UserId(ada.app.id_of("ada")),
-                source: "https://example.com/tea.git".to_owned(),
-                origin: Origin::default(),
-                credentials: Some(Credentials { username: "ada".into(), password: CLEAR.into() }),
-            };
-            ada.app.write(move |tx| tx.insert_import(project, &new, &vault));
-        }
+        "imports" => seal_import(ada, project),
         other => panic!("nothing is sealed in {other}"),
     }
+}
+
+fn seal_import(ada: &Person<'_>, project: ProjectId) {
+    let vault = ada.app.state.vault.clone();
+    let new = NewImport {
+        kind: ImportKind::Url,
+        user: UserId(ada.app.id_of("ada")),
+        source: "https://example.com/tea.git".to_owned(),
+        origin: Origin::default(),
+        credentials: Some(Credentials { username: "ada".into(), password: CLEAR.into() }),
+    };
+    ada.app.write(move |tx| tx.insert_import(project, &new, &vault));
 }
 
 fn open(app: &TestApp) -> kernel::Result<i64> {

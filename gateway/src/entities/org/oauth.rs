@@ -25,7 +25,7 @@ pub struct PairEntity {
 }
 
 impl PairEntity {
-    pub fn new(pair: Pair, id_token: Option<String>) -> Self {
+    pub fn new(pair: &Pair, id_token: Option<String>) -> Self {
         Self {
             access_token: pair.access.reveal().to_owned(),
             token_type: "Bearer",

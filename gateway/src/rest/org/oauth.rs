@@ -121,7 +121,7 @@ async fn token(
         None => return Err(incomplete()),
     };
     let id_token = openid::id_token(&app, &pair).await?;
-    Ok(unkept(PairEntity::new(pair, id_token)))
+    Ok(unkept(PairEntity::new(&pair, id_token)))
 }
 
 /// The scopes that are asked for, within those of the application; without any it is the whole API.

@@ -69,13 +69,13 @@ fn packed(entries: &[(&str, EntryType, &[u8])]) -> Vec<u8> {
         let mut header = Header::new_ustar();
         header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
         header.set_entry_type(*kind);
-        header.set_size(u64::try_from(content.len()).unwrap());
+        header.set_size(content.len().try_into().expect("a length"));
         header.set_cksum();
-        tar.append(&header, *content).unwrap();
+        tar.append(&header, *content).expect("an entry");
     }
-    let mut encoder = tar.into_inner().unwrap();
-    encoder.flush().unwrap();
-    encoder.finish().unwrap()
+    let mut encoder = tar.into_inner().expect("an end");
+    encoder.flush().expect("a stream");
+    encoder.finish().expect("an archive")
 }
 
 /// Lists that are the same of a project and of its copy, without ids, addresses and moments of the copy itself.

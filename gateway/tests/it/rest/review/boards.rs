@@ -163,10 +163,8 @@ async fn boards_of_epics_are_read() {
     let (ada, group, _) = set_up(&app, "private").await;
     let place = format!("/groups/{group}");
     let red = label(&ada, &place, "red").await;
-    let query = format!(
-        r#"mutation {{ epicBoardCreate(input: {{ groupPath: "orchid", name: "Big", labels: "new" }}) {{
-           epicBoard {{ id }} errors }} }}"#
-    );
+    let query = r#"mutation { epicBoardCreate(input: { groupPath: "orchid", name: "Big", labels: "new" }) {
+           epicBoard { id } errors } }"#;
     let made = ada.post("//api/graphql", json!({ "query": query })).await.ok();
     let id = made["data"]["epicBoardCreate"]["epicBoard"]["id"].as_str().expect("an id").to_owned();
     let query = format!(

@@ -384,12 +384,7 @@ fn chance(row: &'static RouteRow, values: &[(Index, Value)], asked: RowRequest) 
         .fold(asked, |asked, (place, value)| asked.with(names[place.index(names.len())], value))
 }
 
-async fn by_chance(
-    place: &TestForge,
-    root: &Person<'_>,
-    asked: &RowRequest,
-    in_query: bool,
-) -> Answer {
+async fn by_chance(root: &Person<'_>, asked: &RowRequest, in_query: bool) -> Answer {
     if !in_query {
         return asked.by(root).await;
     }
@@ -403,9 +398,15 @@ async fn by_chance(
         };
         format!("{}={}", encode(name), encode(&text))
     });
-    let query: Vec<String> = pairs.collect();
-    let url = format!("{}?{}", asked.path(), query.join("&"));
-    assert!(url.len() < 65_000 && place.project.0 > 0);
+    let mut url = format!("{}?", asked.path());
+    // Some routes have more parameters than fit into an address.
+    for pair in pairs {
+        if url.len() > 60_000 {
+            break;
+        }
+        url.push_str(&pair);
+        url.push('&');
+    }
     root.send(asked.method(), &url, None).await
 }
 
@@ -420,7 +421,7 @@ async fn nothing_that_chance_sends_breaks_a_route() {
         for turn in 0..12 {
             let values = values.new_tree(&mut runner).expect("values").current();
             let asked = chance(row, &values, place.asked(row));
-            let answer = by_chance(&place, &root, &asked, turn % 2 == 0).await;
+            let answer = by_chance(&root, &asked, turn % 2 == 0).await;
             if answer.status >= 500 {
                 wrong.push(format!("{row:?} {asked:?}: {} {}", answer.status, answer.body));
             }

@@ -158,6 +158,8 @@ async fn made(app: &TestApp) -> BTreeMap<&'static str, String> {
     let url = json!({ "url": "https://hooks.example.com" });
     admin.post("/hooks", url.clone()).await.created();
     let hook = admin.post(&format!("/projects/{project}/hooks"), url).await.created();
+    let board = json!({ "name": "Plan" });
+    admin.post(&format!("/projects/{project}/boards"), board).await.created();
     let key = json!({ "api_key": "k3y" });
     admin.put(&format!("/projects/{project}/integrations/asana"), key).await.ok();
     BTreeMap::from([

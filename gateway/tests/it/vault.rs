@@ -1,6 +1,10 @@
 //! What rows hold sealed: with which key, and what becomes of it without.
 
-use admin::import::{Credentials, ImportKind, ImportStore as _, NewImport, Origin};
+use admin::{
+    archive::{ArchiveExportStore as _, ArchiveHome, NewArchiveExport, UploadMethod, UploadTarget},
+    bulk_import::{BulkImportStore as _, NewBulkImport, SourceAccess},
+    import::{Credentials, ImportKind, ImportStore as _, NewImport, Origin},
+};
 use ci::{report::InheritedVariableStore as _, sealed};
 use forge::vault;
 use kernel::{
@@ -92,12 +96,36 @@ async fn seal(ada: &Person<'_>, project: ProjectId, table: &str) {
                 json!({ "name": "north", "url": "https://north.example.com", "primary": true });
             ada.app.admin().post("/geo_nodes", new).await.created();
         }
+        other => seal_by_store(ada, project, other),
+    }
+}
+
+/// Has the server seal something where no request does it alone.
+fn seal_by_store(ada: &Person<'_>, project: ProjectId, table: &str) {
+    let (vault, user) = (ada.app.state.vault.clone(), UserId(ada.app.id_of("ada")));
+    match table {
         "oauth_signing_keys" => {
-            let (key, vault) =
-                (SigningKey::generate().expect("a key"), ada.app.state.vault.clone());
+            let key = SigningKey::generate().expect("a key");
             ada.app.write(move |tx| tx.insert_signing_key(&key, &vault));
         }
         "imports" => seal_import(ada, project),
+        "archive_exports" => {
+            let new = NewArchiveExport {
+                home: ArchiveHome::Project(project),
+                user,
+                description: None,
+                upload: Some(UploadTarget { url: CLEAR.to_owned(), method: UploadMethod::Put }),
+            };
+            ada.app.write(move |tx| tx.request_archive(&new, &vault));
+        }
+        "bulk_imports" => {
+            let source = SourceAccess {
+                url: "https://forge.example.com".to_owned(),
+                token: CLEAR.to_owned(),
+            };
+            let new = NewBulkImport { user, source, entities: Vec::new() };
+            ada.app.write(move |tx| tx.insert_bulk_import(&new, &vault));
+        }
         other => panic!("nothing is sealed in {other}"),
     }
 }
@@ -187,7 +215,7 @@ async fn everything_of_a_lost_key_is_deleted() {
 
     let (count, gone) = (app.write(count), app.write(delete_all));
 
-    assert_eq!((count, gone), (11, 11));
+    assert_eq!((count, gone), (13, 13));
     let at = |path: &str| format!("/projects/{project}/{path}");
     assert_eq!(ada.get(&at("triggers")).await.ok(), json!([]));
     let schedule = ada.get(&at("pipeline_schedules")).await.ok()[0]["id"].clone();

@@ -223,8 +223,13 @@ pub fn revoke(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, id: TokenId) -> Result<(
     if !is_in_hands_of(&token, grant.actor()) {
         return Err(Error::bad_request().because("Not permitted to revoke"));
     }
-    tx.revoke_token(id)?;
-    record(tx, &token, "personal_access_token_revoked", "remove");
+    give_up(tx, &token)
+}
+
+/// Revokes the token that the caller has shown.
+pub fn give_up(tx: &mut Tx<'_>, token: &AccessToken) -> Result<()> {
+    tx.revoke_token(token.id)?;
+    record(tx, token, "personal_access_token_revoked", "remove");
     Ok(())
 }
 

@@ -37,7 +37,7 @@ async fn show(app: App, call: Call<SignedIn>) -> ApiResult<Json<TokenEntity>> {
 
 async fn revoke(app: App, call: Call<SignedIn>) -> ApiResult<NoContent> {
     let token = access_token(&call.caller).ok_or(Error::bad_request().because(OTHER_CREDENTIAL))?;
-    app.db.write(move |tx| tx.revoke_token(token.id)).await?;
+    app.db.write(move |tx| token::actions::give_up(tx, &token)).await?;
     Ok(NoContent)
 }
 

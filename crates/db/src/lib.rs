@@ -19,6 +19,7 @@ mod piece;
 mod pool;
 mod postgres;
 mod retry;
+mod row_set;
 pub mod schema;
 mod sqlite;
 pub mod stamp;
@@ -38,6 +39,7 @@ pub use folded::{LowerCase, lower};
 pub use fragment::Fragment;
 pub use one_of::{IsOneOf, OneOf};
 pub use origin::{Origin, with_origin};
+pub use row_set::RowSet;
 pub use subselect::{Subselect, SubselectText};
 pub use tx::{Conn, Tx};
 

@@ -1,6 +1,9 @@
 //! The events of this crate.
 
-use kernel::ids::{IssueId, LabelId, ProjectId, UserId};
+use kernel::{
+    Ts,
+    ids::{IssueId, LabelId, ProjectId, UserId},
+};
 use serde::Serialize;
 
 use crate::{issue::Issue, label::Label};
@@ -58,6 +61,24 @@ pub struct IssueFact {
     pub project: ProjectId,
     pub title: String,
     pub confidential: bool,
+    #[serde(skip)]
+    pub earlier: EarlierTimes,
+}
+
+/// When an item was changed and closed before something was done to it, for those who hear of that at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EarlierTimes {
+    pub updated_at: Option<Ts>,
+    pub closed_at: Option<Ts>,
+}
+
+impl IssueFact {
+    /// Of an issue that was another one before.
+    pub(crate) fn changed(issue: &Issue, before: &Issue) -> Self {
+        let earlier =
+            EarlierTimes { updated_at: Some(before.updated_at), closed_at: before.closed_at };
+        Self { earlier, ..Self::from(issue) }
+    }
 }
 
 impl From<&Issue> for IssueFact {
@@ -68,6 +89,7 @@ impl From<&Issue> for IssueFact {
             project: issue.project_id,
             title: issue.title.clone(),
             confidential: issue.confidential,
+            earlier: EarlierTimes::default(),
         }
     }
 }

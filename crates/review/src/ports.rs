@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use db::{Fragment, Tx};
+use db::{Fragment, RowSet, Tx};
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
     ids::{DeploymentId, NamespaceId, ProjectId, UserId},
@@ -66,9 +66,8 @@ pub trait NamedProjects {
 /// Projects in which somebody may read items of a kind.
 #[derive(Clone, Debug)]
 pub struct ReadableProjects {
-    /// The conditions on a project `p` of the table `projects`.
-    pub condition: Fragment,
-    /// All of them, where they are few.
+    pub all: RowSet,
+    /// Their ids, where they are few.
     pub few: Option<Vec<i64>>,
 }
 
@@ -83,6 +82,8 @@ pub trait Projects {
         group: Option<&str>,
         archived: bool,
     ) -> Result<ReadableProjects>;
+    /// The projects right inside a group.
+    fn own_projects(&self, group: NamespaceId) -> RowSet;
 }
 
 /// What branches can be called.

@@ -201,16 +201,6 @@ const OWNERS: &[(&str, &[&str])] = &[
 /// Who may see which project and group: every list joins it, whoever owns the list. `org` keeps it.
 const ACCESS_PROJECTION: &[&str] = &["project_access", "namespace_access"];
 
-/// Files whose SQL still reads a table of another crate. The list only becomes shorter: a port answers instead.
-const EXCEPTIONS: &[(&str, &[&str])] = &[
-    ("crates/review/src/item/list/plan.rs", &["projects"]),
-    ("crates/review/src/item/list/searched.rs", &["projects"]),
-    ("crates/review/src/item/list/query.rs", &["projects"]),
-    ("crates/review/src/item/time/timelog.rs", &["projects"]),
-    ("crates/review/src/label/counts.rs", &["projects"]),
-    ("crates/review/src/milestone/counts.rs", &["projects"]),
-];
-
 pub(super) fn check() -> Result<Outcome> {
     let text = std::fs::read_to_string(schema::file()).unwrap_or_default();
     let tables = tables(&text);
@@ -230,7 +220,6 @@ pub(super) fn check() -> Result<Outcome> {
     }
     let in_sql = foreign_in_sql(&tables)?;
     found.extend(disallowed(&in_sql));
-    found.extend(needless(&in_sql));
     none(&found)
 }
 
@@ -251,27 +240,10 @@ fn foreign_in_sql(tables: &BTreeSet<String>) -> Result<BTreeSet<(String, String)
     Ok(found)
 }
 
-fn is_exception(file: &str, table: &str) -> bool {
-    EXCEPTIONS.iter().any(|(name, tables)| *name == file && tables.contains(&table))
-}
-
 fn disallowed(in_sql: &BTreeSet<(String, String)>) -> Vec<String> {
-    let new = in_sql.iter().filter(|(file, table)| !is_exception(file, table));
-    new.map(|(file, table)| format!("{file}: SQL: {}", sentence(home(file), table))).collect()
-}
-
-/// Exceptions that nothing needs any more.
-fn needless(in_sql: &BTreeSet<(String, String)>) -> Vec<String> {
-    let listed = EXCEPTIONS.iter().flat_map(|(file, tables)| {
-        tables.iter().map(|table| ((*file).to_owned(), (*table).to_owned()))
-    });
-    let gone = listed.filter(|pair| !in_sql.contains(pair));
-    gone.map(|(file, table)| {
-        format!(
-            "xtask/src/check/owners.rs excepts {table} in {file}, which does not name it any more"
-        )
-    })
-    .collect()
+    let sentences =
+        in_sql.iter().map(|(file, table)| format!("{file}: SQL: {}", sentence(home(file), table)));
+    sentences.collect()
 }
 
 fn home(path: &str) -> &str {
@@ -445,17 +417,6 @@ mod tests {
         assert_eq!(in_sql("users u WHERE u.id = 1"), ["users"]);
         assert_eq!(in_sql("users of work"), Vec::<String>::new());
         assert_eq!(in_sql("SELECT work FROM others o, users_of"), Vec::<String>::new());
-    }
-
-    #[test]
-    fn an_exception_is_told_once_nothing_needs_it() {
-        let all = EXCEPTIONS.iter().flat_map(|(file, tables)| {
-            tables.iter().map(|table| ((*file).to_owned(), (*table).to_owned()))
-        });
-        let all: BTreeSet<_> = all.collect();
-
-        assert!(needless(&all).is_empty() && disallowed(&all).is_empty());
-        assert_eq!(needless(&BTreeSet::new()).len(), all.len());
     }
 
     #[test]

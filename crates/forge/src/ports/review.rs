@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use db::{Fragment, Tx};
+use db::{Fragment, RowSet, Tx};
 use deployments::deployment::LinkFilter;
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
     ids::{NamespaceId, ProjectId, UserId},
 };
-use org::project::readable::{ReadScope, ReadTarget, ReadableProjects, readable};
+use org::project::readable::{self, ReadScope, ReadTarget, ReadableProjects};
 use repo::git::RefName;
 use review::{
     Home,
@@ -102,8 +102,12 @@ impl ports::Projects for OrgHierarchy {
             ItemKind::Issue | ItemKind::Epic => ReadTarget::Issues,
         };
         let within = ReadScope { group: group.map(str::to_owned), archived };
-        let ReadableProjects { condition, few } = readable(tx, actor, what, &within)?;
-        Ok(ports::ReadableProjects { condition, few })
+        let ReadableProjects { all, few } = readable::readable(tx, actor, what, &within)?;
+        Ok(ports::ReadableProjects { all, few })
+    }
+
+    fn own_projects(&self, group: NamespaceId) -> RowSet {
+        readable::own_projects(group)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whose issues and merge requests somebody may read, as conditions for lists of these.
 
-use db::{Fragment, Tx};
-use kernel::{Actor, Result};
+use db::{Fragment, RowSet, Tx};
+use kernel::{Actor, Result, ids::NamespaceId};
 
 use crate::{
     listing::{ids, value},
@@ -26,9 +26,8 @@ pub struct ReadScope {
 /// Projects in which somebody may read something.
 #[derive(Clone, Debug)]
 pub struct ReadableProjects {
-    /// The conditions on a project `p`, without values to bind.
-    pub condition: Fragment,
-    /// All of them, where they are few.
+    pub all: RowSet,
+    /// Their ids, where they are few.
     pub few: Option<Vec<i64>>,
 }
 
@@ -59,7 +58,12 @@ pub fn readable(
     }));
     let condition = Fragment::new(all.join(" AND "));
     let few = few(tx, actor, within, &condition)?;
-    Ok(ReadableProjects { condition, few })
+    Ok(ReadableProjects { all: RowSet::new("projects", "p", condition), few })
+}
+
+/// The projects right inside a group.
+pub fn own_projects(group: NamespaceId) -> RowSet {
+    RowSet::with("projects", "p", "namespace_id", group.0)
 }
 
 fn seen_by(tx: &Tx<'_>, actor: Actor, what: ReadTarget) -> Vec<String> {

@@ -169,13 +169,15 @@ pub fn unapprove(
     if request.state == MergeRequestState::Merged {
         return Err(Error::unauthenticated());
     }
+    let was_approved = state_of(tx, branches, &request)?.is_approved();
     if !tx.delete_approval(request.id, user)? {
         return Err(Error::hidden());
     }
     let item = request.item();
     write_system_note(tx, &item, user, "unapproved this merge request")?;
     let state = refresh(tx, branches, &request)?;
-    tx.emit(Event::Unapproved { of: (&request).into(), user })?;
+    let lost = was_approved && !state.is_approved();
+    tx.emit(Event::Unapproved { of: (&request).into(), user, lost })?;
     shown(tx, grant, request, state)
 }
 

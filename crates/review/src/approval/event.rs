@@ -10,28 +10,14 @@ use crate::merge_request::MergeRequest;
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// Somebody approved; `complete` when nobody has to any more.
-    Approved {
-        of: ApprovalSubject,
-        user: UserId,
-        complete: bool,
-    },
-    Unapproved {
-        of: ApprovalSubject,
-        user: UserId,
-    },
+    Approved { of: ApprovalSubject, user: UserId, complete: bool },
+    /// Somebody took their approval back; `lost` when it was approved by that and is not any more.
+    Unapproved { of: ApprovalSubject, user: UserId, lost: bool },
     /// Somebody pushed to its source branch, which was at `from`: the approvals of the owners of what that changed are
     /// to be taken back.
-    Pushed {
-        of: ApprovalSubject,
-        user: UserId,
-        from: Option<String>,
-    },
+    Pushed { of: ApprovalSubject, user: UserId, from: Option<String> },
     /// All that is there was taken back, or some of it.
-    Reset {
-        of: ApprovalSubject,
-        user: Option<UserId>,
-        taken_from: Vec<UserId>,
-    },
+    Reset { of: ApprovalSubject, user: Option<UserId>, taken_from: Vec<UserId> },
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     Event, Home,
     epic::{EpicName, first_place, issues as epic_issues},
-    event::Change,
+    event::{Change, IssueFact},
     item::{
         ItemStore as _, assignees,
         details::ItemDetails,
@@ -299,7 +299,7 @@ pub fn change(
     let mut all = told.clone();
     all.extend(relabel(tx, by, around, &issue, &asked.labels)?);
     all.extend(reassign(tx, by, around, &new, asked.assignees.as_deref())?);
-    let mut kept = issue;
+    let mut kept = issue.clone();
     let dated = asked.created_at.is_some() || asked.updated_at.is_some();
     if !all.is_empty() || dated {
         new.updated_at = asked.updated_at.unwrap_or(tx.now);
@@ -308,7 +308,8 @@ pub fn change(
     }
     if !all.is_empty() {
         record_edit(tx, kept.id.into(), by, &all)?;
-        tx.emit(Event::IssueUpdated { issue: (&kept).into(), user: by, changes: all })?;
+        let fact = IssueFact::changed(&kept, &issue);
+        tx.emit(Event::IssueUpdated { issue: fact, user: by, changes: all })?;
     }
     match asked.step {
         Some(IssueStep::Close) => close(tx, &kept, by),

@@ -15,7 +15,7 @@ use crate::{
         ItemKind,
         list::{
             Choice, Common, Conditions, ListScope, Part, Query, Sorting, confidential_for,
-            count_all, midnight, own_projects, page_of, sum_all,
+            count_all, midnight, page_of, sum_all,
         },
     },
     iteration::{IterationState, list::lies},
@@ -178,7 +178,7 @@ fn query(
         }
         IssueSet::Group(path) => within(tx, Some(path))?,
         IssueSet::OwnOfGroup(path, group) => {
-            all.plain(own_projects(group));
+            all.plain(format!("i.project_id IN ({})", projects.own_projects(group).ids()));
             within(tx, Some(path))?
         }
         IssueSet::Everywhere => within(tx, None)?,

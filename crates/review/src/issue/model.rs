@@ -6,7 +6,13 @@ use kernel::{
     ids::{IssueId, MilestoneId, ProjectId, UserId},
 };
 
-use crate::{Home, item::Item};
+use crate::{
+    Home,
+    item::{
+        Item,
+        list::{ListPosition, Order, Sorting},
+    },
+};
 
 kernel::text_enum! {
     pub enum IssueState { Opened = "opened", Closed = "closed" }
@@ -80,6 +86,22 @@ pub struct Issue {
 }
 
 impl Issue {
+    /// The values by which a list in this order has its place for the issue; none in orders whose values are not here.
+    pub fn list_position(&self, sorting: Sorting) -> Option<ListPosition> {
+        let value = match sorting.by {
+            Order::Id => None,
+            Order::Column("updated_at") => Some(self.updated_at.0),
+            Order::Column("relative_position") => Some(self.relative_position),
+            Order::Column("upvotes") => Some(self.upvotes),
+            Order::Column("blocking_issues_count") => Some(self.blocking_issues_count),
+            Order::Optional("due_date") => self.due_date.map(|day| day.0),
+            Order::Optional("closed_at") => self.closed_at.map(|moment| moment.0),
+            Order::Optional("weight") => self.weight,
+            _ => return None,
+        };
+        Some(ListPosition { value, id: self.id.0 })
+    }
+
     /// How bad it is, which is known of incidents alone.
     pub fn shown_severity(&self) -> Severity {
         match self.issue_type {

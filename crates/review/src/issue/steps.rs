@@ -9,6 +9,7 @@ use kernel::{
 use super::{Issue, IssueState, IssueStep, link, store};
 use crate::{
     Event,
+    event::IssueFact,
     merge_request::MergeRequest,
     note::{write_system_note, write_system_note_about},
     ports::Forge,
@@ -20,7 +21,7 @@ use crate::{
 pub fn close(tx: &mut Tx<'_>, issue: &Issue, by: UserId) -> Result<Issue> {
     let Some(closed) = moved(tx, issue, IssueStep::Close, by)? else { return Ok(issue.clone()) };
     write_system_note(tx, &closed.item(), by, "closed")?;
-    announce_closed(tx, closed, by)
+    announce_closed(tx, (closed, issue), by)
 }
 
 /// What closes an issue when nobody says so.
@@ -53,12 +54,16 @@ pub fn close_for(
         // Not everybody who reads the issue may read the code of another project.
         Cause::Commit { .. } => write_system_note(tx, &item, by, "closed")?,
     }
-    announce_closed(tx, closed, by)
+    announce_closed(tx, (closed, issue), by)
 }
 
-fn announce_closed(tx: &mut Tx<'_>, closed: Issue, by: UserId) -> Result<Issue> {
+fn announce_closed(
+    tx: &mut Tx<'_>,
+    (closed, before): (Issue, &Issue),
+    by: UserId,
+) -> Result<Issue> {
     tx.finish_todos(closed.id.into(), by)?;
-    tx.emit(Event::IssueClosed { issue: (&closed).into(), user: by })?;
+    tx.emit(Event::IssueClosed { issue: IssueFact::changed(&closed, before), user: by })?;
     Ok(closed)
 }
 
@@ -66,7 +71,7 @@ fn announce_closed(tx: &mut Tx<'_>, closed: Issue, by: UserId) -> Result<Issue> 
 pub fn reopen(tx: &mut Tx<'_>, issue: &Issue, by: UserId) -> Result<Issue> {
     let Some(opened) = moved(tx, issue, IssueStep::Reopen, by)? else { return Ok(issue.clone()) };
     write_system_note(tx, &opened.item(), by, "reopened")?;
-    tx.emit(Event::IssueReopened { issue: (&opened).into(), user: by })?;
+    tx.emit(Event::IssueReopened { issue: IssueFact::changed(&opened, issue), user: by })?;
     Ok(opened)
 }
 

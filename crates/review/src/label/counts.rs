@@ -83,10 +83,7 @@ fn rows(
         }
         CountedIn::Group(path) => {
             let readable = projects.readable(tx, actor, kind, Some(path), true)?;
-            conditions.push(format!(
-                "EXISTS (SELECT 1 FROM projects p WHERE p.id = i.project_id AND {})",
-                readable.condition
-            ));
+            conditions.push(readable.all.contains("i.project_id").into());
             if kind == ItemKind::Issue && !actor.admin {
                 conditions.push(confidential_for(actor, Some(tx.now)));
             }

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Home, activity,
-    event::Change,
+    event::{Change, EarlierTimes},
     item::{
         ItemStore as _, assignees,
         edit::record_edit,
@@ -187,7 +187,9 @@ pub fn change(
         let (merge_request, project) = (old.id, old.project_id);
         let described = (old.description != new.description)
             .then(|| Box::new((old.description.clone(), new.description.clone())));
-        tx.emit(Event::Updated { merge_request, project, user: by, changes, described })?;
+        let earlier = EarlierTimes { updated_at: Some(old.updated_at), closed_at: old.closed_at };
+        let user = by;
+        tx.emit(Event::Updated { merge_request, project, user, changes, described, earlier })?;
     }
     let kept = tx.merge_request(old.id)?;
     match asked.step {
@@ -374,7 +376,7 @@ pub fn close(tx: &mut Tx<'_>, row: MergeRequest, by: UserId) -> Result<MergeRequ
     auto::end(tx, &row, by, Reason::Closed)?;
     let closed = tx.step_merge_request(&row, to, &columns)?;
     tx.finish_todos(row.id.into(), by)?;
-    change_notes::step(tx, &closed, Some(by), Step::Close)?;
+    change_notes::step(tx, (&closed, &row), Some(by), Step::Close)?;
     Ok(closed)
 }
 
@@ -406,6 +408,6 @@ pub fn reopen(
     // What git is asked about it in this moment was true before it was closed.
     tx.forget_look(&opened)?;
     version::add(tx, &opened, heads, None)?;
-    change_notes::step(tx, &opened, Some(by), Step::Reopen)?;
+    change_notes::step(tx, (&opened, &row), Some(by), Step::Reopen)?;
     tx.merge_request(row.id)
 }

@@ -5,7 +5,7 @@ use kernel::{Result, ids::UserId};
 
 use super::{Event, MergeRequest, draft::ready, state::Step};
 use crate::{
-    event::Change,
+    event::{Change, EarlierTimes},
     item::{assignees::AssigneeDiff, milestones},
     note::write_system_note,
     ports::People,
@@ -128,7 +128,7 @@ pub(super) fn reviewers(
 /// Tells that a merge request took a step; where it took it by itself, not among its notes.
 pub(crate) fn step(
     tx: &mut Tx<'_>,
-    row: &MergeRequest,
+    (row, before): (&MergeRequest, &MergeRequest),
     by: Option<UserId>,
     step: Step,
 ) -> Result<()> {
@@ -142,5 +142,6 @@ pub(crate) fn step(
         write_system_note(tx, &row.item(), by, text)?;
     }
     let (merge_request, project) = (row.id, row.project_id);
-    tx.emit(Event::Stepped { merge_request, project, user: by, step })
+    let earlier = EarlierTimes { updated_at: Some(before.updated_at), closed_at: before.closed_at };
+    tx.emit(Event::Stepped { merge_request, project, user: by, step, earlier })
 }

@@ -4,7 +4,7 @@ use kernel::ids::{MergeRequestId, ProjectId, UserId};
 use serde::Serialize;
 
 use super::state::Step;
-use crate::event::Change;
+use crate::event::{Change, EarlierTimes};
 
 /// A fact about a merge request of a project.
 #[derive(Debug, Serialize)]
@@ -24,6 +24,8 @@ pub enum Event {
         /// What it said of itself before and says now, for those who hear it at once.
         #[serde(skip)]
         described: Option<Box<(Option<String>, Option<String>)>>,
+        #[serde(skip)]
+        earlier: EarlierTimes,
     },
     /// Its state is another one.
     Stepped {
@@ -31,6 +33,8 @@ pub enum Event {
         project: ProjectId,
         user: Option<UserId>,
         step: Step,
+        #[serde(skip)]
+        earlier: EarlierTimes,
     },
     /// It holds other commits than before: git has to look at it again.
     Moved {

@@ -14,7 +14,7 @@ use crate::{
         ItemKind,
         list::{
             Choice, Common, Conditions, IndexedFilter, ListScope, Part, Query, Sorting, count_all,
-            own_projects, page_of, sum_of,
+            page_of, sum_of,
         },
     },
     ports::{DeploymentCondition, Deployments, Projects},
@@ -126,7 +126,7 @@ fn query(
     };
     let mut conditions = Conditions::of(kind);
     if let MergeRequestSet::OwnOfGroup(_, group) = asked.among {
-        conditions.plain(own_projects(group));
+        conditions.plain(format!("i.project_id IN ({})", around.own_projects(group).ids()));
     }
     asked.filter.common.ask(tx, &mut conditions, asked.actor.id);
     wanted(&mut conditions, around, asked.filter);

@@ -7,7 +7,13 @@ use kernel::{
 };
 
 use super::BranchPair;
-use crate::{Home, item::Item};
+use crate::{
+    Home,
+    item::{
+        Item,
+        list::{ListPosition, Order, Sorting},
+    },
+};
 
 kernel::text_enum! {
     pub enum MergeRequestState {
@@ -87,6 +93,20 @@ pub struct MergeRequest {
 }
 
 impl MergeRequest {
+    /// The values by which a list in this order has its place for the merge request; none in orders whose values are not
+    /// here.
+    pub fn list_position(&self, sorting: Sorting) -> Option<ListPosition> {
+        let value = match sorting.by {
+            Order::Id => None,
+            Order::Column("updated_at") => Some(self.updated_at.0),
+            Order::Column("upvotes") => Some(self.upvotes),
+            Order::Optional("merged_at") => self.merged_at.map(|moment| moment.0),
+            Order::Optional("closed_at") => self.closed_at.map(|moment| moment.0),
+            _ => return None,
+        };
+        Some(ListPosition { value, id: self.id.0 })
+    }
+
     /// What is known of the merge. Without the fork that it came from there is nothing to merge, whatever git said
     /// before.
     pub fn known_merge_status(&self) -> MergeStatus {

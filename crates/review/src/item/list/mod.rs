@@ -3,14 +3,16 @@
 //! The conditions are written as SQL, since finding a page among a million items in time depends on which index is
 //! walked. First the ids of the page are found; their rows are for the caller to load.
 
+mod bound;
 mod conditions;
 mod plan;
 mod query;
 mod search;
 mod searched;
 
+pub use bound::{ListBound, ListPosition, Side};
 pub use conditions::{Choice, Conditions, IndexedFilter, MilestoneChoice, Part, confidential_for};
 pub use plan::{Query, count_all, page_of, sum_all, sum_of};
+pub(crate) use query::midnight;
 pub use query::{AnyCommon, Common, Direction, ListScope, NotCommon, Order, Sorting};
-pub(crate) use query::{midnight, own_projects};
 pub use search::{Fields, Search};

@@ -308,20 +308,13 @@ impl<'a> Scan<'a> {
             ListScope::Projects(ReadableProjects { few: Some(few), .. }) => {
                 format!("{plus}i.project_id IN ({})", list_of(few))
             }
-            ListScope::Projects(ReadableProjects { condition, few: None }) => {
-                let fence = match self.projects {
-                    // `IS TRUE` keeps PostgreSQL from turning this into a join.
-                    ProjectCheck::ListFirst => {
-                        let listed = format!("SELECT p.id FROM projects p WHERE {condition}");
-                        all.push(format!("(i.project_id IN ({listed})) IS TRUE"));
-                        return (all, binds);
-                    }
-                    ProjectCheck::PerRow => " LIMIT 1 OFFSET 0",
-                    ProjectCheck::Join => "",
+            ListScope::Projects(ReadableProjects { all: readable, few: None }) => {
+                let check = match self.projects {
+                    ProjectCheck::ListFirst => readable.lists("i.project_id"),
+                    ProjectCheck::PerRow => readable.contains_for_each("i.project_id"),
+                    ProjectCheck::Join => readable.contains("i.project_id"),
                 };
-                format!(
-                    "EXISTS (SELECT 1 FROM projects p WHERE p.id = i.project_id AND {condition}{fence})"
-                )
+                check.into()
             }
             ListScope::Groups(groups) => {
                 let groups: Vec<i64> = groups.iter().map(|group| group.0).collect();
@@ -417,12 +410,13 @@ impl<'a> Scan<'a> {
 
     /// `FROM` and `WHERE` of a count: no order, from projects to their items.
     fn by_project(&self) -> (String, Vec<Bind>) {
-        if let (None, ListScope::Projects(ReadableProjects { condition, few: None })) =
+        if let (None, ListScope::Projects(ReadableProjects { all: readable, few: None })) =
             (&self.driving, &self.query.scope)
         {
             let (mut all, binds) = self.filters();
-            all.insert(0, format!("{condition} AND i.project_id = p.id"));
-            let from = format!("projects p CROSS JOIN {} i", self.table());
+            let items = format!("{} i", self.table());
+            let (from, belongs) = readable.each_with(&items, "i.project_id");
+            all.insert(0, belongs);
             return (format!("{from} WHERE {}", all.join(" AND ")), binds);
         }
         let (all, binds) = self.filters_in_scope();

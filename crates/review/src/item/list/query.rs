@@ -6,7 +6,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use super::{Choice, Conditions, MilestoneChoice, Search, conditions::table_of};
+use super::{Choice, Conditions, ListBound, MilestoneChoice, Search, conditions::table_of};
 use crate::{item::ItemKind, ports::ReadableProjects};
 
 /// The projects or groups whose items a list covers.
@@ -16,11 +16,6 @@ pub enum ListScope {
     Projects(ReadableProjects),
     /// For items that belong to groups, such as epics.
     Groups(Vec<NamespaceId>),
-}
-
-/// Whether the item of a row `i` is in a project right inside a group, as SQL.
-pub(crate) fn own_projects(group: NamespaceId) -> String {
-    format!("i.project_id IN (SELECT o.id FROM projects o WHERE o.namespace_id = {})", group.0)
 }
 
 /// Filters that issues and merge requests share. They act only when they are set.
@@ -42,6 +37,8 @@ pub struct Common {
     /// One of each that is not empty must hold.
     pub any: AnyCommon,
     pub not: NotCommon,
+    /// The part of the list that is read.
+    pub bounds: Vec<ListBound>,
 }
 
 /// Alternatives: an item has one of these authors, one of these assignees, and one of these labels.
@@ -86,6 +83,7 @@ impl Common {
         }
         self.any.ask(all);
         self.not.ask(all, today);
+        self.bounds.iter().filter_map(ListBound::sql).for_each(|bound| all.plain(bound));
     }
 }
 
@@ -144,6 +142,14 @@ pub enum Direction {
 }
 
 impl Direction {
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Ascending => Self::Descending,
+            Self::Descending => Self::Ascending,
+        }
+    }
+
     fn sql(self) -> &'static str {
         match self {
             Self::Ascending => "ASC",
@@ -161,6 +167,19 @@ pub struct Sorting {
 const MILESTONE: &str = " LEFT JOIN milestones om ON om.id = i.milestone_id";
 
 impl Sorting {
+    /// Whether a list in this order can go on at the values of an item.
+    pub fn has_positions(&self) -> bool {
+        matches!(self.by, Order::Id | Order::Column(_) | Order::Optional(_))
+    }
+
+    /// The column that orders the list before ids do.
+    pub fn column(&self) -> Option<&'static str> {
+        match self.by {
+            Order::Column(column) | Order::Optional(column) => Some(column),
+            _ => None,
+        }
+    }
+
     /// What to join for it.
     pub(super) fn join(&self) -> &'static str {
         match self.by {

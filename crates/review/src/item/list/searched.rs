@@ -2,7 +2,7 @@
 
 use db::{
     Tx,
-    listing::{Bind, ids, page_of_few},
+    listing::{Bind, page_of_few},
 };
 use kernel::{
     Result,
@@ -27,18 +27,15 @@ const LISTED: i64 = 2_000;
 /// `FROM` and `WHERE` for items that match the words and all other filters.
 pub(super) fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<(String, Vec<Bind>)> {
     let projects = match &query.scope {
-        ListScope::Projects(ReadableProjects { few: None, .. }) if are_few(tx)? => {
+        ListScope::Projects(ReadableProjects { all, few: None })
+            if all.highest_id(tx)? <= LISTED =>
+        {
             ProjectCheck::ListFirst
         }
         _ => ProjectCheck::PerRow,
     };
     let (all, binds) = Scan::with_projects(query, projects).filters_in_scope();
     Ok((format!("{} i WHERE {}", query.conditions.table(), all.join(" AND ")), binds))
-}
-
-fn are_few(tx: &mut Tx<'_>) -> Result<bool> {
-    let last = ids(tx, "SELECT COALESCE(MAX(id), 0) AS id FROM projects", &[])?;
-    Ok(last.first().is_some_and(|last| *last <= LISTED))
 }
 
 /// A page of items that match the words. Up to the gather limit all matches are found, counted and sorted in one

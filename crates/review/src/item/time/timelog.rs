@@ -144,8 +144,8 @@ fn selection(
 ) -> Result<Selection> {
     let mut all = Where::default();
     let group = filter.group.as_deref();
-    let issues_in = projects.readable(tx, actor, ItemKind::Issue, group, true)?.condition;
-    let requests_in = projects.readable(tx, actor, ItemKind::MergeRequest, group, true)?.condition;
+    let issues_in = projects.readable(tx, actor, ItemKind::Issue, group, true)?.all;
+    let requests_in = projects.readable(tx, actor, ItemKind::MergeRequest, group, true)?.all;
     let open = match actor.admin {
         true => String::new(),
         false => format!(
@@ -153,15 +153,12 @@ fn selection(
             crate::item::list::confidential_for(actor, Some(tx.now))
         ),
     };
-    let inside = |condition: &db::Fragment| {
-        format!("EXISTS (SELECT 1 FROM projects p WHERE p.id = t.project_id AND {condition})")
-    };
     all.plain(format!(
         "((t.item_kind = '{}' AND {}{open}) OR (t.item_kind = '{}' AND {}))",
         ItemKind::Issue,
-        inside(&issues_in),
+        issues_in.contains("t.project_id"),
         ItemKind::MergeRequest,
-        inside(&requests_in),
+        requests_in.contains("t.project_id"),
     ));
     if let Some(project) = filter.project {
         all.number("t.project_id = {}", project.0);

@@ -109,7 +109,7 @@ fn merged(
     if let Some(by) = by {
         tx.finish_todos(merged.id.into(), by)?;
     }
-    change_notes::step(tx, &merged, by, Step::Merge)?;
+    change_notes::step(tx, (&merged, row), by, Step::Merge)?;
     Ok(merged)
 }
 

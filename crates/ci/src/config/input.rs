@@ -78,6 +78,13 @@ pub trait Fetch {
     fn artifact(&self, job: &str, path: &str) -> Result<Artifact>;
 }
 
+/// What jobs are told of an environment by its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnvironmentIdentity {
+    pub slug: String,
+    pub tier: String,
+}
+
 /// What a pipeline is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefKind {
@@ -99,6 +106,8 @@ pub struct PipelineInput<'g> {
     pub changes: Option<&'g [String]>,
     pub tree: &'g dyn Tree,
     pub fetch: &'g dyn Fetch,
+    /// The slug and the tier of the environment of a name.
+    pub environment: fn(&str) -> EnvironmentIdentity,
     /// When looking for files, compiling patterns and comparing paths ends.
     pub deadline: Option<Instant>,
     pub limits: Limits,
@@ -117,6 +126,8 @@ pub struct Limits {
     pub needs: usize,
     /// Jobs of a pipeline.
     pub jobs: Option<usize>,
+    /// Jobs that the project may have beside those that are active already.
+    pub free_jobs: Option<usize>,
     /// Those of them that have an environment.
     pub deployments: Option<usize>,
 }
@@ -132,6 +143,7 @@ impl Default for Limits {
             includes: 150,
             needs: 50,
             jobs: Some(MOST_JOBS),
+            free_jobs: None,
             deployments: Some(500),
         }
     }
@@ -150,6 +162,7 @@ impl<'g> PipelineInput<'g> {
             changes: None,
             tree: &NoFiles,
             fetch: &NoFiles,
+            environment: |_| EnvironmentIdentity::default(),
             deadline: None,
             limits: Limits::default(),
         }

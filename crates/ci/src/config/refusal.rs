@@ -20,6 +20,16 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The project has too many active jobs for the pipeline.
+    pub fn too_many_active_jobs() -> Self {
+        Self::OverLimit {
+            reason: "job_activity_limit_exceeded",
+            sentence:
+                "Project exceeded the allowed number of jobs in active pipelines. Retry later."
+                    .to_owned(),
+        }
+    }
+
     /// The one sentence that a pipeline keeps, or that answers who asked for it.
     pub fn sentence(&self) -> String {
         match self {

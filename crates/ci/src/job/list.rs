@@ -17,7 +17,7 @@ use kernel::{
 use super::{Job, JobKind};
 use crate::Status;
 
-/// Which jobs are wanted; all lists begin with the newest.
+/// Which jobs are wanted.
 #[derive(Clone, Debug)]
 pub struct JobFilter {
     pub kind: JobKind,
@@ -27,6 +27,23 @@ pub struct JobFilter {
     pub retried: bool,
     /// Only those that are older than this one.
     pub before: Option<JobId>,
+    /// Only those that are younger than this one.
+    pub after: Option<JobId>,
+    /// Lists begin with the newest otherwise.
+    pub oldest_first: bool,
+}
+
+impl JobFilter {
+    fn direction(&self) -> &'static str {
+        if self.oldest_first { "ASC" } else { "DESC" }
+    }
+
+    /// The conditions on ids, each with its `AND`.
+    fn ids(&self) -> String {
+        let older = self.before.map(|id| format!(" AND id < {}", listing::value(id)));
+        let younger = self.after.map(|id| format!(" AND id > {}", listing::value(id)));
+        older.unwrap_or_default() + &younger.unwrap_or_default()
+    }
 }
 
 /// Which jobs of a runner are wanted.
@@ -111,16 +128,15 @@ impl JobListStore for Tx<'_> {
         if !filter.retried {
             conditions.push_str(" AND retried = FALSE");
         }
-        if let Some(before) = filter.before {
-            conditions.push_str(&format!(" AND id < {}", listing::value(before)));
-        }
+        conditions.push_str(&filter.ids());
         let sql = format!(
-            "SELECT id FROM jobs WHERE {conditions} ORDER BY id DESC LIMIT {} OFFSET {}",
+            "SELECT id FROM jobs WHERE {conditions} ORDER BY id {} LIMIT {} OFFSET {}",
+            filter.direction(),
             page.probe(),
             page.offset()
         );
         let found = page.uncounted(listing::ids(self, &sql, &[])?);
-        found.try_map_all(|ids| self.jobs_by_id(&ids))
+        found.try_map_all(|ids| in_order(self, filter, &ids))
     }
 
     fn runner_job_counts(
@@ -167,7 +183,7 @@ impl JobListStore for Tx<'_> {
         };
         let binds = selection.binds.clone();
         let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
-        found.try_map_all(|ids| self.jobs_by_id(&ids))
+        found.try_map_all(|ids| in_order(self, filter, &ids))
     }
 
     fn runner_jobs(
@@ -238,11 +254,10 @@ fn jobs_of_project(
     let most = page.offset().saturating_add(page.probe());
     let binds = [Bind::Number(project.0)];
     let kind = filter.kind.as_str();
-    let older = filter.before.map(|id| format!(" AND id < {}", listing::value(id)));
-    let older = older.unwrap_or_default();
+    let (ids, direction) = (filter.ids(), filter.direction());
     let of = |status: &str| {
         format!(
-            "SELECT id FROM jobs WHERE project_id = $1 AND kind = '{kind}'{status}{older}{also} ORDER BY id DESC LIMIT {most}"
+            "SELECT id FROM jobs WHERE project_id = $1 AND kind = '{kind}'{status}{ids}{also} ORDER BY id {direction} LIMIT {most}"
         )
     };
     // Of each status no more than the page could show, by the index that is in its order.
@@ -259,12 +274,21 @@ fn jobs_of_project(
         }
     };
     let sql = format!(
-        "SELECT found.id AS id FROM {from} ORDER BY found.id DESC LIMIT {} OFFSET {}",
+        "SELECT found.id AS id FROM {from} ORDER BY found.id {direction} LIMIT {} OFFSET {}",
         page.probe(),
         page.offset()
     );
     let found = page.uncounted(listing::ids(tx, &sql, &binds)?);
-    found.try_map_all(|ids| tx.jobs_by_id(&ids))
+    found.try_map_all(|ids| in_order(tx, filter, &ids))
+}
+
+/// These jobs in the order of the list.
+fn in_order(tx: &mut Tx<'_>, filter: &JobFilter, ids: &[i64]) -> Result<Vec<Job>> {
+    let mut jobs = tx.jobs_by_id(ids)?;
+    if filter.oldest_first {
+        jobs.reverse();
+    }
+    Ok(jobs)
 }
 
 fn words(statuses: &[Status]) -> String {

@@ -2,13 +2,14 @@
 
 use db::Tx;
 use kernel::{
-    Error, Result,
+    Error, Result, Ts,
     error::{Kind, Message},
     ids::JobId,
 };
 
 use super::{
-    Job, JobStore as _, MotionStore as _, SpecStore as _, Step, dependents::reset_dependents, rules,
+    Job, JobStore as _, MotionStore as _, SpecStore as _, Step, actions::is_archived,
+    dependents::reset_dependents, rules,
 };
 use crate::{
     Event, Status,
@@ -63,14 +64,25 @@ pub fn run(tx: &mut Tx<'_>, id: JobId, runner: Option<i64>) -> Result<Job> {
 /// # Errors
 /// `BadRequest` where it had ended before, or never began.
 pub fn finish(tx: &mut Tx<'_>, id: JobId, end: End) -> Result<Job> {
+    finish_unarchived(tx, id, end, None)
+}
+
+/// As [`finish`]. A job that was made until `archived_before` is archived: nothing takes its place by itself.
+pub fn finish_unarchived(
+    tx: &mut Tx<'_>,
+    id: JobId,
+    end: End,
+    archived_before: Option<Ts>,
+) -> Result<Job> {
     let job = lock_job(tx, id)?;
+    let archived = is_archived(&job, archived_before);
     let job = Job { status: job.status.after(end.step())?, finished_at: Some(tx.now), ..job };
     let (job, again) = match end {
         End::Failed { reason, exit_code } => failed(tx, job, reason, exit_code)?,
         End::Success | End::Canceled => (job, false),
     };
     save_job(tx, &job)?;
-    if again {
+    if again && !archived {
         let made = tx.clone_jobs(&[id], job.user_id)?;
         // Nobody has to let it begin once more.
         if let Some(made) = made.first().filter(|_| job.is_action()) {
@@ -156,10 +168,15 @@ pub fn stale(tx: &mut Tx<'_>, most: i64) -> Result<Vec<(JobId, &'static str)>> {
     Ok(found.flat_map(|(ids, reason)| ids.into_iter().map(move |id| (id, reason))).collect())
 }
 
-/// What waited or ran for too long fails for a reason, unless somebody else moved it meanwhile.
-pub fn drop_stale(tx: &mut Tx<'_>, stale: &[(JobId, &'static str)]) -> Result<()> {
+/// What waited or ran for too long fails for a reason, unless somebody else moved it meanwhile. Jobs that were made until
+/// `archived_before` are archived.
+pub fn drop_stale(
+    tx: &mut Tx<'_>,
+    stale: &[(JobId, &'static str)],
+    archived_before: Option<Ts>,
+) -> Result<()> {
     for (id, reason) in stale {
-        match finish(tx, *id, End::failed(reason)) {
+        match finish_unarchived(tx, *id, End::failed(reason), archived_before) {
             Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) | Ok(_) => {}
             Err(failure) => return Err(failure),
         }

@@ -18,7 +18,7 @@ use kernel::{
 
 use super::{
     End, Job, JobStore as _, Step,
-    progress::{finish, lock_job, save_job},
+    progress::{finish_unarchived, lock_job, save_job},
     token::JobToken,
 };
 use crate::{Status, log::LogStore as _, pipeline::advance};
@@ -180,10 +180,18 @@ pub struct Start {
     pub hidden: String,
 }
 
-/// Nobody can do a job that waits: it fails. `None` where it does not wait any more, since somebody has it.
-pub fn refuse(tx: &mut Tx<'_>, id: JobId, reason: &str) -> Result<Option<Job>> {
+/// Nobody can do a job that waits: it fails. `None` where it does not wait any more, since somebody has it. Jobs that were
+/// made until `archived_before` are archived.
+pub fn refuse(
+    tx: &mut Tx<'_>,
+    id: JobId,
+    reason: &str,
+    archived_before: Option<Ts>,
+) -> Result<Option<Job>> {
     match lock_job(tx, id)?.status {
-        Status::Pending => finish(tx, id, End::failed(reason)).map(Some),
+        Status::Pending => {
+            finish_unarchived(tx, id, End::failed(reason), archived_before).map(Some)
+        }
         _ => Ok(None),
     }
 }

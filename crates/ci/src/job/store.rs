@@ -1,20 +1,22 @@
 //! Jobs in the database.
 
+use std::collections::HashMap;
+
 use db::{
-    CountOf, Tx, each_backend, error,
-    listing::{self, Bind},
+    Tx, each_backend, error,
+    listing::{self, Bind, Conditions, Selection, page_of_ids},
     schema::jobs,
 };
 use diesel::prelude::*;
 use kernel::{
     Error, Result,
     ids::{JobId, PipelineId, ProjectId, UserId},
-    page::{COUNT_LIMIT, Page, PageRequest, Total},
+    page::{Page, PageRequest},
 };
 
 use time::Duration;
 
-use super::{Job, JobKind};
+use super::{Job, JobKind, JobListStore as _};
 use crate::{Status, pipeline::Pipeline};
 
 /// A job that begins.
@@ -92,46 +94,35 @@ impl JobStore for Tx<'_> {
         filter: &StatusFilter,
         page: PageRequest,
     ) -> Result<Page<Job>> {
-        let (items, total) = each_backend!(self, |conn| {
-            let chosen = || {
-                let of_commit = jobs::project_id.eq(project).and(jobs::sha.eq(&filter.sha));
-                let mut chosen = jobs::table.filter(of_commit).into_boxed();
-                if !filter.retried {
-                    chosen = chosen.filter(jobs::retried.eq(false));
-                }
-                if let Some(name) = &filter.ref_name {
-                    chosen = chosen.filter(jobs::ref_name.eq(name));
-                }
-                if let Some(stage) = &filter.stage {
-                    chosen = chosen.filter(jobs::stage.eq(stage));
-                }
-                if let Some(name) = &filter.name {
-                    chosen = chosen.filter(jobs::name.eq(name));
-                }
-                if let Some(pipeline) = filter.pipeline {
-                    chosen = chosen.filter(jobs::pipeline_id.eq(pipeline));
-                }
-                chosen
-            };
-            let ordered = match (filter.order, filter.descending) {
-                (StatusOrder::Id, false) => chosen().order(jobs::id),
-                (StatusOrder::Id, true) => chosen().order(jobs::id.desc()),
-                (StatusOrder::PipelineId, false) => chosen().order((jobs::pipeline_id, jobs::id)),
-                (StatusOrder::PipelineId, true) => {
-                    chosen().order((jobs::pipeline_id.desc(), jobs::id.desc()))
-                }
-            };
-            let items = ordered
-                .limit(page.per_page)
-                .offset(page.offset())
-                .select(Job::as_select())
-                .load(conn)
-                .map_err(error("Status"))?;
-            let counted = CountOf(chosen().select(jobs::id).limit(COUNT_LIMIT + 1));
-            let total: i64 = counted.get_result(conn).map_err(error("Status"))?;
-            (items, total)
-        });
-        Ok(Page { items, total: Total::Counted(total) })
+        let mut conditions = Conditions::default();
+        conditions.number("project_id = {}", project.0);
+        conditions.word("sha = {}", &filter.sha);
+        if !filter.retried {
+            conditions.plain("retried = FALSE");
+        }
+        let words =
+            [("ref_name", &filter.ref_name), ("stage", &filter.stage), ("name", &filter.name)];
+        for (column, word) in words {
+            if let Some(word) = word {
+                conditions.word(&format!("{column} = {{}}"), word);
+            }
+        }
+        if let Some(pipeline) = filter.pipeline {
+            conditions.number("pipeline_id = {}", pipeline.0);
+        }
+        let direction = if filter.descending { "DESC" } else { "ASC" };
+        let order = match filter.order {
+            StatusOrder::Id => format!("id {direction}"),
+            StatusOrder::PipelineId => format!("pipeline_id {direction}, id {direction}"),
+        };
+        let (from, binds) = (format!("jobs WHERE {}", conditions.text()), conditions.binds);
+        let selection = Selection { id: "id", from: from.clone(), binds: binds.clone(), order };
+        let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
+        found.try_map_all(|ids| {
+            let mut jobs: HashMap<i64, Job> =
+                self.jobs_by_id(&ids)?.into_iter().map(|job| (job.id.0, job)).collect();
+            Ok(ids.iter().filter_map(|id| jobs.remove(id)).collect())
+        })
     }
 
     fn find_any_job(&mut self, id: JobId) -> Result<Option<Job>> {

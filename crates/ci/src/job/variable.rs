@@ -1,23 +1,73 @@
 //! What whoever played a job by hand set for it; values are sealed.
 
+use std::collections::{BTreeSet, HashMap};
+
 use db::{
-    Tx, each_backend, error,
-    schema::{job_variables as variables, jobs},
+    OneOf as _, Tx, each_backend, error,
+    schema::{job_variables as variables, jobs as tries},
 };
 use diesel::prelude::*;
-use kernel::{Error, Result, ids::JobId};
+use kernel::{
+    Error, Result,
+    ids::{JobId, PipelineId},
+};
 use secrets::{Secret, Vault};
 
-use super::JobStore as _;
+use super::{Job, JobStore as _};
 
 /// For what a value is sealed.
 pub(crate) fn place(job: JobId, key: &str) -> String {
     format!("variable/job/{job}/{key}")
 }
 
+/// A variable of a job, with what tells the job's tries.
+#[derive(Queryable)]
+struct VariableRow {
+    job_id: JobId,
+    pipeline_id: PipelineId,
+    name: String,
+    key: String,
+    clear: String,
+    sealed: Option<String>,
+}
+
+impl VariableRow {
+    /// Whether it was set for the job or an earlier try of it.
+    fn is_of(&self, job: &Job) -> bool {
+        self.pipeline_id == job.pipeline_id && self.name == job.name && self.job_id <= job.id
+    }
+}
+
+/// Names and values in clear; the last that was set counts.
+fn values<'r>(
+    vault: &Vault,
+    rows: impl Iterator<Item = &'r VariableRow>,
+) -> Result<Vec<(String, String)>> {
+    let mut set: Vec<(String, String)> = Vec::new();
+    for row in rows {
+        let value = match &row.sealed {
+            Some(sealed) => vault
+                .unseal(&place(row.job_id, &row.key), sealed)
+                .map_err(Error::internal)?
+                .into_revealed(),
+            // Of before values were sealed, until the server starts the next time.
+            None => row.clear.clone(),
+        };
+        set.retain(|(other, _)| *other != row.key);
+        set.push((row.key.clone(), value));
+    }
+    Ok(set)
+}
+
 pub trait JobVariableStore {
     /// Names and values in clear. A later try has what the earlier ones had, unless it was played with something else.
     fn job_variables(&mut self, vault: &Vault, job: JobId) -> Result<Vec<(String, String)>>;
+    /// As [`JobVariableStore::job_variables`], of all these jobs by one statement.
+    fn variables_of_jobs(
+        &mut self,
+        vault: &Vault,
+        jobs: &[Job],
+    ) -> Result<HashMap<JobId, Vec<(String, String)>>>;
     fn insert_job_variables(
         &mut self,
         vault: &Vault,
@@ -29,30 +79,37 @@ pub trait JobVariableStore {
 impl JobVariableStore for Tx<'_> {
     fn job_variables(&mut self, vault: &Vault, job: JobId) -> Result<Vec<(String, String)>> {
         let job = self.job(job)?;
-        let tries = jobs::table
-            .filter(jobs::pipeline_id.eq(job.pipeline_id).and(jobs::name.eq(&job.name)))
-            .filter(jobs::id.le(job.id));
-        let rows: Vec<(JobId, String, String, Option<String>)> =
-            each_backend!(self, |conn| variables::table
-                .filter(variables::job_id.eq_any(tries.select(jobs::id)))
-                .order((variables::job_id, variables::id))
-                .select((variables::job_id, variables::key, variables::clear, variables::sealed))
-                .load(conn)
-                .map_err(error("Variable")))?;
-        let mut set: Vec<(String, String)> = Vec::with_capacity(rows.len());
-        for (of, key, clear, sealed) in rows {
-            let value = match sealed {
-                Some(sealed) => vault
-                    .unseal(&place(of, &key), &sealed)
-                    .map_err(Error::internal)?
-                    .into_revealed(),
-                // Of before values were sealed, until the server starts the next time.
-                None => clear,
-            };
-            set.retain(|(other, _)| *other != key);
-            set.push((key, value));
-        }
-        Ok(set)
+        let id = job.id;
+        Ok(self.variables_of_jobs(vault, &[job])?.remove(&id).unwrap_or_default())
+    }
+
+    fn variables_of_jobs(
+        &mut self,
+        vault: &Vault,
+        jobs: &[Job],
+    ) -> Result<HashMap<JobId, Vec<(String, String)>>> {
+        let pipelines: BTreeSet<PipelineId> = jobs.iter().map(|job| job.pipeline_id).collect();
+        let names: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+        let (pipelines, names) = (Vec::from_iter(pipelines), Vec::from_iter(names));
+        let rows: Vec<VariableRow> = each_backend!(self, |conn| variables::table
+            .inner_join(tries::table.on(tries::id.eq(variables::job_id)))
+            .filter(tries::pipeline_id.one_of(&pipelines).and(tries::name.one_of(&names)))
+            .order((variables::job_id, variables::id))
+            .select((
+                variables::job_id,
+                tries::pipeline_id,
+                tries::name,
+                variables::key,
+                variables::clear,
+                variables::sealed,
+            ))
+            .load(conn)
+            .map_err(error("Variable")))?;
+        let values_of = |job: &Job| {
+            let own = rows.iter().filter(|row| row.is_of(job));
+            Ok((job.id, values(vault, own)?))
+        };
+        jobs.iter().map(values_of).collect()
     }
 
     fn insert_job_variables(

@@ -42,6 +42,9 @@ impl LogStore for Tx<'_> {
     }
 
     fn logs_of(&mut self, jobs: &[JobId]) -> Result<Vec<JobLog>> {
+        if jobs.is_empty() {
+            return Ok(Vec::new());
+        }
         each_backend!(self, |conn| job_logs::table
             .filter(job_logs::job_id.one_of(jobs))
             .select(JobLog::as_select())

@@ -60,6 +60,10 @@ pub struct PipelineFilter {
     pub users: Option<Vec<UserId>>,
     pub updated_before: Option<Ts>,
     pub updated_after: Option<Ts>,
+    /// Only older ones than this.
+    pub id_before: Option<PipelineId>,
+    /// Only younger ones than this.
+    pub id_after: Option<PipelineId>,
     pub order: PipelineOrder,
     pub descending: bool,
 }
@@ -355,6 +359,12 @@ fn conditions(tx: &mut Tx<'_>, project: ProjectId, filter: &PipelineFilter) -> R
     }
     if let Some(after) = filter.updated_after {
         all.number("updated_at >= {}", after.0);
+    }
+    if let Some(before) = filter.id_before {
+        all.number("id < {}", before.0);
+    }
+    if let Some(after) = filter.id_after {
+        all.number("id > {}", after.0);
     }
     match filter.yaml_errors {
         Some(true) => all.plain("yaml_errors IS NOT NULL"),

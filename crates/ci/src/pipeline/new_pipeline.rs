@@ -17,6 +17,8 @@ pub struct Parent {
 #[derive(Clone, Debug)]
 pub struct NewPipeline {
     pub project: ProjectId,
+    /// The number in the project that was reserved for it; else it gets the next one.
+    pub iid: Option<i64>,
     pub sha: String,
     pub before_sha: Option<String>,
     pub place: PipelineRef,
@@ -46,6 +48,7 @@ impl NewPipeline {
     ) -> Self {
         Self {
             project,
+            iid: None,
             sha: sha.to_owned(),
             before_sha: None,
             place,

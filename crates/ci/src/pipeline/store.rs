@@ -42,6 +42,8 @@ pub trait PipelineStore {
     fn has_push_pipeline(&mut self, new: &NewPipeline, since: Ts) -> Result<bool>;
     /// Keeps others from making pipelines of the project until the transaction ends.
     fn lock_pipelines(&mut self, project: ProjectId) -> Result<()>;
+    /// Takes the next number of the project's pipelines, for one that is made later.
+    fn reserve_pipeline_iid(&mut self, project: ProjectId) -> Result<i64>;
     /// A pipeline without jobs.
     fn insert_pipeline(&mut self, new: &NewPipeline) -> Result<Pipeline>;
     /// Keeps others from moving a pipeline until the transaction ends, and tells how far it is.
@@ -171,8 +173,15 @@ impl PipelineStore for Tx<'_> {
         counted(self, project, 0).map(drop)
     }
 
+    fn reserve_pipeline_iid(&mut self, project: ProjectId) -> Result<i64> {
+        counted(self, project, 1)
+    }
+
     fn insert_pipeline(&mut self, new: &NewPipeline) -> Result<Pipeline> {
-        let iid = counted(self, new.project, 1)?;
+        let iid = match new.iid {
+            Some(reserved) => reserved,
+            None => self.reserve_pipeline_iid(new.project)?,
+        };
         let row = (
             (
                 pipelines::project_id.eq(new.project),

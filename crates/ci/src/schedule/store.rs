@@ -58,6 +58,11 @@ pub trait ScheduleStore {
 
     /// In the order of their names.
     fn schedule_variables(&mut self, id: PipelineScheduleId) -> Result<Vec<ScheduleVariable>>;
+    /// Those of all these schedules, by one statement, each schedule's in the order of their keys.
+    fn variables_of_schedules(
+        &mut self,
+        ids: &[PipelineScheduleId],
+    ) -> Result<Vec<ScheduleVariable>>;
     fn insert_schedule_variable(&mut self, variable: &ScheduleVariable) -> Result<()>;
     fn update_schedule_variable(&mut self, variable: &ScheduleVariable) -> Result<()>;
     fn delete_schedule_variable(&mut self, id: PipelineScheduleId, key: &str) -> Result<()>;
@@ -224,6 +229,18 @@ impl ScheduleStore for Tx<'_> {
     fn schedule_variables(&mut self, id: PipelineScheduleId) -> Result<Vec<ScheduleVariable>> {
         each_backend!(self, |conn| told::table
             .filter(told::schedule_id.eq(id))
+            .order(told::key)
+            .select(ScheduleVariable::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn variables_of_schedules(
+        &mut self,
+        ids: &[PipelineScheduleId],
+    ) -> Result<Vec<ScheduleVariable>> {
+        each_backend!(self, |conn| told::table
+            .filter(told::schedule_id.one_of(ids))
             .order(told::key)
             .select(ScheduleVariable::as_select())
             .load(conn)

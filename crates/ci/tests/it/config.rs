@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 use forgeway_ci::{
     config::{
         Kind, Plan, PlannedJob, Refusal, compile,
-        input::{NoFiles, PipelineInput, RefKind},
+        input::{EnvironmentIdentity, NoFiles, PipelineInput, RefKind},
         variables::{OuterVariables, ScopedVariable, Variable},
     },
     pipeline::Source,
@@ -191,4 +191,23 @@ fn every_configuration_comes_to_what_it_should() {
     }
     assert!(count > 250, "{count}");
     assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+fn a_job_knows_its_image_and_its_environment_before_it_is_made() {
+    let known = OuterVariables::default();
+    let identity =
+        |name: &str| EnvironmentIdentity { slug: format!("{name}-slug"), tier: "other".to_owned() };
+    let given = PipelineInput {
+        environment: identity,
+        ..PipelineInput::push("main", "group/project", &known)
+    };
+    let text = "ship:\n  script: x\n  image: alpine:3\n  tags: [$CI_JOB_IMAGE, $CI_ENVIRONMENT_URL, $CI_ENVIRONMENT_TIER]\n  resource_group: $CI_ENVIRONMENT_SLUG\n  environment: {name: prod-$CI_COMMIT_BRANCH, url: 'https://$CI_ENVIRONMENT_SLUG.test', deployment_tier: production}\n  rules: [{if: '$CI_ENVIRONMENT_NAME == \"prod-\"'}]\n";
+
+    let plan = compile(text, &given).unwrap();
+
+    let job = &plan.jobs[0];
+    assert_eq!(job.resource_group.as_deref(), Some("prod--slug"));
+    let tags = ["alpine:3", "https://prod--slug.test", "production"];
+    assert_eq!(job.tags.as_deref().unwrap(), tags);
 }

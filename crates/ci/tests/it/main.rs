@@ -1,4 +1,5 @@
-//! What the crate promises, against cases that are data.
+//! What the crate promises: the language against cases that are data, and pipelines against a database. Other domains are
+//! fakes.
 
 mod bombs;
 mod composite;
@@ -7,5 +8,11 @@ mod files;
 mod fuzz;
 mod generator;
 mod include;
+mod jobs;
 mod junit;
+mod needs;
+mod pipelines;
+mod resource_groups;
+mod schedules;
 mod templates;
+mod world;

@@ -6,7 +6,7 @@ use ci::{
     Status,
     config::{
         options::Trigger,
-        variables::{UnknownVariable, expand},
+        variables::{UnknownVariable, Variable, expand, expanded, in_scope},
     },
     job::{Job, JobSpec, JobStore as _, SpecStore as _},
     pipeline::{
@@ -15,6 +15,7 @@ use ci::{
     report::InheritedVariableStore as _,
 };
 use db::Tx;
+use deployments::environment::{Environment, EnvironmentStore as _};
 use kernel::{Error, Result, ids::JobId};
 use org::access::IdOrPath;
 use repo::git::Reader;
@@ -24,8 +25,9 @@ use secrets::Vault;
 use super::{
     compile::RunContext,
     config::server,
+    job_identity::of_itself,
     upstream::Downstream,
-    variables::{all_variables, stored_variables},
+    variables::{all_variables, created_at, stored_variables},
 };
 use crate::{
     Forge,
@@ -45,6 +47,8 @@ pub(super) struct Bridge {
     pub merge_request: Option<MergeRequest>,
     /// What the jobs hand on on which it depends.
     inherited: Vec<(String, String)>,
+    /// Where it deploys to, once that is there.
+    environment: Option<Environment>,
     /// The value of every variable that a job in the place of the bridge would have.
     values: HashMap<String, String>,
 }
@@ -106,8 +110,21 @@ pub(super) fn waiting_bridge(tx: &mut Tx<'_>, vault: &Vault, id: JobId) -> Resul
         Some(id) => tx.merge_requests_in_order(&[id.0])?.pop(),
         None => None,
     };
+    let environment = match &job.environment {
+        Some(name) => tx.environment_named(job.project_id, name)?,
+        None => None,
+    };
     let (inherited, values) = (Vec::new(), HashMap::new());
-    Ok(Some(Bridge { job, spec, pipeline, variables, merge_request, inherited, values }))
+    Ok(Some(Bridge {
+        job,
+        spec,
+        pipeline,
+        variables,
+        merge_request,
+        inherited,
+        environment,
+        values,
+    }))
 }
 
 /// Whether somebody else moved the bridge on, or its pipeline is there.
@@ -150,27 +167,25 @@ fn values(
     let kept = forge.db.read_blocking(|tx| stored_variables(tx, forge, &context))?;
     let commit = context.read_commit(reader)?;
     let known = all_variables(&server(forge), &context, &commit, kept);
-    let mut values = HashMap::new();
-    values.extend(known.beneath.into_iter().map(|one| (one.key, one.value)));
-    values.extend(identity(forge, bridge, &context.facts.full_path));
-    values.extend(bridge.spec.variables.iter().map(|one| (one.key.clone(), one.value.clone())));
-    let above = known.above.into_iter().flatten().filter(|one| one.environment_scope == "*");
-    values.extend(above.map(|one| (one.variable.key, one.variable.value)));
-    Ok(values)
+    let mut all = identity(forge, bridge, &context.facts.full_path);
+    all.extend(of_itself(&bridge.job, &bridge.spec, bridge.environment.as_ref()));
+    all.extend(known.beneath);
+    all.extend(bridge.spec.variables.iter().cloned());
+    let environment = bridge.job.environment.as_deref();
+    all.extend(in_scope(&known.above, environment).into_iter().cloned());
+    Ok(expanded(&all).into_iter().map(|one| (one.key, one.value)).collect())
 }
 
 /// What tells the bridge and its pipeline from others: children find their parent by it.
-fn identity(forge: &Forge, bridge: &Bridge, path: &str) -> [(String, String); 5] {
-    let (job, pipeline) = (&bridge.job, &bridge.pipeline);
+fn identity(forge: &Forge, bridge: &Bridge, path: &str) -> Vec<Variable> {
+    let pipeline = &bridge.pipeline;
     let url = forge.urls.at(path);
-    [
-        ("CI_PIPELINE_ID", pipeline.id.to_string()),
-        ("CI_PIPELINE_IID", pipeline.iid.to_string()),
-        ("CI_PIPELINE_URL", format!("{url}/-/pipelines/{}", pipeline.id)),
-        ("CI_JOB_NAME", job.name.clone()),
-        ("CI_JOB_STAGE", job.stage.clone()),
+    vec![
+        Variable::public("CI_PIPELINE_ID", pipeline.id.to_string()),
+        Variable::public("CI_PIPELINE_IID", pipeline.iid.to_string()),
+        Variable::public("CI_PIPELINE_URL", format!("{url}/-/pipelines/{}", pipeline.id)),
+        created_at(pipeline.created_at),
     ]
-    .map(|(key, value)| (key.to_owned(), value))
 }
 
 /// A pipeline and those that made it, the nearest first.

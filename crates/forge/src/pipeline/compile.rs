@@ -23,7 +23,8 @@ use repo::{
 use review::merge_request::MergeRequest;
 
 use super::config::{
-    BorrowedReader, CONFIG_PATH, Files, OtherProjects, PipelineCommit, elsewhere, server,
+    BorrowedReader, CONFIG_PATH, Files, OtherProjects, PipelineCommit, elsewhere,
+    environment_identity, server,
 };
 use super::limits;
 use super::remote_files::CompilePass;
@@ -45,6 +46,8 @@ pub(super) struct RunContext {
     pub commit: Oid,
     /// What the ref was before.
     pub before: Option<Oid>,
+    /// The number of the pipeline in its project, where its configuration may ask for it.
+    pub iid: Option<i64>,
     pub protected: bool,
     pub variables: Vec<PipelineVariable>,
     pub merge_request: Option<MergeRequest>,
@@ -71,8 +74,7 @@ impl RunContext {
             (None, false) => RefKind::Branch,
         };
         let shown = merge_request.as_ref().map_or(&pipeline.ref_name, |row| &row.source_branch);
-        let by_push = pipeline.source == Source::Push;
-        let before = pipeline.before_sha.as_deref().filter(|_| by_push);
+        let before = pipeline.before_sha.as_deref().filter(|_| is_compared(pipeline.source));
         Ok(Self {
             facts: person.facts,
             user: job.user_id,
@@ -83,6 +85,7 @@ impl RunContext {
             kind,
             commit: pipeline.sha.parse()?,
             before: before.map(str::parse).transpose()?,
+            iid: None,
             protected: pipeline.protected,
             variables,
             merge_request,
@@ -101,6 +104,11 @@ impl RunContext {
     pub(super) fn guarded_place(&self) -> PipelineRef {
         PipelineRef { name: self.shown.clone(), tag: self.place.tag }
     }
+}
+
+/// Whether pipelines of the source are compared with what the ref was before: those of pushes, and their children.
+fn is_compared(source: Source) -> bool {
+    matches!(source, Source::Push | Source::ParentPipeline)
 }
 
 /// What came of it.
@@ -132,11 +140,12 @@ impl CompileResult {
     }
 }
 
-/// Reads and judges the configuration of a commit.
+/// Reads and judges the configuration of a commit. Where the configuration may ask for the number of the pipeline, the
+/// number is reserved in the context.
 pub(super) fn compile_config(
     forge: &Forge,
     reader: &Reader,
-    context: &RunContext,
+    context: &mut RunContext,
     pass: &CompilePass,
 ) -> Result<CompileResult> {
     let read = forge.db.read_blocking(|tx| {
@@ -146,7 +155,8 @@ pub(super) fn compile_config(
         }
         let mut kept = stored_variables(tx, forge, context)?;
         kept.beneath.push(created_at(tx.now));
-        Ok(Ok((kept, limits::limits(&settings))))
+        let free_jobs = limits::free_jobs(tx, &settings, context.facts.id)?;
+        Ok(Ok((kept, Limits { free_jobs, ..limits::limits(&settings) })))
     });
     let (kept, limits) = match read? {
         Ok(read) => read,
@@ -165,8 +175,20 @@ pub(super) fn compile_config(
         }
     };
     let Some(text) = text else { return Ok(CompileResult::Missing) };
+    if may_ask_for_iid(&text, &kept) {
+        context.iid = Some(pass.reserve_iid(forge, context.facts.id)?);
+    }
     let elsewhere = OtherProjects { forge, actor: context.actor, pass, parent: context.parent };
     judged(&elsewhere, reader, context, (kept, limits), &files, &text)
+}
+
+/// Whether the number of the pipeline could be asked for: files that are included are not looked at.
+fn may_ask_for_iid(text: &str, kept: &StoredVariables) -> bool {
+    let names_it = |text: &str| text.contains("CI_PIPELINE_IID");
+    let mut above = kept.above.iter().flatten();
+    text.contains("include")
+        || names_it(text)
+        || above.any(|one| !one.variable.raw && names_it(&one.variable.value))
 }
 
 fn judged(
@@ -191,6 +213,7 @@ fn judged(
             changes: changes.as_deref(),
             tree: files,
             fetch: elsewhere,
+            environment: environment_identity,
             deadline: Some(elsewhere.pass.deadline()),
             limits,
         },
@@ -209,7 +232,9 @@ fn changes(reader: &Reader, context: &RunContext, text: &str) -> Result<Option<V
     }
     let base = match &context.merge_request {
         Some(row) => row.base_sha.as_deref().and_then(|sha| sha.parse().ok()),
-        None if context.source == Source::Push && context.kind == RefKind::Branch => context.before,
+        None if context.kind == RefKind::Branch => {
+            context.before.filter(|_| is_compared(context.source))
+        }
         None => None,
     };
     let Some(base) = base else { return Ok(None) };

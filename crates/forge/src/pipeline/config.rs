@@ -3,9 +3,10 @@
 use std::{cell::OnceCell, sync::Arc, time::Duration};
 
 use ci::config::{
-    input::{Artifact, Fetch, FetchFailure, Project, Tree},
+    input::{Artifact, EnvironmentIdentity, Fetch, FetchFailure, Project, Tree},
     variables::{CommitFacts, Server},
 };
+use deployments::environment::{Tier, slug};
 use kernel::{
     Ability as _, Actor, Result,
     ids::{PipelineId, ProjectId},
@@ -38,6 +39,11 @@ pub fn config_path(forge: &Forge, own: Option<&str>) -> String {
     let settings = forge.settings();
     let own = own.filter(|path| !path.is_empty());
     own.or(settings.default_ci_config_path()).unwrap_or(CONFIG_PATH).to_owned()
+}
+
+/// What jobs are told of the environment of a name, before there is one.
+pub(super) fn environment_identity(name: &str) -> EnvironmentIdentity {
+    EnvironmentIdentity { slug: slug(name), tier: Tier::of_name(name).to_string() }
 }
 
 /// The folder of a project with templates that holds CI configurations.

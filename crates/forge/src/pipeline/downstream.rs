@@ -207,10 +207,10 @@ fn content(
     facts: Arc<ProjectFacts>,
     who: Standing,
 ) -> Result<std::result::Result<Ready, &'static str>> {
-    let Some(context) = run_context(forge, reader, bridge, facts, who)? else {
+    let Some(mut context) = run_context(forge, reader, bridge, facts, who)? else {
         return Ok(Err(CREATION_FAILED));
     };
-    let content = match compile_config(forge, reader, &context, pass)? {
+    let content = match compile_config(forge, reader, &mut context, pass)? {
         CompileResult::Content(content) => content,
         CompileResult::Refused { sentence, reason, kept: true } => {
             Content::Broken { reason, sentence }
@@ -269,6 +269,7 @@ fn run_context(
         kind,
         commit,
         before,
+        iid: None,
         protected: guarded.protected,
         variables: bridge.passed(),
         merge_request,

@@ -1,11 +1,14 @@
 //! How much of what a pipeline may have: what administrators set, and who has reached it.
 
 use ci::{
-    config::input::{self, MOST_JOBS},
+    config::{
+        Refusal,
+        input::{self, MOST_JOBS},
+    },
     pipeline::{ActivityStore as _, Content, NewPipeline, Source},
 };
 use db::Tx;
-use kernel::{Error, Result};
+use kernel::{Error, Result, ids::ProjectId};
 use org::settings::{Settings, store::SettingsStore as _};
 use time::Duration;
 
@@ -29,6 +32,7 @@ pub(super) fn limits(settings: &Settings) -> input::Limits {
         includes: number(settings.ci_max_includes),
         needs: number(plan.ci_needs_size_limit),
         jobs: bound(plan.ci_pipeline_size).or(Some(MOST_JOBS)),
+        free_jobs: None,
         deployments: bound(plan.ci_pipeline_deployments),
     }
 }
@@ -60,7 +64,23 @@ pub(super) fn rate_excess(
     Ok((made >= most).then_some("Too many pipelines created in the last minute. Try again later."))
 }
 
+/// How many jobs a pipeline of the project may have beside those that are active; `None` for any number.
+pub(super) fn free_jobs(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    project: ProjectId,
+) -> Result<Option<usize>> {
+    let most = settings.plan_limits.ci_active_jobs;
+    if most == 0 {
+        return Ok(None);
+    }
+    let since = tx.now.plus(-ACTIVE_FOR);
+    let free = most.saturating_sub(tx.count_active_jobs(project, since)?);
+    Ok(Some(usize::try_from(free).unwrap_or_default()))
+}
+
 /// What is made where the project may have no more active jobs: for who asks by hand nothing, else a pipeline that says so.
+/// The compilation looks too, without keeping others from making pipelines meanwhile.
 ///
 /// # Errors
 /// `BadRequest` on `base` with the sentence, where nothing is made.
@@ -69,23 +89,17 @@ pub(super) fn within_active_jobs(
     new: &NewPipeline,
     content: &Content,
 ) -> Result<Option<Content>> {
-    const SENTENCE: &str =
-        "Project exceeded the allowed number of jobs in active pipelines. Retry later.";
     let Content::Jobs(plan) = content else { return Ok(None) };
-    let most = tx.settings()?.plan_limits.ci_active_jobs;
-    if most == 0 {
+    let settings = tx.settings()?;
+    let free = free_jobs(tx, &settings, new.project)?;
+    if free.is_none_or(|free| plan.job_count() <= free) {
         return Ok(None);
     }
-    let since = tx.now.plus(-ACTIVE_FOR);
-    let active = tx.count_active_jobs(new.project, since)?;
-    let more = i64::try_from(plan.job_count()).unwrap_or(i64::MAX);
-    if active.saturating_add(more) <= most {
-        return Ok(None);
-    }
+    let refusal = Refusal::too_many_active_jobs();
+    let (reason, sentence) = (refusal.failure_reason(), refusal.sentence());
     if matches!(new.source, Source::Api | Source::Web) {
-        return Err(Error::invalid("base", SENTENCE));
+        return Err(Error::invalid("base", &sentence));
     }
-    let (reason, sentence) = ("job_activity_limit_exceeded", SENTENCE.to_owned());
     Ok(Some(Content::Broken { reason, sentence }))
 }
 

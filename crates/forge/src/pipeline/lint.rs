@@ -23,7 +23,10 @@ use tokio::task::spawn_blocking;
 
 use super::{
     compile::RunContext,
-    config::{BorrowedReader, CONFIG_PATH, Files, OtherProjects, Own, elsewhere, server},
+    config::{
+        BorrowedReader, CONFIG_PATH, Files, OtherProjects, Own, elsewhere, environment_identity,
+        server,
+    },
     limits,
     make::closed,
     remote_files::{CompilePass, in_passes},
@@ -96,6 +99,7 @@ fn judge_text(forge: &Forge, actor: Actor, text: &str, pass: &CompilePass) -> Re
         changes: None,
         tree: &Files::<Own>::new(None, "", None),
         fetch: &OtherProjects { forge, actor, pass, parent: None },
+        environment: environment_identity,
         deadline: Some(pass.deadline()),
         limits: forge.db.read_blocking(limits::of_compilation)?,
     };
@@ -231,6 +235,7 @@ impl Question {
                     pass,
                     parent: None,
                 },
+                environment: environment_identity,
                 deadline: Some(pass.deadline()),
                 limits: self.forge.db.read_blocking(limits::of_compilation)?,
             },
@@ -261,6 +266,7 @@ impl Question {
             kind,
             commit,
             before: None,
+            iid: None,
             protected: tip.protected,
             variables: Vec::new(),
             merge_request: None,

@@ -6,7 +6,7 @@ use ci::{
     config::input::RefKind,
     pipeline::{
         Content, NewPipeline, Parent, Pipeline, PipelineRef, PipelineStore as _, PipelineVariable,
-        Source,
+        Source, VariableType,
         creation::{cancel_outdated, create},
     },
     policy::CreatePipelines,
@@ -20,7 +20,10 @@ use kernel::{
     access::{FeatureAccess, ProjectFacts},
     ids::{PipelineId, PipelineScheduleId, ProjectId, TriggerId},
 };
-use org::project::settings::{SettingsStore as _, Switch};
+use org::project::{
+    settings::{SettingsStore as _, Switch},
+    store::ProjectStore as _,
+};
 use repo::git::{Oid, Reader, RefName};
 use secrets::Vault;
 use serde::{Deserialize, Serialize};
@@ -30,6 +33,7 @@ use super::{
     compile::{CompileResult, RunContext, compile_config},
     limits::within_active_jobs,
     remote_files::in_passes,
+    triggers::PAYLOAD,
     validation::validated,
 };
 use crate::{
@@ -54,12 +58,16 @@ pub struct Request {
     pub parent: Option<Parent>,
 }
 
-/// Makes a pipeline, or says why not.
+/// Makes a pipeline, or says why not: in the order in which the contract has the sentences.
 ///
 /// # Errors
 /// `BadRequest` on `base` with the sentence, where there is to be none.
 pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
     let (facts, who) = (Arc::clone(&request.facts), request.who);
+    let project = facts.id;
+    if forge.db.peek(move |tx| Ok(tx.find_project(project)?.is_none())).await? {
+        return Err(refusal("Project is deleted!"));
+    }
     if matches!(who.features.builds, FeatureAccess::Disabled) {
         return Err(refusal("Pipelines are disabled!"));
     }
@@ -74,8 +82,8 @@ pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
     let read = in_passes(forge, who.actor, |pass| {
         let (asked, own) = (request.clone(), forge.clone());
         forge.git_read(facts.id, move |reader| {
-            let context = run_context(&own, reader, &asked)?;
-            let compiled = compile_config(&own, reader, &context, &pass)?;
+            let mut context = run_context(&own, reader, &asked)?;
+            let compiled = compile_config(&own, reader, &mut context, &pass)?;
             Ok((context, compiled))
         })
     });
@@ -119,6 +127,7 @@ pub(super) fn refusal(sentence: &str) -> Error {
 
 pub(super) fn new_pipeline(context: &RunContext) -> NewPipeline {
     NewPipeline {
+        iid: context.iid,
         before_sha: context.before.map(|before| before.to_string()),
         merge_request: context.merge_request.as_ref().map(|row| row.id),
         variables: context.variables.clone(),
@@ -204,7 +213,12 @@ pub(super) fn ensure_variables(
     variables: &[PipelineVariable],
 ) -> Result<()> {
     let own = matches!(source, Source::Schedule | Source::ParentPipeline);
-    if own || variables.is_empty() {
+    // What a trigger call was sent with is no variable of the caller's.
+    let is_payload = |one: &PipelineVariable| {
+        let by_call = matches!(source, Source::Trigger | Source::Pipeline);
+        by_call && one.key == PAYLOAD && one.variable_type == VariableType::File
+    };
+    if own || variables.iter().all(is_payload) {
         return Ok(());
     }
     if !who.is(Maintainer) && Projects.restricts_variables(tx, project)? {
@@ -231,6 +245,7 @@ fn run_context(forge: &Forge, reader: &Reader, request: &Request) -> Result<RunC
         place,
         commit,
         before: None,
+        iid: None,
         protected: guarded.protected,
         variables: request.variables.clone(),
         merge_request: None,

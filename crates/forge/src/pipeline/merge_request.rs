@@ -210,7 +210,7 @@ fn content(
     let (project, branch) = (facts.id, row.source_branch.clone());
     let source = PipelineRef { name: branch.clone(), tag: false };
     let guarded = forge.db.read_blocking(|tx| Refs.guarded(tx, &who, project, &source))?;
-    let context = RunContext {
+    let mut context = RunContext {
         facts,
         user: who.actor.id,
         actor: who.actor,
@@ -220,6 +220,7 @@ fn content(
         kind: RefKind::MergeRequest,
         commit: head,
         before: None,
+        iid: None,
         protected: guarded.protected,
         variables: Vec::new(),
         merge_request: Some(row),
@@ -227,6 +228,6 @@ fn content(
         parent: None,
         inherited: Vec::new(),
     };
-    let compiled = compile_config(forge, reader, &context, pass)?;
+    let compiled = compile_config(forge, reader, &mut context, pass)?;
     Ok((context, compiled))
 }

@@ -299,7 +299,7 @@ fn content(
     let project = facts.id;
     let guarded = forge.db.read_blocking(|tx| Refs.guarded(tx, &who, project, &place))?;
     let before = job.before.as_deref().map(str::parse).transpose()?;
-    let context = RunContext {
+    let mut context = RunContext {
         facts,
         user: who.actor.id,
         actor: who.actor,
@@ -309,6 +309,7 @@ fn content(
         place,
         commit,
         before,
+        iid: None,
         protected: guarded.protected,
         variables,
         merge_request: None,
@@ -320,7 +321,7 @@ fn content(
     if job.skip || (!context.place.tag && says_skip(&reader.commit(commit)?.message)) {
         return Ok(Some((context, Content::Skipped)));
     }
-    let content = match compile_config(forge, reader, &context, pass)? {
+    let content = match compile_config(forge, reader, &mut context, pass)? {
         CompileResult::Content(content) => content,
         CompileResult::Refused { sentence, reason, kept: true } => {
             Content::Broken { reason, sentence }

@@ -8,8 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ci::config::input::FetchFailure;
-use kernel::{Actor, Error, Result};
+use ci::{config::input::FetchFailure, pipeline::PipelineStore as _};
+use kernel::{Actor, Error, Result, ids::ProjectId};
 use outbound::{Client, FetchError, FetchLimits};
 use tokio::task::spawn_blocking;
 
@@ -39,11 +39,30 @@ pub(super) struct CompilePass {
     is_last: bool,
     time: Duration,
     begun: OnceLock<Instant>,
+    /// The number of the pipeline in its project; all passes share it.
+    iid: Arc<Mutex<Option<i64>>>,
 }
 
 impl CompilePass {
-    fn new(fetched: HashMap<String, Answer>, time: Duration, is_last: bool) -> Self {
-        Self { fetched, missing: Mutex::default(), is_last, time, begun: OnceLock::new() }
+    fn new(
+        fetched: HashMap<String, Answer>,
+        time: Duration,
+        is_last: bool,
+        iid: &Arc<Mutex<Option<i64>>>,
+    ) -> Self {
+        let (missing, begun) = (Mutex::default(), OnceLock::new());
+        Self { fetched, missing, is_last, time, begun, iid: Arc::clone(iid) }
+    }
+
+    /// Takes the next number of the project's pipelines. A pipeline that is not made after all leaves a gap.
+    pub(super) fn reserve_iid(&self, forge: &Forge, project: ProjectId) -> Result<i64> {
+        let mut iid = self.iid.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(iid) = *iid {
+            return Ok(iid);
+        }
+        let taken = forge.db.write_blocking(move |tx| tx.reserve_pipeline_iid(project))?;
+        *iid = Some(taken);
+        Ok(taken)
     }
 
     /// The text at an address; [`FetchFailure::Pending`] before it was fetched.
@@ -99,9 +118,10 @@ async fn repeat<T, F: Future<Output = Result<T>>>(
     run: impl Fn(Arc<CompilePass>) -> F,
 ) -> Result<T> {
     let (mut fetched, mut time, mut left) = (HashMap::new(), PATIENCE, ALL_FILES);
+    let iid = Arc::default();
     for number in 1.. {
         let is_last = number == MAX_PASSES || left.time.is_zero();
-        let pass = Arc::new(CompilePass::new(fetched.clone(), time, is_last));
+        let pass = Arc::new(CompilePass::new(fetched.clone(), time, is_last, &iid));
         let done = run(Arc::clone(&pass)).await;
         let missing = pass.missing();
         if missing.is_empty() {
@@ -159,7 +179,7 @@ fn unreachable(failure: FetchError) -> FetchFailure {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::HashMap, time::Duration};
+    use std::{collections::HashMap, sync::Arc, time::Duration};
 
     use ci::config::input::FetchFailure;
     use outbound::{Client, FetchLimits};
@@ -169,14 +189,15 @@ mod tests {
     #[test]
     fn a_pass_notes_what_it_misses_once_and_the_last_does_without() {
         let fetched = HashMap::from([("https://a/a.yml".to_owned(), Ok("a: 1".to_owned()))]);
-        let pass = CompilePass::new(fetched.clone(), Duration::from_secs(1), false);
+        let pass =
+            CompilePass::new(fetched.clone(), Duration::from_secs(1), false, &Arc::default());
         assert_eq!(pass.text("https://a/a.yml").as_deref(), Ok("a: 1"));
         for _ in 0..2 {
             assert_eq!(pass.text("https://a/b.yml"), Err(FetchFailure::Pending));
         }
         assert_eq!(pass.missing(), ["https://a/b.yml"]);
 
-        let last = CompilePass::new(fetched, Duration::from_secs(1), true);
+        let last = CompilePass::new(fetched, Duration::from_secs(1), true, &Arc::default());
         assert_eq!(last.text("https://a/b.yml"), Err(FetchFailure::Timeout));
         assert!(last.missing().is_empty());
     }

@@ -15,6 +15,7 @@ use worker::Job;
 use crate::{
     Forge,
     runner::{active_takers, without_runner},
+    settings::archived_before,
 };
 
 /// So many jobs change in one transaction.
@@ -58,7 +59,11 @@ pub(crate) async fn start_delayed_jobs(forge: Forge, _: StartDelayedJobs) -> Res
 pub(crate) async fn drop_stale_jobs(forge: Forge, _: DropStaleJobs) -> Result<()> {
     loop {
         let stale = forge.db.read(|tx| progress::stale(tx, AT_ONCE)).await?;
-        if !all_or_each(&forge, stale, progress::drop_stale).await? {
+        let drop = |tx: &mut Tx<'_>, stale: &[(JobId, &'static str)]| {
+            let archived_before = archived_before(tx)?;
+            progress::drop_stale(tx, stale, archived_before)
+        };
+        if !all_or_each(&forge, stale, drop).await? {
             break;
         }
     }
@@ -70,7 +75,10 @@ pub(crate) async fn drop_stale_jobs(forge: Forge, _: DropStaleJobs) -> Result<()
 /// Fails what waits though no runner could take it.
 async fn drop_stuck_jobs(forge: &Forge) -> Result<()> {
     let refuse_all = |tx: &mut Tx<'_>, jobs: &[JobId]| {
-        jobs.iter().try_for_each(|id| refuse(tx, *id, "stuck_or_timeout_failure").map(drop))
+        let archived_before = archived_before(tx)?;
+        jobs.iter().try_for_each(|id| {
+            refuse(tx, *id, "stuck_or_timeout_failure", archived_before).map(drop)
+        })
     };
     let takers = Arc::new(forge.db.read(active_takers).await?);
     let mut behind = JobId(0);

@@ -17,7 +17,7 @@ use super::make::{Request, make, refusal};
 use crate::{Forge, job_token::person_for_job, user::standing::person_in_project};
 
 /// Key of the file variable with the parameters of the call.
-const PAYLOAD: &str = "TRIGGER_PAYLOAD";
+pub(super) const PAYLOAD: &str = "TRIGGER_PAYLOAD";
 
 /// A call with a trigger token, or with that of a job.
 #[derive(Clone, Debug)]

@@ -56,6 +56,10 @@ pub(super) fn stored_variables(
 ) -> Result<StoredVariables> {
     let project = tx.project(context.facts.id)?;
     let settings = tx.project_settings(context.facts.id)?;
+    let domain = settings
+        .auto_devops_enabled
+        .then(|| forge.settings())
+        .and_then(|set| set.auto_devops_domain().map(str::to_owned));
     let config_path = settings.ci_config_path.filter(|path| !path.trim().is_empty());
     let usual = || forge.settings().default_ci_config_path().map(str::to_owned);
     let config_path = config_path.or_else(usual);
@@ -69,6 +73,9 @@ pub(super) fn stored_variables(
         ),
         Variable::public("CI_PROJECT_REPOSITORY_LANGUAGES", languages(tx, project.id)?),
     ];
+    if let Some(domain) = domain {
+        beneath.push(Variable::public("KUBE_INGRESS_BASE_DOMAIN", domain));
+    }
     if context.source == Source::Trigger {
         beneath.push(Variable::public("CI_PIPELINE_TRIGGERED", "true"));
     }
@@ -126,6 +133,9 @@ pub(super) fn all_variables(
     beneath.extend(of_commit(&facts(commit), &context.shown, context.kind, context.protected));
     if let Some(before) = context.before {
         beneath.push(Variable::public("CI_COMMIT_BEFORE_SHA", before.to_string()));
+    }
+    if let Some(iid) = context.iid {
+        beneath.push(Variable::public("CI_PIPELINE_IID", iid.to_string()));
     }
     beneath.extend(kept.beneath);
     OuterVariables { beneath, above: kept.above }

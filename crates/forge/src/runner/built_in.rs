@@ -1,7 +1,10 @@
 //! The runner that a server brings along. Commands of its jobs run where the server runs, so it does not do everybody's.
 
-use ci::job::{End, QueueStore as _, progress::finish};
-use kernel::{Result, ids::RunnerId};
+use ci::job::{End, QueueStore as _, progress::finish_unarchived};
+use kernel::{
+    Result,
+    ids::{JobId, RunnerId},
+};
 use org::{
     namespace::{Kind, store::NamespaceStore as _},
     project::store::ProjectStore as _,
@@ -9,7 +12,7 @@ use org::{
 use runners::runner::{Attributes, Owner, Runner, RunnerStore as _, RunnerToken, register};
 
 use super::built_in_rule::ProjectSelection;
-use crate::{Forge, pipeline};
+use crate::{Forge, pipeline, settings::archived_before};
 
 /// What people read who look at the list of runners.
 const DESCRIPTION: &str = "Built-in runner of this server (shell)";
@@ -35,9 +38,11 @@ pub async fn enroll(forge: &Forge, token: RunnerToken) -> Result<Runner> {
 /// Ends the jobs that the runner had when its process was killed: nobody does them any more. Returns how many.
 pub async fn fail_left_behind(forge: &Forge, runner: RunnerId) -> Result<usize> {
     let left = forge.db.write(move |tx| {
-        let jobs = tx.running_of(runner.0)?;
-        let failed = jobs.iter().map(|id| finish(tx, *id, End::failed("runner_system_failure")));
-        failed.collect::<Result<Vec<_>>>()
+        let (jobs, archived_before) = (tx.running_of(runner.0)?, archived_before(tx)?);
+        let failed = |id: &JobId| {
+            finish_unarchived(tx, *id, End::failed("runner_system_failure"), archived_before)
+        };
+        jobs.iter().map(failed).collect::<Result<Vec<_>>>()
     });
     let left = left.await?;
     for job in &left {

@@ -24,7 +24,7 @@ use super::{
     queue::candidates,
     reservation::{JobReservation, StartedJob},
 };
-use crate::{Forge, pipeline};
+use crate::{Forge, pipeline, settings::archived_before};
 
 /// What a runner asks for.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +73,7 @@ pub async fn request_job(
         }
     }
     let runner = authenticate(forge, token, contact).await?;
-    offer_job(forge, &runner, process, request, hold, errand).await
+    Box::pin(offer_job(forge, &runner, process, request, hold, errand)).await
 }
 
 /// Looks for a job for a runner, which waits first where nothing has changed since it asked last, unless it was woken.
@@ -201,7 +201,13 @@ async fn take_one(
             "scheduler_failure"
         }
     };
-    let ended = forge.db.write(move |tx| refuse(tx, id, reason)).await?;
+    let ended = forge
+        .db
+        .write(move |tx| {
+            let archived_before = archived_before(tx)?;
+            refuse(tx, id, reason, archived_before)
+        })
+        .await?;
     reserved.settle();
     match ended {
         Some(job) => {

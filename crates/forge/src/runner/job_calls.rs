@@ -4,7 +4,8 @@ use bytes::Bytes;
 use ci::{
     Status,
     job::{
-        End, Job, JobToken, QueueStore as _, SpecStore as _, progress::finish, token::authenticate,
+        End, Job, JobToken, QueueStore as _, SpecStore as _, progress::finish_unarchived,
+        token::authenticate,
     },
     log::{AppendResult, LogStore as _},
 };
@@ -17,7 +18,7 @@ use org::project::store::ProjectStore as _;
 use time::Duration;
 
 use super::logs;
-use crate::{Forge, pipeline};
+use crate::{Forge, pipeline, settings::archived_before};
 
 /// That a job is being done is written down when the last time that it was is so long ago.
 const EVERY: Duration = Duration::minutes(1);
@@ -200,7 +201,8 @@ async fn end(forge: &Forge, job: &Job, end: End) -> Result<Job> {
             tx.set_coverage(id, coverage)?;
         }
         tx.complete_log(id, i64::try_from(length).unwrap_or(i64::MAX))?;
-        finish(tx, id, end)
+        let archived_before = archived_before(tx)?;
+        finish_unarchived(tx, id, end, archived_before)
     });
     match ended.await {
         Ok(job) => {

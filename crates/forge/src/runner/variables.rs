@@ -1,16 +1,15 @@
 //! The variables of a job that begins, in the order in which they win.
 
 use ci::{
-    config::variables::{OuterVariables, Variable, expanded, group_name, in_scope, slug},
-    job::{Job, JobToken},
+    config::variables::{OuterVariables, Variable, expanded, in_scope},
+    job::JobToken,
 };
-use deployments::environment::{Tier, slug as environment_slug};
 use kernel::{Result, Ts};
 use runners::runner::Runner;
 
 use crate::{
     Forge,
-    pipeline::{JobSource, created_at, whole_seconds},
+    pipeline::{JobSource, created_at, of_itself, whole_seconds},
 };
 
 /// Who shows the token of a job where a name is asked for, too.
@@ -26,7 +25,7 @@ pub(super) fn of_job(
     started_at: Ts,
 ) -> Result<Vec<Variable>> {
     let mut all = identity(forge, source, token, started_at);
-    all.extend(of_itself(source));
+    all.extend(of_itself(&source.job, &source.spec, source.environment.as_ref()));
     all.extend(known.beneath.iter().cloned());
     all.extend(of_runner(runner)?);
     all.extend(source.spec.variables.iter().cloned());
@@ -80,42 +79,6 @@ fn identity(forge: &Forge, source: &JobSource, token: &JobToken, started_at: Ts)
     ];
     let short = source.trigger_token.as_deref();
     all.extend(short.map(|short| Variable::public("CI_TRIGGER_SHORT_TOKEN", short)));
-    all
-}
-
-fn of_itself(source: &JobSource) -> Vec<Variable> {
-    let (job, options): (&Job, _) = (&source.job, &source.spec.options);
-    let total = options.parallel.as_ref().map_or(1, |parallel| parallel.total);
-    let mut all = vec![
-        Variable::public("CI_JOB_NAME", &job.name),
-        Variable::public("CI_JOB_NAME_SLUG", slug(&job.name)),
-        Variable::public("CI_JOB_GROUP_NAME", group_name(&job.name)),
-        Variable::public("CI_JOB_STAGE", &job.stage),
-        Variable::public("CI_NODE_TOTAL", total.to_string()),
-    ];
-    if let Some(instance) = options.instance {
-        all.push(Variable::public("CI_NODE_INDEX", instance.to_string()));
-    }
-    if job.is_action() {
-        all.push(Variable::public("CI_JOB_MANUAL", "true"));
-    }
-    if let Some(image) = &options.image {
-        all.push(Variable::public("CI_JOB_IMAGE", &image.name));
-    }
-    if let Some(name) = &job.environment {
-        let told = options.environment.as_ref();
-        let action = told.and_then(|told| told.action.as_deref()).unwrap_or("start");
-        all.push(Variable::public("CI_ENVIRONMENT_NAME", name));
-        let known = source.environment.as_ref();
-        let slug = known.map_or_else(|| environment_slug(name), |known| known.slug.clone());
-        let tier = known.map_or_else(|| Tier::of_name(name), |known| known.tier);
-        all.push(Variable::public("CI_ENVIRONMENT_SLUG", slug));
-        all.push(Variable::public("CI_ENVIRONMENT_TIER", tier.to_string()));
-        all.push(Variable::public("CI_ENVIRONMENT_ACTION", action));
-        if let Some(url) = told.and_then(|told| told.url.as_deref()) {
-            all.push(Variable::public("CI_ENVIRONMENT_URL", url));
-        }
-    }
     all
 }
 

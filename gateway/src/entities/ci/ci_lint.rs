@@ -41,7 +41,7 @@ pub struct TextLintEntity {
     pub errors: Vec<String>,
     pub warnings: Vec<String>,
     pub includes: Vec<IncludeEntity>,
-    /// Present when `include_jobs` is true.
+    /// Present when `include_merged_yaml` is true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged_yaml: Option<String>,
     /// Present when `include_jobs` is true.

@@ -6,11 +6,11 @@ use ci::{Status, job::Job};
 use db::Tx;
 use forge::urls::Urls;
 use kernel::{Result, Ts, ids::UserId};
-use org::user::{User, store::UserStore};
+use org::user::{UserSummary, store::UserStore as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::entities::org::brief_user::BriefUser;
+use crate::entities::{deployments::shared_json::SharedJson, org::brief_user::BriefUser};
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CommitStatusEntity {
@@ -33,7 +33,8 @@ pub struct CommitStatusEntity {
     pub coverage: Option<f64>,
     pub pipeline_id: i64,
     /// Null when the user has been deleted.
-    pub author: Option<BriefUser>,
+    #[schema(value_type = Option<BriefUser>)]
+    pub author: Option<SharedJson>,
 }
 
 impl CommitStatusEntity {
@@ -42,16 +43,18 @@ impl CommitStatusEntity {
         let mut people: Vec<UserId> = jobs.iter().filter_map(|job| job.user_id).collect();
         people.sort_unstable();
         people.dedup();
-        let people = tx.users_by_id(&people)?;
-        Ok(jobs.into_iter().map(|job| Self::new(urls, job, &people)).collect())
+        let people = tx.summaries_by_id(&people)?;
+        let written = |row: &UserSummary| Ok((row.id, SharedJson::new(&BriefUser::of(urls, row))?));
+        let people = people.values().map(written).collect::<Result<_>>()?;
+        Ok(jobs.into_iter().map(|job| Self::new(job, &people)).collect())
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, job: Job) -> Result<Self> {
         Self::all(tx, urls, vec![job])?.pop().ok_or(kernel::Error::missing())
     }
 
-    fn new(urls: &Urls, job: Job, people: &HashMap<UserId, User>) -> Self {
-        let author = job.user_id.and_then(|id| people.get(&id));
+    fn new(job: Job, people: &HashMap<UserId, SharedJson>) -> Self {
+        let author = job.user_id.and_then(|id| people.get(&id)).cloned();
         Self {
             id: job.id.0,
             sha: job.sha,
@@ -66,7 +69,7 @@ impl CommitStatusEntity {
             allow_failure: job.allow_failure,
             coverage: job.coverage,
             pipeline_id: job.pipeline_id.0,
-            author: author.map(|author| BriefUser::new(urls, author)),
+            author,
         }
     }
 }

@@ -20,7 +20,8 @@ use utoipa::ToSchema;
 
 use super::pipeline::PipelineEntity;
 use crate::entities::{
-    org::user::SingleUser, repo::commit::CommitEntity, runners::runner::RunnerEntity,
+    deployments::shared_json::SharedJson, org::user::SingleUser, repo::commit::CommitEntity,
+    runners::runner::RunnerEntity,
 };
 
 /// Fields that jobs and trigger jobs share.
@@ -48,9 +49,12 @@ pub struct JobBasicEntity {
     pub duration: Option<f64>,
     pub queued_duration: Option<f64>,
     /// Null if the user has been deleted.
-    pub user: Option<SingleUser>,
-    pub commit: Option<CommitEntity>,
-    pub pipeline: Option<PipelineEntity>,
+    #[schema(value_type = Option<SingleUser>)]
+    pub user: Option<SharedJson>,
+    #[schema(value_type = Option<CommitEntity>)]
+    pub commit: Option<SharedJson>,
+    #[schema(value_type = Option<PipelineEntity>)]
+    pub pipeline: Option<SharedJson>,
     /// Present for failed jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
@@ -74,7 +78,8 @@ pub struct JobEntity {
     pub artifacts_file: Option<ArtifactFileEntity>,
     pub artifacts: Vec<ArtifactEntity>,
     /// Null until it is assigned.
-    pub runner: Option<RunnerEntity>,
+    #[schema(value_type = Option<RunnerEntity>)]
+    pub runner: Option<SharedJson>,
     #[schema(value_type = Option<String>)]
     pub artifacts_expire_at: Option<Ts>,
     pub tag_list: Vec<String>,
@@ -126,17 +131,17 @@ pub struct BridgeEntity {
     pub downstream_pipeline: Option<PipelineEntity>,
 }
 
-/// All that records of jobs tell beside the jobs themselves, loaded once for all of them.
+/// All that records of jobs tell beside the jobs themselves, loaded and written once for all of them.
 #[derive(Debug, Default)]
 pub struct JobContext {
-    pub pipelines: HashMap<PipelineId, Pipeline>,
-    pub people: HashMap<UserId, SingleUser>,
-    pub commits: HashMap<String, CommitEntity>,
+    pub pipelines: HashMap<PipelineId, SharedJson>,
+    pub people: HashMap<UserId, SharedJson>,
+    pub commits: HashMap<String, SharedJson>,
     pub tags: HashMap<JobSpecId, Vec<String>>,
     /// Those that are still there.
     pub artifacts: HashMap<JobId, Vec<Artifact>>,
     pub logs: HashMap<JobId, JobLog>,
-    pub runners: HashMap<i64, RunnerEntity>,
+    pub runners: HashMap<i64, SharedJson>,
     /// By bridge, with the address of its project's page.
     pub downstream: HashMap<JobId, (Pipeline, String)>,
     pub token_scope: bool,
@@ -146,7 +151,6 @@ pub struct JobContext {
 impl JobBasicEntity {
     pub fn new(urls: &Urls, project: &ProjectFacts, job: &Job, around: &JobContext) -> Self {
         let url = urls.at(&project.full_path);
-        let pipeline = around.pipelines.get(&job.pipeline_id);
         Self {
             id: job.id.0,
             status: job.status,
@@ -164,7 +168,7 @@ impl JobBasicEntity {
             queued_duration: job.queued_duration(around.now),
             user: job.user_id.and_then(|id| around.people.get(&id)).cloned(),
             commit: around.commits.get(&job.sha).cloned(),
-            pipeline: pipeline.map(|pipeline| PipelineEntity::new(pipeline, &url)),
+            pipeline: around.pipelines.get(&job.pipeline_id).cloned(),
             failure_reason: job.failure_reason.clone().filter(|_| job.status == Status::Failed),
             web_url: format!("{url}/-/jobs/{}", job.id),
             project: JobProjectEntity { ci_job_token_scope_enabled: around.token_scope },

@@ -16,7 +16,7 @@ use forge::{pipeline::with_shown_pipelines, urls::Urls};
 use kernel::{
     Actor, Error, Result,
     access::ProjectFacts,
-    ids::{JobId, ProjectId, RunnerId, UserId},
+    ids::{JobId, PipelineId, ProjectId, RunnerId, UserId},
     page::Page,
 };
 use org::{
@@ -25,12 +25,13 @@ use org::{
     user::{account::AccountStore as _, store::UserStore as _},
 };
 use repo::git::{CommitInfo, Oid};
-use runners::runner::RunnerStore as _;
+use runners::runner::{Runner, RunnerStore as _};
 
 use crate::{
     app::App,
     entities::{
-        ci::job::JobContext,
+        ci::{job::JobContext, pipeline::PipelineEntity},
+        deployments::shared_json::SharedJson,
         org::user::{Reader, SingleUser},
         repo::commit::CommitEntity,
         runners::runner::RunnerEntity,
@@ -55,7 +56,7 @@ impl JobPage {
         reader: Actor,
         jobs: Page<Job>,
     ) -> Result<Self> {
-        let around = around(tx, urls, Some(facts), reader, &jobs.items)?;
+        let around = around(tx, urls, JobProjects::One(facts), reader, &jobs.items)?;
         Ok(Self { jobs, around })
     }
 
@@ -115,7 +116,8 @@ pub async fn present_across<T>(
         let found = locate_projects(tx, reader, &Vec::from_iter(ids))?;
         let facts: HashMap<ProjectId, Arc<ProjectFacts>> =
             found.into_iter().map(|(project, _)| (project.0.id, project.0)).collect();
-        Ok((facts, around(tx, &urls, None, reader, &own)?))
+        let around = around(tx, &urls, JobProjects::Several(&facts), reader, &own)?;
+        Ok((facts, around))
     });
     let (facts, mut around) = read.await?;
     for (project, facts) in &facts {
@@ -142,27 +144,54 @@ pub async fn present_one<T>(
     present(app, facts, reader, page, form).await?.items.pop().ok_or(Error::missing())
 }
 
+/// The projects of a page of jobs.
+#[derive(Clone, Copy)]
+enum JobProjects<'p> {
+    One(&'p ProjectFacts),
+    Several(&'p HashMap<ProjectId, Arc<ProjectFacts>>),
+}
+
+impl<'p> JobProjects<'p> {
+    /// The only project.
+    fn only(self) -> Option<&'p ProjectFacts> {
+        match self {
+            Self::One(facts) => Some(facts),
+            Self::Several(_) => None,
+        }
+    }
+
+    fn path(self, id: ProjectId) -> Option<&'p str> {
+        let facts = match self {
+            Self::One(facts) => facts,
+            Self::Several(facts) => facts.get(&id)?,
+        };
+        Some(&facts.full_path)
+    }
+}
+
 /// What the records of jobs tell beside them; what bridges made is only told for the jobs of one project.
 fn around(
     tx: &mut Tx<'_>,
     urls: &Urls,
-    facts: Option<&ProjectFacts>,
+    projects: JobProjects<'_>,
     reader: Actor,
     jobs: &[Job],
 ) -> Result<JobContext> {
     if jobs.is_empty() {
         return Ok(JobContext { now: tx.now, ..JobContext::default() });
     }
-    let pipelines: BTreeSet<_> = jobs.iter().map(|job| job.pipeline_id).collect();
+    let facts = projects.only();
     let specs: BTreeSet<_> = jobs.iter().filter_map(|job| job.spec_id).collect();
     let bridges: Vec<JobId> =
         jobs.iter().filter(|job| job.kind == JobKind::Bridge).map(|job| job.id).collect();
-    let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
+    // What never began left nothing behind.
+    let begun = jobs.iter().filter(|job| job.started_at.is_some());
+    let ids: Vec<JobId> = begun.map(|job| job.id).collect();
     Ok(JobContext {
         artifacts: artifacts(tx, &ids)?,
         logs: tx.logs_of(&ids)?.into_iter().map(|log| (log.job_id, log)).collect(),
         runners: runners(tx, jobs)?,
-        pipelines: tx.pipelines_by_id(&Vec::from_iter(pipelines))?,
+        pipelines: pipelines(tx, urls, projects, jobs)?,
         people: people(tx, urls, reader, jobs)?,
         commits: HashMap::new(),
         tags: tx.tags_of(&Vec::from_iter(specs))?,
@@ -188,11 +217,28 @@ fn artifacts(tx: &mut Tx<'_>, jobs: &[JobId]) -> Result<HashMap<JobId, Vec<Artif
     Ok(by_job)
 }
 
-fn runners(tx: &mut Tx<'_>, jobs: &[Job]) -> Result<HashMap<i64, RunnerEntity>> {
+fn pipelines(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    projects: JobProjects<'_>,
+    jobs: &[Job],
+) -> Result<HashMap<PipelineId, SharedJson>> {
+    let ids: BTreeSet<PipelineId> = jobs.iter().map(|job| job.pipeline_id).collect();
+    let found = tx.pipelines_by_id(&Vec::from_iter(ids))?.into_values();
+    let record = |pipeline: Pipeline| {
+        let url = urls.at(projects.path(pipeline.project_id)?);
+        let record = SharedJson::new(&PipelineEntity::new(&pipeline, &url));
+        Some(record.map(|record| (pipeline.id, record)))
+    };
+    found.filter_map(record).collect()
+}
+
+fn runners(tx: &mut Tx<'_>, jobs: &[Job]) -> Result<HashMap<i64, SharedJson>> {
     let ids: BTreeSet<RunnerId> =
         jobs.iter().filter_map(|job| job.runner_id).map(RunnerId).collect();
     let found = tx.runners_by_id(&Vec::from_iter(ids))?;
-    Ok(found.iter().map(|one| (one.id.0, RunnerEntity::new(one, tx.now))).collect())
+    let record = |one: &Runner| Ok((one.id.0, SharedJson::new(&RunnerEntity::new(one, tx.now))?));
+    found.iter().map(record).collect()
 }
 
 fn people(
@@ -200,10 +246,17 @@ fn people(
     urls: &Urls,
     reader: Actor,
     jobs: &[Job],
-) -> Result<HashMap<UserId, SingleUser>> {
+) -> Result<HashMap<UserId, SharedJson>> {
     let ids: BTreeSet<UserId> = jobs.iter().filter_map(|job| job.user_id).collect();
-    let users = tx.users_by_id(&Vec::from_iter(ids))?.into_values().collect();
-    let full = tx.full_users(users, reader.id)?;
+    let ids = Vec::from_iter(ids);
+    let full = match ids.as_slice() {
+        // Of most pages, whose one person is read by one statement; who made the account is not told.
+        [id] => vec![tx.full_user(*id, reader.id, false)?],
+        _ => {
+            let users = tx.users_by_id(&ids)?.into_values().collect();
+            tx.full_users(users, reader.id)?
+        }
+    };
     let entity = |full: &org::user::model::FullUser| {
         let id = full.user.id;
         let by = match reader.id {
@@ -211,9 +264,9 @@ fn people(
             Some(own) if own == id || reader.admin => Reader::Privileged,
             Some(_) => Reader::Other,
         };
-        (id, SingleUser::new(urls, full, by))
+        Ok((id, SharedJson::new(&SingleUser::new(urls, full, by))?))
     };
-    Ok(full.iter().map(entity).collect())
+    full.iter().map(entity).collect()
 }
 
 /// What bridges made, as far as the reader may know of it.
@@ -224,6 +277,9 @@ fn downstream(
     reader: Actor,
     bridges: &[JobId],
 ) -> Result<HashMap<JobId, (Pipeline, String)>> {
+    if bridges.is_empty() {
+        return Ok(HashMap::new());
+    }
     let made = tx.pipelines_of_bridges(bridges)?;
     let projects: BTreeSet<ProjectId> =
         made.iter().map(|pipeline| pipeline.project_id).filter(|id| *id != facts.id).collect();
@@ -243,12 +299,13 @@ async fn commits(
     app: &App,
     facts: &ProjectFacts,
     jobs: &[Job],
-) -> Result<HashMap<String, CommitEntity>> {
+) -> Result<HashMap<String, SharedJson>> {
     let ids = jobs.iter().filter_map(|job| job.sha.parse::<Oid>().ok()).collect();
     let url = app.urls.at(&facts.full_path);
     let found = app.shared_commits(facts.id, ids).await?;
     let entity = |(id, commit): (Oid, Arc<CommitInfo>)| {
-        (id.to_string(), CommitEntity::new(&commit, &url).with_trailers(&commit))
+        let record = CommitEntity::new(&commit, &url).with_trailers(&commit);
+        Ok((id.to_string(), SharedJson::new(&record)?))
     };
-    Ok(found.into_iter().map(entity).collect())
+    found.into_iter().map(entity).collect()
 }

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::runner::RunnerProjectEntity;
 use crate::entities::{
     ci::{job::JobBasicEntity, pipeline::PipelineEntity},
+    deployments::shared_json::SharedJson,
     org::user::SingleUser,
     repo::commit::CommitEntity,
 };
@@ -39,9 +40,12 @@ pub struct RunnerJobEntity {
     pub duration: Option<f64>,
     pub queued_duration: Option<f64>,
     /// Null if the user has been deleted.
-    pub user: Option<SingleUser>,
-    pub commit: Option<CommitEntity>,
-    pub pipeline: Option<PipelineEntity>,
+    #[schema(value_type = Option<SingleUser>)]
+    pub user: Option<SharedJson>,
+    #[schema(value_type = Option<CommitEntity>)]
+    pub commit: Option<SharedJson>,
+    #[schema(value_type = Option<PipelineEntity>)]
+    pub pipeline: Option<SharedJson>,
     /// Present for failed jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,

@@ -86,6 +86,8 @@ async fn list(
         statuses: params.scope.map(|scope| scope.0).unwrap_or_default(),
         retried: true,
         before,
+        after: None,
+        oldest_first: false,
     };
     let (facts, actor) = (grant.facts().clone(), grant.actor());
     let page = if keyset { PageRequest { page: 1, ..page } } else { page };

@@ -56,6 +56,8 @@ async fn jobs(
         statuses: params.scope.map(|scope| scope.0).unwrap_or_default(),
         retried: params.include_retried,
         before: None,
+        after: None,
+        oldest_first: false,
     };
     let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.pipeline_id);
     let list =
@@ -81,6 +83,8 @@ async fn bridges(
         statuses: params.scope.map(|scope| scope.0).unwrap_or_default(),
         retried: false,
         before: None,
+        after: None,
+        oldest_first: false,
     };
     let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.pipeline_id);
     let list =

@@ -101,6 +101,8 @@ impl ListPipelines {
             users: if contradiction { Some(Vec::new()) } else { users },
             updated_before: self.updated_before,
             updated_after: self.updated_after,
+            id_before: None,
+            id_after: None,
             order: self.order_by,
             descending: self.sort == Sort::Desc,
         })

@@ -1,6 +1,12 @@
 //! What is known of a job before it is made.
 
-use crate::config::{normalize::Job, options::Parallel, variables};
+use crate::config::{
+    input::EnvironmentIdentity,
+    normalize::Job,
+    options::Parallel,
+    plan::PlannedEnvironment,
+    variables::{self, UnknownVariable, View, expand},
+};
 
 /// By name; the configuration may set each of them otherwise.
 pub(super) fn known(job: &Job) -> Vec<(&'static str, String)> {
@@ -19,10 +25,33 @@ pub(super) fn known(job: &Job) -> Vec<(&'static str, String)> {
     if matches!(entry.when.as_deref(), Some("manual" | "delayed")) {
         known.push(("CI_JOB_MANUAL", "true".to_owned()));
     }
-    if let Some(environment) = &entry.options.environment {
-        let action = environment.action.as_deref().unwrap_or("start");
-        known.push(("CI_ENVIRONMENT_NAME", environment.name.clone()));
-        known.push(("CI_ENVIRONMENT_ACTION", action.to_owned()));
+    if let Some(image) = &entry.options.image {
+        known.push(("CI_JOB_IMAGE", image.name.clone()));
     }
     known
+}
+
+/// What is known of the environment of a job, once its name is written out.
+pub(super) fn of_environment(
+    environment: &PlannedEnvironment,
+    identity: EnvironmentIdentity,
+) -> [(&'static str, String); 4] {
+    let written = &environment.written;
+    let tier = written.deployment_tier.clone().unwrap_or(identity.tier);
+    [
+        ("CI_ENVIRONMENT_NAME", environment.name.clone()),
+        ("CI_ENVIRONMENT_SLUG", identity.slug),
+        ("CI_ENVIRONMENT_TIER", tier),
+        ("CI_ENVIRONMENT_ACTION", written.action.as_deref().unwrap_or("start").to_owned()),
+    ]
+}
+
+/// The address of an environment with all that is known of it.
+pub(super) fn address(
+    environment: &PlannedEnvironment,
+    view: View<'_>,
+) -> Option<(&'static str, String)> {
+    let url = environment.written.url.as_ref()?;
+    let url = expand(url, &|name| view.get(name), UnknownVariable::Vanishes);
+    Some(("CI_ENVIRONMENT_URL", url.into_owned()))
 }

@@ -123,7 +123,7 @@ impl<'c> Selection<'c, '_> {
         let values = self.values(job);
         let slots = u64::try_from(values.len()).unwrap_or(u64::MAX);
         self.budget.take(STEP.saturating_mul(slots)).map_err(Stop::problem)?;
-        let known = known::known(job);
+        let mut known = known::known(job);
         let environment = job.entry.options.environment.as_ref().map(|written| {
             let view = lookup.of(None, &values, &known);
             let name = expand(&written.name, &|name| view.get(name), UnknownVariable::Vanishes);
@@ -131,6 +131,12 @@ impl<'c> Selection<'c, '_> {
         });
         let scope = environment.as_ref().map(|environment| environment.name.as_str());
         lookup.add_environment(scope);
+        if let Some(environment) = &environment {
+            let identity = (self.given.environment)(&environment.name);
+            known.extend(known::of_environment(environment, identity));
+            let address = known::address(environment, lookup.of(scope, &values, &known));
+            known.extend(address);
+        }
         let view = lookup.of(scope, &values, &known);
         let Some((when, rule)) = self.fitting(place, job, view)? else { return Ok(None) };
         if let Some(problem) = lookup.circle(&values) {
@@ -224,14 +230,17 @@ impl<'c> Selection<'c, '_> {
     fn ensure_limits(&self, picked: &[SelectedJob<'_>]) -> Result<(), Refusal> {
         let limits = &self.given.limits;
         let deployments = picked.iter().filter(|job| job.environment.is_some()).count();
-        let (reason, sentence) = match (limits.jobs, limits.deployments) {
-            (Some(most), _) if picked.len() > most => (
+        let (reason, sentence) = match (limits.jobs, limits.free_jobs, limits.deployments) {
+            (Some(most), ..) if picked.len() > most => (
                 "size_limit_exceeded",
                 format!(
                     "The number of jobs has exceeded the limit of {most}. Try splitting the configuration with parent-child-pipelines"
                 ),
             ),
-            (_, Some(most)) if deployments > most => (
+            (_, Some(free), _) if picked.len() > free => {
+                return Err(Refusal::too_many_active_jobs());
+            }
+            (.., Some(most)) if deployments > most => (
                 "deployments_limit_exceeded",
                 format!(
                     "Pipeline has too many deployments! Requested {deployments}, but the limit is {most}."

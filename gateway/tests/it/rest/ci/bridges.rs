@@ -268,9 +268,56 @@ async fn a_bridge_whose_pipeline_is_gone_or_never_came_fails_in_time() {
     app.clock.advance(time::Duration::hours(2));
     app.write(|tx| {
         let stale = progress::stale(tx, 100)?;
-        progress::drop_stale(tx, &stale)
+        progress::drop_stale(tx, &stale, None)
     });
 
     let reason = bridge(&ada, project).await["failure_reason"].clone();
     assert_eq!(reason, "downstream_pipeline_creation_failed");
+}
+
+#[actix_web::test]
+async fn a_child_is_compared_with_what_its_branch_was_before() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let rules = |paths: &str| format!("{{script: x, rules: [{{changes: [{paths}]}}]}}");
+    let child = format!("code: {}\ntexts: {}", rules("src/*"), rules("docs/*"));
+    with_child(&ada, project, &child).await;
+    commit(&ada, project, "main", "first", &format!("down: {{trigger: {{{CHILD}}}}}")).await;
+
+    let file = json!({ "branch": "main", "commit_message": "code", "content": "x" });
+    let path = format!("/projects/{project}/repository/files/src%2Fengine.rs");
+    ada.post(&path, file).await.created();
+    app.work().await;
+
+    let made = bridge(&ada, project).await["downstream_pipeline"]["id"].clone();
+    let jobs = ada.get(&format!("/projects/{project}/pipelines/{made}/jobs")).await;
+    assert_eq!(jobs.each("name"), ["code"]);
+}
+
+#[actix_web::test]
+async fn a_bridge_with_an_environment_passes_down_what_is_known_there() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (engine, other) =
+        (app.project(&ada, "engine", Private), app.project(&ada, "other", Private));
+    commit(&ada, other, "main", "first [skip ci]", "unit: {script: x}").await;
+    for (scope, value) in [("*", "1"), ("prod/*", "2")] {
+        let variable = json!({ "key": "LEVEL", "value": value, "environment_scope": scope });
+        ada.post(&format!("/projects/{engine}/variables"), variable).await.created();
+    }
+
+    let told = "$LEVEL $CI_ENVIRONMENT_NAME $CI_ENVIRONMENT_TIER $CI_NODE_TOTAL $CI_JOB_NAME_SLUG \
+                $CI_PIPELINE_CREATED_AT";
+    let text = format!(
+        "down it: {{environment: prod/eu, variables: {{TOLD: {told}}}, trigger: ada/other}}"
+    );
+    commit(&ada, engine, "main", "first", &text).await;
+    app.work().await;
+
+    let own = pipelines(&ada, engine, "").await[0]["created_at"].clone();
+    let created = own.as_str().expect("a time").split('.').next().expect("seconds").to_owned();
+    let there = &pipelines(&ada, other, "?source=pipeline").await[0];
+    let set = ada.get(&format!("/projects/{other}/pipelines/{}/variables", there["id"])).await;
+    assert_eq!(set.each("value"), [format!("2 prod/eu production 1 down-it {created}Z")]);
 }

@@ -265,7 +265,7 @@ async fn what_nobody_takes_or_tells_of_fails_in_time() {
     let (ada, project) = set_up(&app).await;
     let sweep = |tx: &mut db::Tx<'_>| {
         let stale = progress::stale(tx, 100)?;
-        progress::drop_stale(tx, &stale)
+        progress::drop_stale(tx, &stale, None)
     };
 
     app.clock.advance(time::Duration::hours(23));

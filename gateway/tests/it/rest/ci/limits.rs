@@ -97,6 +97,18 @@ async fn a_project_has_only_so_many_active_jobs() {
 }
 
 #[actix_web::test]
+async fn too_many_active_jobs_are_told_before_too_many_deployments() {
+    let app = TestApp::new();
+    let text = "a: {script: x, environment: one}\nb: {script: x, environment: two}";
+    let (ada, project) = set_up(&app, text).await;
+    limit(&app, "ci_pipeline_deployments", 1).await;
+    limit(&app, "ci_active_jobs", 1).await;
+
+    let sentence = "Project exceeded the allowed number of jobs in active pipelines. Retry later.";
+    refused(&ada, project, text, sentence, "job_activity_limit_exceeded").await;
+}
+
+#[actix_web::test]
 async fn a_job_needs_only_so_many_others() {
     let app = TestApp::new();
     let text = "a: {script: x}\nb: {script: x}\nc: {script: x, needs: [a, b]}";

@@ -14,5 +14,6 @@ mod pipelines;
 mod public_jobs;
 mod remote_includes;
 mod resource_groups;
+mod sweeps;
 mod triggers;
 mod variables;

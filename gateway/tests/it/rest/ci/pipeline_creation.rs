@@ -6,7 +6,15 @@ use kernel::{
 };
 use serde_json::{Value, json};
 
-use org::access::{IdOrPath, locate_project};
+use ci::pipeline::Source;
+use forge::{
+    pipeline::{Request, make},
+    user::standing::person_in_project,
+};
+use org::{
+    access::{IdOrPath, locate_project},
+    project::{actions::discard, store::ProjectStore as _},
+};
 use repo::{
     git::{Oid, RefName},
     push::{Push, PushSource, RefChange, land_apart},
@@ -221,4 +229,84 @@ async fn the_first_four_refs_of_a_push_have_one_also_where_a_ref_is_refused() {
     let made = pipelines(&ada, project, "").await;
     let refs: Vec<&Value> = made.iter().map(|one| &one["ref"]).collect();
     assert_eq!(refs, ["e", "d", "b", "a", "main", "main"]);
+}
+
+#[actix_web::test]
+async fn a_configuration_knows_the_number_of_its_pipeline() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let text = "all: {script: x}\n\
+        second:\n  script: x\n  environment: review/$CI_PIPELINE_IID\n  rules: [{if: '$CI_PIPELINE_IID == \"2\"'}]\n";
+
+    for message in ["first", "second", "third"] {
+        commit(&ada, project, "main", message, &format!("{text}# {message}\n")).await;
+    }
+
+    let made: Vec<Value> =
+        pipelines(&ada, project, "").await.iter().map(|one| one["iid"].clone()).collect();
+    assert_eq!(made, [3, 2, 1]);
+    let jobs = ada.get(&format!("/projects/{project}/jobs")).await;
+    assert_eq!(jobs.each("name"), ["all", "second", "all", "all"]);
+    let environments = ada.get(&format!("/projects/{project}/environments")).await;
+    assert_eq!(environments.each("name"), ["review/2"]);
+}
+
+#[actix_web::test]
+async fn a_number_that_was_reserved_for_nothing_leaves_a_gap() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let text = "never: {script: $CI_PIPELINE_IID, rules: [{if: $NO}]}\n";
+
+    commit(&ada, project, "main", "nothing", text).await;
+    commit(&ada, project, "main", "something", &format!("{text}unit: {{script: x}}")).await;
+
+    assert_eq!(pipelines(&ada, project, "").await[0]["iid"], 2);
+}
+
+#[actix_web::test]
+async fn a_tag_runs_whatever_the_message_of_its_commit_says() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    commit(&ada, project, "main", "first [skip ci]", "unit: {script: x}").await;
+
+    let tag = json!({ "tag_name": "v1", "ref": "main" });
+    ada.post(&format!("/projects/{project}/repository/tags"), tag).await.created();
+
+    assert_eq!(pipelines(&ada, project, "?ref=v1").await[0]["status"], "pending");
+}
+
+#[actix_web::test]
+async fn a_project_that_was_deleted_meanwhile_gets_no_pipeline() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    commit(&ada, project, "main", "first [skip ci]", "unit: {script: x}").await;
+    let user = app.user("ada").id;
+    let person = app.write(move |tx| person_in_project(tx, user, &IdOrPath::Id(project.0)));
+    let person = person.expect("the owner");
+    app.write(move |tx| {
+        let found = tx.project(project)?;
+        discard(tx, &found)
+    });
+
+    let made = make(
+        &app.state.forge,
+        Request {
+            facts: person.facts,
+            who: person.who,
+            source: Source::Api,
+            ref_name: "main".to_owned(),
+            variables: Vec::new(),
+            schedule: None,
+            schedule_run: None,
+            trigger: None,
+            parent: None,
+        },
+    );
+
+    let refused = made.await.expect_err("no pipeline");
+    assert!(format!("{refused:?}").contains("Project is deleted!"), "{refused:?}");
 }

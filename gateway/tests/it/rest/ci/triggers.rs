@@ -118,3 +118,28 @@ async fn a_token_makes_no_pipeline_where_they_are_switched_off() {
         .await
         .refused(400, told);
 }
+
+#[actix_web::test]
+async fn a_call_without_variables_needs_no_right_to_set_them() {
+    let app = TestApp::new();
+    let (project, mia, path) = set_up(&app);
+    commit(&mia, project, "main", "jobs", "unit: {script: x}").await;
+    let topic = json!({ "branch": "topic", "ref": "main" });
+    mia.post(&format!("/projects/{project}/repository/branches"), topic).await.created();
+    let trigger = mia.post(&path, json!({ "description": "d" })).await.created();
+    let olga = app.person("olga");
+    let restrict = json!({ "restrict_user_defined_variables": true });
+    olga.put(&format!("/projects/{project}"), restrict).await.ok();
+    let member = format!("/projects/{project}/members/{}", app.user("mia").id);
+    olga.put(&member, json!({ "access_level": 30 })).await.ok();
+    let call = format!("/projects/{project}/trigger/pipeline");
+    let token = &trigger["token"];
+
+    let body = json!({ "token": token, "ref": "topic" });
+    app.anonymous().post(&call, body).await.created();
+
+    let body = json!({ "token": token, "ref": "topic", "variables": { "KEY": "yes" } });
+    let told =
+        json!({ "message": { "base": ["Insufficient permissions to set pipeline variables"] } });
+    app.anonymous().post(&call, body).await.refused(400, told);
+}

@@ -60,7 +60,7 @@ async fn who_cannot_do_a_job_does_not_take_it_from_somebody_who_does() {
     let taken = runner.take().await;
     let id = JobId(taken["id"].as_i64().expect("an id"));
 
-    let refused = app.write(move |tx| queue::refuse(tx, id, "scheduler_failure"));
+    let refused = app.write(move |tx| queue::refuse(tx, id, "scheduler_failure", None));
 
     assert!(refused.is_none(), "it does not wait any more");
     assert_eq!(job(&mia, project, "one").await["status"], "running");

@@ -83,3 +83,21 @@ async fn a_job_of_a_merge_request_knows_its_version_and_its_target() {
     let newest = mia.get(&versions).await.ok()[0]["id"].to_string();
     assert_eq!(value(&payload, "CI_MERGE_REQUEST_DIFF_ID"), newest);
 }
+
+#[actix_web::test]
+async fn a_job_of_a_child_knows_what_its_branch_was_before() {
+    let app = TestApp::new();
+    let text = "down: {trigger: {include: [{local: child.yml}]}}\n";
+    let (project, mia, runner) = set_up(&app, text).await;
+    let before = mia.get(&format!("/projects/{project}/repository/commits/main")).await.ok();
+
+    let file =
+        json!({ "branch": "main", "commit_message": "child", "content": "unit: {script: x}" });
+    let path = format!("/projects/{project}/repository/files/child.yml");
+    mia.post(&path, file).await.created();
+    app.work().await;
+
+    let payload = runner.take().await;
+    assert_eq!(payload["job_info"]["name"], "unit");
+    assert_eq!(value(&payload, "CI_COMMIT_BEFORE_SHA"), before["id"]);
+}

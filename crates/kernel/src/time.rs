@@ -1,5 +1,7 @@
 //! Moments as one number that means and sorts the same on both databases, and the clock they come from.
 
+mod iso;
+
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use diesel::{
@@ -14,6 +16,8 @@ use time::{
     format_description::well_known::{Iso8601, Rfc3339},
     macros::format_description,
 };
+
+use self::iso::IsoText;
 
 /// A moment: microseconds since the Unix epoch, UTC.
 #[derive(
@@ -63,6 +67,14 @@ impl Ts {
 
     /// `2022-12-15T09:08:07.123Z`: the one form in which stored moments are sent.
     pub fn iso(self) -> String {
+        match IsoText::new(self.0) {
+            Some(text) => text.as_str().to_owned(),
+            None => self.unusual_iso(),
+        }
+    }
+
+    /// The same for years that do not have four digits.
+    fn unusual_iso(self) -> String {
         let form = format_description!(
             "[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z"
         );
@@ -131,7 +143,10 @@ pub fn date_text(date: Date) -> String {
 
 impl serde::Serialize for Ts {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.iso())
+        match IsoText::new(self.0) {
+            Some(text) => serializer.serialize_str(text.as_str()),
+            None => serializer.serialize_str(&self.unusual_iso()),
+        }
     }
 }
 
@@ -192,6 +207,26 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::Ts;
+
+    #[test]
+    fn a_moment_is_sent_in_the_same_form_whoever_writes_it() {
+        for microseconds in [
+            0,
+            -1,
+            1_671_095_287_123_999,
+            1_709_164_800_000_000,
+            -62_167_219_200_000_000,
+            -62_167_219_200_000_001,
+            253_402_300_799_999_999,
+            253_402_300_800_000_000,
+            i64::MAX,
+            i64::MIN,
+        ] {
+            let at = Ts(microseconds);
+            assert_eq!(at.iso(), at.unusual_iso(), "{microseconds}");
+        }
+        assert_eq!(Ts(1_671_095_287_123_999).iso(), "2022-12-15T09:08:07.123Z");
+    }
 
     #[test]
     fn every_usual_form_of_a_moment_is_read() {

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::{
     cases::{CONSTANT, Case, case},
+    deployment_goals::goals,
     deployment_seed::{self, ENVIRONMENTS, FirstIds, Size, Templates, with_merge_request},
     people::{id, post},
     pipeline_seed::{self, JOBS},
@@ -46,7 +47,7 @@ impl Run<'_> {
         let (_, job) = pipeline_seed::fill(&address, &jobs, pipeline_seed::Size { pipelines })?;
         let from = Templates { environment, deployment, merge_request, job };
         let before = deployment_seed::fill(&address, from, self.size)?;
-        let notes = vec![
+        let mut notes = vec![
             ("deployments", self.size.deployments.to_string()),
             ("environments", ENVIRONMENTS.to_string()),
             ("merge requests", self.size.merge_requests.to_string()),
@@ -62,6 +63,7 @@ impl Run<'_> {
             }
         }
         server.stop()?;
+        notes.extend(goals(database, &cases));
         Ok(Report { database, cases, transport: Vec::new(), compared: Vec::new(), notes })
     }
 

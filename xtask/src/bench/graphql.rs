@@ -10,7 +10,10 @@ use super::{
     report::{Report, megabytes},
     wrk::{Generator, Measurement},
 };
-use crate::{client::Client, server::Installation};
+use crate::{
+    client::Client,
+    server::{Installation, resident},
+};
 
 const ENDPOINT: &str = "/api/graphql";
 const ISSUES: usize = 100;
@@ -36,6 +39,17 @@ const LARGEST: &str = "{ project(fullPath: \"root/board\") { \
     } pageInfo { endCursor hasNextPage } }";
 /// How long the text of a query may be.
 const LONGEST: usize = 10_000;
+/// The names of cases that goals speak of.
+const BOARD_CASE: &str = "project with 20 issues";
+const LARGEST_CASE: &str = "largest query";
+const HOSTILE: &str = "hostile: ";
+/// Goals: answers a second, and milliseconds of nine answers in ten.
+const BOARD_RATE: f64 = 1_000.0;
+const BOARD_P90: f64 = 20.0;
+const LARGEST_P90: f64 = 100.0;
+const HOSTILE_P90: f64 = 10.0;
+/// Goal: so many MiB the server's own memory may grow by during the run.
+const GROWTH: f64 = 256.0;
 
 pub(super) struct Run<'a> {
     pub(super) installation: Installation,
@@ -50,6 +64,7 @@ impl Run<'_> {
         fill(&client)?;
         let score = data_of(&client, LARGEST)?["queryComplexity"].clone();
         data_of(&client, BOARD)?;
+        let before = resident(server.id())?.1;
         let mut notes = vec![
             ("cost of the largest query", format!("{} of {}", score["score"], score["limit"])),
             ("resident before the run", megabytes(&server)?),
@@ -62,6 +77,10 @@ impl Run<'_> {
             }
         }
         notes.push(("resident after the run", megabytes(&server)?));
+        notes.extend(goals(&cases, resident(server.id())?.1 - before));
+        for (what, verdict) in &notes {
+            println!("{what}: {verdict}");
+        }
         server.stop()?;
         Ok(Report { database, cases, transport: Vec::new(), compared: Vec::new(), notes })
     }
@@ -77,14 +96,42 @@ impl Run<'_> {
     }
 }
 
+/// Whether each goal is met, as far as its case was measured.
+fn goals(cases: &[(&'static str, Measurement)], growth: f64) -> Vec<(&'static str, String)> {
+    let of = |start: &'static str| cases.iter().filter(move |(name, _)| name.starts_with(start));
+    let slowest = |start| of(start).map(|(_, case)| case.p90).reduce(f64::max);
+    let mut goals = Vec::new();
+    if let Some((_, board)) = of(BOARD_CASE).next() {
+        let rate = format!("{:.0} a second of {BOARD_RATE}", board.per_second);
+        goals.push(("goal: rate of the board", verdict(board.per_second >= BOARD_RATE, &rate)));
+        let p90 = format!("p90 {:.1} ms of {BOARD_P90}", board.p90);
+        goals.push(("goal: delay of the board", verdict(board.p90 <= BOARD_P90, &p90)));
+    }
+    for (goal, start, most) in [
+        ("goal: largest query", LARGEST_CASE, LARGEST_P90),
+        ("goal: hostile queries", HOSTILE, HOSTILE_P90),
+    ] {
+        if let Some(p90) = slowest(start) {
+            goals.push((goal, verdict(p90 <= most, &format!("p90 {p90:.1} ms of {most}"))));
+        }
+    }
+    let memory = format!("{growth:.1} MiB more of {GROWTH}");
+    goals.push(("goal: memory", verdict(growth <= GROWTH, &memory)));
+    goals
+}
+
+fn verdict(is_met: bool, figures: &str) -> String {
+    format!("{}: {figures}", if is_met { "met" } else { "MISSED" })
+}
+
 fn cases_of(hostile: &[(&'static str, String)]) -> Vec<Case> {
     // One connection at a time, where the time of one answer counts.
     let alone = |name, query: &str| Case { connections: Some(1), ..case(name, query) };
     let constant = vec!["GET /-/liveness".to_owned()];
     let mut cases = vec![
         Case { name: CONSTANT, requests: constant, connections: None },
-        case("project with 20 issues", BOARD),
-        alone("largest query", LARGEST),
+        case(BOARD_CASE, BOARD),
+        alone(LARGEST_CASE, LARGEST),
     ];
     cases.extend(hostile.iter().map(|(name, query)| alone(*name, query)));
     cases

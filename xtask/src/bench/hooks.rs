@@ -13,6 +13,7 @@ use super::{
     import_source::ImportSource,
     people::{id, post},
     report::{Report, megabytes},
+    transport::{self, Timing},
     wrk::{Generator, Measurement},
 };
 use crate::{client::Client, receiver::Receiver, server::Installation};
@@ -27,6 +28,15 @@ const ISSUES: usize = 10_000;
 /// No run takes longer, whatever the machine.
 const LONGEST: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(5);
+/// Pushes of one commit each.
+const PUSHES: usize = 15;
+
+/// What is to be reached: the part of a change's speed that webhooks cost, deliveries in a second, the speed of the
+/// settings as a part of the constant answer's, and seconds for all issues of an import.
+const MOST_COST: f64 = 0.10;
+const LEAST_DELIVERIES: f64 = 2_000.0;
+const LEAST_SETTINGS: f64 = 0.30;
+const LONGEST_IMPORT: f64 = 120.0;
 
 pub(super) struct Run<'a> {
     pub(super) installation: Installation,
@@ -41,18 +51,40 @@ impl Run<'_> {
         let client = self.installation.client();
         let local = json!({ "allow_local_requests_from_web_hooks_and_services": true });
         client.put("/application/settings", &local)?.json()?;
+        // Before anything waits to be told.
+        let pushes = self.pushes(&client)?;
         let mut cases = vec![
             self.case(CONSTANT, "GET /-/liveness".to_owned(), None)?,
             self.case("settings", "GET /api/v4/application/settings".to_owned(), None)?,
         ];
         cases.extend(self.writes(&client)?);
-        let mut notes = vec![
-            ("deliveries a second, one receiver", self.deliveries(&client)?),
-            ("import of issues", self.import(&client)?),
-        ];
+        let mut notes = speeds(&cases, &pushes);
+        notes.push(("deliveries a second, one receiver", self.deliveries(&client)?));
+        notes.push(("import of issues", self.import(&client)?));
+        for (what, told) in &notes {
+            println!("{what}: {told}");
+        }
         notes.push(("resident after the run", megabytes(&server)?));
         server.stop()?;
-        Ok(Report { database, cases, transport: Vec::new(), compared: Vec::new(), notes })
+        Ok(Report { database, cases, transport: pushes, compared: Vec::new(), notes })
+    }
+
+    /// Pushes of one commit by git, to a project without webhooks, and to one with many.
+    fn pushes(&self, client: &Client) -> Result<Vec<Timing>> {
+        let receiver = Receiver::start(false)?;
+        let kinds = [("push without webhooks", 0), ("push beside 50 webhooks", HOOKS)];
+        let mut all = Vec::new();
+        for (what, hooks) in kinds {
+            let made = project(client, what)?;
+            add_hooks(client, made, &receiver, hooks)?;
+            begin(client, made)?;
+            let shown = client.get(&format!("/projects/{made}"))?.json()?;
+            let path = shown["path_with_namespace"].as_str().context("a project without a path")?;
+            let scratch = tempfile::Builder::new().prefix("forgeway-pushes-").tempdir()?;
+            let timing = transport::pushes(&self.installation, path, scratch.path(), PUSHES)?;
+            all.push(Timing { what: what.to_owned(), ..timing });
+        }
+        Ok(all)
     }
 
     /// The same change of an issue in a project without webhooks, and in one with many.
@@ -81,9 +113,7 @@ impl Run<'_> {
         } else {
             "commit beside 50 webhooks"
         };
-        let first = json!({ "branch": "main", "commit_message": "Begin", "actions": [
-            { "action": "create", "file_path": "first", "content": "first" }] });
-        post(client, &format!("/projects/{project}/repository/commits"), &first)?;
+        begin(client, project)?;
         let request = format!(
             "POST /api/v4/projects/{project}/repository/commits {}",
             json!({ "branch": "main", "commit_message": "Add @", "actions": [
@@ -132,11 +162,12 @@ impl Run<'_> {
             ensure!(begun.elapsed() < LONGEST, "{} have arrived", receiver.count() - before);
             std::thread::sleep(PAUSE);
         }
-        Ok(per_second(expected, begun.elapsed()))
+        Ok(per_second(expected, begun.elapsed().as_secs_f64()))
     }
 
     fn import(&self, client: &Client) -> Result<String> {
-        let count = ISSUES / usize::try_from(self.scale.max(1))?;
+        let scale = u32::try_from(self.scale.max(1))?;
+        let count = ISSUES / usize::try_from(scale)?;
         let source = ImportSource::start(count)?;
         let begun = Instant::now();
         let asked = json!({ "personal_access_token": "token", "repo_id": 1, "target_namespace": "root",
@@ -153,16 +184,68 @@ impl Run<'_> {
             ensure!(begun.elapsed() < LONGEST, "the import is not finished: {import}");
             std::thread::sleep(PAUSE * 20);
         }
-        let taken = begun.elapsed();
+        let taken = begun.elapsed().as_secs_f64();
         let found = client.get(&format!("/projects/{project}"))?.json()?;
         ensure!(found["open_issues_count"] == json!(count), "{}", found["open_issues_count"]);
-        Ok(format!("{count} in {:.1} s", taken.as_secs_f64()))
+        let most = LONGEST_IMPORT / f64::from(scale);
+        let goal = verdict(taken <= most);
+        Ok(format!("{count} in {taken:.1} s (at most {most:.0} s: {goal})"))
     }
 }
 
-fn per_second(count: u64, time: Duration) -> String {
-    let seconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
-    format!("{} in {:.1} s: {} a second", count, time.as_secs_f64(), count * 1_000 / seconds)
+fn verdict(is_met: bool) -> &'static str {
+    if is_met { "met" } else { "MISSED" }
+}
+
+/// What webhooks cost, and how fast the settings are, beside their goals.
+fn speeds(cases: &[(&'static str, Measurement)], pushes: &[Timing]) -> Vec<(&'static str, String)> {
+    let speed = |wanted: &str| {
+        let found = cases.iter().find(|(name, _)| *name == wanted);
+        found.map_or(f64::NAN, |(_, figures)| figures.per_second)
+    };
+    let settings = speed("settings") / speed(CONSTANT);
+    let mut all = vec![
+        (
+            "webhooks cost an issue",
+            cost(speed("issue without webhooks"), speed("issue beside 50 webhooks")),
+        ),
+        (
+            "webhooks cost a commit",
+            cost(speed("commit without webhooks"), speed("commit beside 50 webhooks")),
+        ),
+    ];
+    if let [without, beside] = pushes {
+        all.push(("webhooks cost a push", cost(1.0 / without.median(), 1.0 / beside.median())));
+    }
+    let goal = verdict(settings >= LEAST_SETTINGS);
+    all.push((
+        "settings, as a part of the constant answer",
+        format!("{settings:.2} (at least {LEAST_SETTINGS:.2}: {goal})"),
+    ));
+    all
+}
+
+/// How much slower the second of two speeds is.
+fn cost(without: f64, beside: f64) -> String {
+    let part = 1.0 - beside / without;
+    let goal = verdict(part <= MOST_COST);
+    format!("{:.1} % (at most {:.0} %: {goal})", part * 100.0, MOST_COST * 100.0)
+}
+
+fn per_second(count: u64, seconds: f64) -> String {
+    let count = u32::try_from(count).map_or(f64::INFINITY, f64::from);
+    let speed = count / seconds.max(0.001);
+    let goal = verdict(speed >= LEAST_DELIVERIES);
+    format!(
+        "{count:.0} in {seconds:.1} s: {speed:.0} a second (at least {LEAST_DELIVERIES:.0}: {goal})"
+    )
+}
+
+/// The first commit of a project.
+fn begin(client: &Client, project: i64) -> Result<()> {
+    let first = json!({ "branch": "main", "commit_message": "Begin", "actions": [
+        { "action": "create", "file_path": "first", "content": "first" }] });
+    post(client, &format!("/projects/{project}/repository/commits"), &first).map(drop)
 }
 
 /// Makes the names of projects differ.
@@ -181,4 +264,37 @@ fn add_hooks(client: &Client, project: i64, receiver: &Receiver, count: usize) -
         post(client, &format!("/projects/{project}/hooks"), &new)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CONSTANT, Measurement, Timing, per_second, speeds};
+
+    #[test]
+    fn each_goal_is_told_with_whether_it_is_met() {
+        let case = |name, per_second| (name, Measurement { per_second, ..Measurement::default() });
+        let cases = [
+            case(CONSTANT, 100.0),
+            case("settings", 29.0),
+            case("issue without webhooks", 100.0),
+            case("issue beside 50 webhooks", 91.0),
+            case("commit without webhooks", 100.0),
+            case("commit beside 50 webhooks", 80.0),
+        ];
+        let push = |seconds| Timing { what: String::new(), seconds: vec![seconds] };
+
+        let told: Vec<String> =
+            speeds(&cases, &[push(0.1), push(0.1)]).into_iter().map(|(_, text)| text).collect();
+
+        assert_eq!(
+            told,
+            [
+                "9.0 % (at most 10 %: met)",
+                "20.0 % (at most 10 %: MISSED)",
+                "0.0 % (at most 10 %: met)",
+                "0.29 (at least 0.30: MISSED)",
+            ]
+        );
+        assert_eq!(per_second(9_000, 3.0), "9000 in 3.0 s: 3000 a second (at least 2000: met)");
+    }
 }

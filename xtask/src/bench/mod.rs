@@ -2,6 +2,7 @@
 
 mod cases;
 mod correct;
+mod deployment_goals;
 mod deployment_seed;
 mod deployments;
 mod expiry;

@@ -24,6 +24,11 @@ const EXPORTS: usize = 3;
 /// An export takes no longer, whatever the machine.
 const LONGEST: Duration = Duration::from_secs(300);
 const PAUSE: Duration = Duration::from_millis(10);
+/// Seconds in which all vulnerabilities are to be written.
+const MOST_SECONDS: f64 = 10.0;
+/// Alerts a second that SQLite is to take.
+const LEAST_ALERTS: f64 = 2_000.0;
+const NEW_ALERTS: &str = "new alerts";
 
 pub(super) struct Run<'a> {
     pub(super) installation: Installation,
@@ -72,6 +77,8 @@ impl Run<'_> {
             }
         }
         notes.push(("resident after the run", megabytes(&server)?));
+        notes.push(("export of all vulnerabilities", export_goal(&transport)));
+        notes.extend(alert_goal(database, &cases).map(|told| ("new alerts a second", told)));
         server.stop()?;
         Ok(Report { database, cases, transport, compared: Vec::new(), notes })
     }
@@ -119,6 +126,26 @@ impl Run<'_> {
     }
 }
 
+/// How long the slowest export took, beside its goal.
+fn export_goal(transport: &[Timing]) -> String {
+    let written = transport.iter().take(1).flat_map(|timing| timing.seconds.iter().copied());
+    let slowest = written.fold(0.0, f64::max);
+    let told = verdict(slowest <= MOST_SECONDS);
+    format!("{slowest:.1} s at most (at most {MOST_SECONDS:.0} s: {told})")
+}
+
+/// How many alerts came in, beside the goal for SQLite; nothing for other databases, and where none were sent.
+fn alert_goal(database: &str, cases: &[(&'static str, Measurement)]) -> Option<String> {
+    let (_, figures) = cases.iter().find(|(name, _)| *name == NEW_ALERTS)?;
+    let told = verdict(figures.per_second >= LEAST_ALERTS && figures.failed == 0);
+    let speed = figures.per_second;
+    (database == "sqlite").then(|| format!("{speed:.0} (at least {LEAST_ALERTS:.0}: {told})"))
+}
+
+fn verdict(is_met: bool) -> &'static str {
+    if is_met { "met" } else { "missed" }
+}
+
 struct Exports {
     transport: Vec<Timing>,
     /// MiB.
@@ -160,9 +187,29 @@ fn alerts(path: &str) -> Vec<Case> {
     };
     vec![
         case(
-            "new alerts",
+            NEW_ALERTS,
             r#"{"title":"alert @","service":"db","hosts":["a","b"],"severity":"high"}"#,
         ),
         case("the same alert again", r#"{"title":"known","service":"db","severity":"high"}"#),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Measurement, NEW_ALERTS, Timing, alert_goal, export_goal};
+
+    #[test]
+    fn each_goal_is_told_with_whether_it_is_met() {
+        let export =
+            |seconds: Vec<f64>| export_goal(&[Timing { what: "export".to_owned(), seconds }]);
+        assert_eq!(export(vec![1.0, 10.0]), "10.0 s at most (at most 10 s: met)");
+        assert_eq!(export(vec![10.1, 1.0]), "10.1 s at most (at most 10 s: missed)");
+        let alerts = |per_second| {
+            let figures = Measurement { per_second, ..Measurement::default() };
+            alert_goal("sqlite", &[(NEW_ALERTS, figures)])
+        };
+        assert_eq!(alerts(2_000.0).as_deref(), Some("2000 (at least 2000: met)"));
+        assert_eq!(alerts(1_999.0).as_deref(), Some("1999 (at least 2000: missed)"));
+        assert_eq!(alert_goal("sqlite", &[]), None);
+    }
 }

@@ -107,7 +107,7 @@ fn clone_once(source: &str, options: &[&str], scratch: &Path) -> Result<f64> {
 }
 
 /// One new commit at a time onto one branch.
-fn pushes(
+pub(super) fn pushes(
     installation: &Installation,
     project: &str,
     scratch: &Path,

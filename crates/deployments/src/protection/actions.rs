@@ -163,7 +163,7 @@ fn ensure_name(home: ProtectionHome, name: &str) -> Result<()> {
 }
 
 /// The most approvals that a deployment may need.
-const MOST_APPROVALS: i64 = 5;
+pub(super) const MOST_APPROVALS: i64 = 5;
 
 fn ensure_count(count: i64) -> Result<()> {
     match (0..=MOST_APPROVALS).contains(&count) {

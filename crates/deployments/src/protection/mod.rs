@@ -1,6 +1,7 @@
 //! Who may deploy to an environment, and who has to approve that.
 
 pub mod actions;
+pub mod archive;
 pub mod departure;
 pub mod guard;
 mod model;

@@ -5,7 +5,7 @@ use deployments::{
     policy::ChangeDeployments,
 };
 use kernel::{Faults, Grant, Result};
-use repo::commit::read::find_commit;
+use repo::{commit::read::find_commit, git::RefName};
 
 use super::run_now;
 use crate::{Forge, ports::deployments::Members};
@@ -19,9 +19,13 @@ pub async fn report(
     grant: Grant<ChangeDeployments>,
     new: NewDeployment,
 ) -> Result<Deployment> {
-    let (sha, ref_name) = (new.sha.clone(), new.ref_name.clone());
+    let (sha, named) = (new.sha.clone(), named_ref(&new));
     let found = forge.git_read(grant.project(), move |reader| {
-        Ok((find_commit(reader, &sha)?, find_commit(reader, &ref_name)?))
+        let tip = match named {
+            Some(name) => reader.find_reference(&name)?.and_then(|found| found.commit),
+            None => None,
+        };
+        Ok((find_commit(reader, &sha)?, tip))
     });
     let (commit, tip) = match found.await {
         Err(gone) if gone.is_not_found("Repository") => (None, None),
@@ -41,4 +45,10 @@ pub async fn report(
     let made = forge.db.write(move |tx| actions::create(tx, &grant, &Members, new.clone())).await?;
     run_now(forge, made.id).await;
     Ok(made)
+}
+
+/// The branch, or the tag where the caller says that it is one; nothing where no ref can have the name.
+fn named_ref(new: &NewDeployment) -> Option<RefName> {
+    let named = if new.tag { RefName::tag(&new.ref_name) } else { RefName::branch(&new.ref_name) };
+    named.ok()
 }

@@ -36,13 +36,31 @@ const LARGEST: u64 = 1 << 30;
 /// Exports that go in one transaction.
 const AT_ONCE: i64 = 500;
 
-/// Writes an export; one that would be too large fails.
+/// Writes an export. One that would be too large fails, and one that cannot be written after some attempts.
 pub(crate) async fn write(forge: Forge, job: WriteExport) -> Result<()> {
-    let id = job.export;
-    let Some(export) = forge.db.write(move |tx| actions::begin(tx, id)).await? else {
-        return Ok(());
+    let Err(cause) = try_write(&forge, job.export).await else { return Ok(()) };
+    tracing::warn!(export = job.export.0, failures = job.failures + 1, error = %cause, "an export was not written");
+    let link = link(&forge, job.export);
+    let note = move |tx: &mut db::Tx<'_>| match actions::note_failure(tx, job)? {
+        Some(failed) => notify(tx, &failed, &link),
+        None => Ok(()),
     };
-    let step = match file(&forge, &export).await? {
+    forge.db.write(note).await
+}
+
+async fn try_write(forge: &Forge, id: VulnerabilityExportId) -> Result<()> {
+    let begun = forge.db.write(move |tx| {
+        let begun = actions::begin(tx, id)?;
+        let is_gone = begun.is_none() && tx.find_export(id)?.is_none();
+        Ok((begun, is_gone))
+    });
+    let export = match begun.await? {
+        (Some(export), _) => export,
+        // An attempt that was stopped may have left a file behind.
+        (None, true) => return forge.exports.remove(&Export::location(id)).await,
+        (None, false) => return Ok(()),
+    };
+    let step = match file(forge, &export).await? {
         Some(file) => {
             // Somebody may have been stopped behind that.
             forge.exports.remove(&Export::location(id)).await?;
@@ -51,10 +69,10 @@ pub(crate) async fn write(forge: Forge, job: WriteExport) -> Result<()> {
         }
         None => Step::Fail,
     };
-    let link = link(&forge, id);
+    let link = link(forge, id);
     let end = move |tx: &mut db::Tx<'_>| {
         let ended = actions::end(tx, id, step)?;
-        if let Some(export) = ended.as_ref().filter(|export| export.send_email) {
+        if let Some(export) = &ended {
             notify(tx, export, &link)?;
         }
         Ok(ended.is_some())
@@ -103,8 +121,11 @@ async fn page(
     Ok((lines.into_iter().map(|line| line.0).collect(), last))
 }
 
-/// Tells the author that there is something to fetch.
+/// Tells an author who wants a letter that there is something to fetch, or will be nothing.
 fn notify(tx: &mut db::Tx<'_>, export: &Export, link: &str) -> Result<()> {
+    if !export.send_email {
+        return Ok(());
+    }
     let Some(author) = tx.find_user(export.author_id)? else { return Ok(()) };
     let text = match export.status {
         security::export::Status::Finished => format!(
@@ -119,16 +140,17 @@ fn notify(tx: &mut db::Tx<'_>, export: &Export, link: &str) -> Result<()> {
     mail::send(tx, Letter { to: author.email, subject: "Vulnerability export".to_owned(), text })
 }
 
-/// Takes the exports away whose hour is over.
+/// Takes the exports away whose hour is over: the files first, so that a row is left as long as its file.
 pub(crate) async fn remove(forge: Forge, _: RemoveExports) -> Result<()> {
     loop {
-        let gone = forge.db.write(|tx| tx.delete_expired_exports(AT_ONCE)).await?;
-        if gone.is_empty() {
+        let over = forge.db.read(|tx| tx.expired_exports(AT_ONCE)).await?;
+        if over.is_empty() {
             return Ok(());
         }
-        for id in gone {
-            forge.exports.remove(&Export::location(id)).await?;
+        for id in &over {
+            forge.exports.remove(&Export::location(*id)).await?;
         }
+        forge.db.write(move |tx| tx.delete_expired_exports(&over)).await?;
     }
 }
 

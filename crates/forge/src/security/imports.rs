@@ -103,7 +103,10 @@ async fn import_one(
     let kept = if job.on_default_branch { findings } else { Vec::new() };
     for some in kept.chunks(AT_ONCE) {
         let some: Vec<Finding> = some.to_vec();
-        forge.db.write(move |tx| keep_findings(tx, project, pipeline, &some)).await?;
+        let keep = forge.db.write(move |tx| keep_findings(tx, (project, pipeline), kind, &some));
+        if !keep.await? {
+            break;
+        }
     }
     Ok(NewScan { scanners, findings: count, warnings, ..scan })
 }

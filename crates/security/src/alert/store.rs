@@ -257,8 +257,7 @@ impl AlertStore for Tx<'_> {
         let row = alerts::table
             .filter(alerts::project_id.eq(project).and(alerts::fingerprint.eq(fingerprint)))
             .filter(is_open());
-        let update = diesel::update(row)
-            .set((alerts::events.eq(alerts::events + 1), alerts::updated_at.eq(self.now)));
+        let update = diesel::update(row).set(alerts::events.eq(alerts::events + 1));
         each_backend!(self, |conn| update
             .returning(Alert::as_returning())
             .get_result(conn)

@@ -19,6 +19,9 @@ use crate::{
 
 /// How long an export stays.
 pub const LIFETIME: Duration = Duration::hours(1);
+/// An export that could not be written so often has failed.
+pub const WRITE_ATTEMPTS: u32 = 5;
+const FIRST_PAUSE: Duration = Duration::seconds(10);
 
 /// An export as it is asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,7 +83,7 @@ fn create(tx: &mut Tx<'_>, author: UserId, scope: ExportScope, new: NewExport) -
         finished_at: None,
         expires_at: tx.now.plus(LIFETIME),
     })?;
-    tx.enqueue(&WriteExport { export: export.id })?;
+    tx.enqueue(&WriteExport { export: export.id, failures: 0 })?;
     Ok(Creation::Created(export))
 }
 
@@ -145,6 +148,19 @@ pub fn begin(tx: &mut Tx<'_>, id: VulnerabilityExportId) -> Result<Option<Export
     let export = Export { status, started_at: Some(tx.now), ..export };
     tx.save_export(&export)?;
     Ok(Some(export))
+}
+
+/// Notes that an export could not be written: it is tried again later and later, and fails after [`WRITE_ATTEMPTS`].
+/// Returns the export when this was the last attempt.
+pub fn note_failure(tx: &mut Tx<'_>, work: WriteExport) -> Result<Option<Export>> {
+    let failures = work.failures.saturating_add(1);
+    if failures >= WRITE_ATTEMPTS {
+        return end(tx, work.export, Step::Fail);
+    }
+    let pause = FIRST_PAUSE * (1_i32 << work.failures);
+    let at = tx.now.plus(pause);
+    tx.enqueue_at(&WriteExport { failures, ..work }, at)?;
+    Ok(None)
 }
 
 /// Ends an export, with or without a file. `None` where it is gone meanwhile.

@@ -54,6 +54,9 @@ impl Export {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct WriteExport {
     pub export: VulnerabilityExportId,
+    /// How often it failed before.
+    #[serde(default)]
+    pub failures: u32,
 }
 
 impl Job for WriteExport {

@@ -18,8 +18,10 @@ pub trait ExportStore {
     fn insert_export(&mut self, export: &Export) -> Result<Export>;
     /// Keeps how far an export is.
     fn save_export(&mut self, export: &Export) -> Result<()>;
-    /// Deletes up to `most` expired exports and returns their IDs.
-    fn delete_expired_exports(&mut self, most: i64) -> Result<Vec<VulnerabilityExportId>>;
+    /// Up to `most` expired exports.
+    fn expired_exports(&mut self, most: i64) -> Result<Vec<VulnerabilityExportId>>;
+    /// Deletes those of these that have expired.
+    fn delete_expired_exports(&mut self, ids: &[VulnerabilityExportId]) -> Result<()>;
 }
 
 impl ExportStore for Tx<'_> {
@@ -77,16 +79,19 @@ impl ExportStore for Tx<'_> {
         Ok(())
     }
 
-    fn delete_expired_exports(&mut self, most: i64) -> Result<Vec<VulnerabilityExportId>> {
+    fn expired_exports(&mut self, most: i64) -> Result<Vec<VulnerabilityExportId>> {
         let over = exports::table
             .filter(exports::expires_at.le(self.now))
             .order(exports::expires_at)
             .limit(most)
             .select(exports::id);
-        let ids: Vec<VulnerabilityExportId> =
-            each_backend!(self, |conn| over.load(conn).map_err(error(NOUN)))?;
-        let rows = diesel::delete(exports::table.filter(exports::id.one_of(&ids)));
+        each_backend!(self, |conn| over.load(conn).map_err(error(NOUN)))
+    }
+
+    fn delete_expired_exports(&mut self, ids: &[VulnerabilityExportId]) -> Result<()> {
+        let over = exports::id.one_of(ids).and(exports::expires_at.le(self.now));
+        let rows = diesel::delete(exports::table.filter(over));
         each_backend!(self, |conn| rows.execute(conn).map_err(error(NOUN)))?;
-        Ok(ids)
+        Ok(())
     }
 }

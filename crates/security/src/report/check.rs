@@ -109,6 +109,11 @@ impl Problems {
         }
     }
 
+    /// What newer forms ask of a finding beyond what all do.
+    pub(super) fn require_id(&mut self, number: usize) {
+        self.add(format!("property '/vulnerabilities/{number}' is missing required keys: id"));
+    }
+
     /// One of the findings.
     pub(super) fn check_finding(&mut self, number: usize, finding: &Value) {
         let place = format!("/vulnerabilities/{number}");
@@ -119,6 +124,7 @@ impl Problems {
         if finding.get("location").is_some_and(|location| !location.is_object()) {
             self.add(format!("property '{place}/location' is not of type: object"));
         }
+        self.expect_text(finding, &place, &["id"]);
         let optional = ["name", "message", "description", "solution", "severity", "confidence"];
         for name in optional {
             let is_odd = |value: &Value| !value.is_string() && !value.is_null();

@@ -91,6 +91,8 @@ struct Draft {
     has_findings: bool,
     findings: Vec<Finding>,
     without_identity: usize,
+    /// The first finding without an ID; reports before version 15 need none.
+    without_id: Option<usize>,
     has_zeros: bool,
     problems: Problems,
 }
@@ -106,6 +108,7 @@ impl Draft {
             has_findings: false,
             findings: Vec::new(),
             without_identity: 0,
+            without_id: None,
             has_zeros: false,
             problems: Problems::default(),
         }
@@ -114,6 +117,9 @@ impl Draft {
     fn take(&mut self, number: usize, mut value: Value) {
         self.has_zeros |= strip_zeros(&mut value);
         self.problems.check_finding(number, &value);
+        if self.problems.is_empty() && value.get("id").is_none() {
+            self.without_id.get_or_insert(number);
+        }
         // Nothing is kept of a report with problems.
         if !self.problems.is_empty() {
             self.findings.clear();
@@ -131,6 +137,9 @@ impl Draft {
         }
         self.has_zeros |= self.scan.as_mut().is_some_and(strip_zeros);
         if let Some(major) = self.problems.check_version(self.kind, self.version.as_ref()) {
+            if let Some(number) = self.without_id.filter(|_| major >= 15) {
+                self.problems.require_id(number);
+            }
             self.problems.check_scan(self.kind, major, self.scan.as_ref());
         }
         if !self.problems.is_empty() {

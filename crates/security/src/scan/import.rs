@@ -11,14 +11,19 @@ use kernel::{
 use super::{NewScan, ScanStatus, ScanStore as _};
 use crate::vulnerability::{Finding, ReportType, VulnerabilityStore as _};
 
-/// Stores findings of a pipeline of the default branch. Idempotent.
+/// Stores findings of a report of the default branch's pipeline. Idempotent. Keeps nothing and returns false where a newer
+/// pipeline's report has been imported meanwhile: what that one no longer reports would come back.
 pub fn keep_findings(
     tx: &mut Tx<'_>,
-    project: ProjectId,
-    pipeline: PipelineId,
+    (project, pipeline): (ProjectId, PipelineId),
+    report_type: ReportType,
     some: &[Finding],
-) -> Result<()> {
-    some.iter().try_for_each(|finding| tx.save_finding(project, pipeline, finding))
+) -> Result<bool> {
+    if tx.has_newer_scan(project, report_type, pipeline)? {
+        return Ok(false);
+    }
+    some.iter().try_for_each(|finding| tx.save_finding(project, pipeline, finding))?;
+    Ok(true)
 }
 
 /// Finishes the import of a pipeline: marks what its scanners no longer report as resolved on the default branch. Report

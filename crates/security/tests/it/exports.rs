@@ -8,10 +8,10 @@ use kernel::{
 };
 use security::{
     export::{
-        Creation, Export, ExportStore as _, NewExport, Status, Step,
+        Creation, Export, ExportStore as _, NewExport, Status, Step, WriteExport,
         actions::{
-            LIFETIME, begin, create_for_dashboard, create_for_project, end, lines, projects, read,
-            read_finished,
+            LIFETIME, WRITE_ATTEMPTS, begin, create_for_dashboard, create_for_project, end, lines,
+            note_failure, projects, read, read_finished,
         },
     },
     policy::{ReadVulnerabilities, UseVulnerabilities, UseVulnerabilityExports},
@@ -78,7 +78,9 @@ fn an_export_is_gone_an_hour_after_its_end() {
     for (minutes, there) in [(59, true), (1, false)] {
         clock.advance(Duration::minutes(minutes));
         let found = database.db.write_blocking(move |tx| {
-            Ok((tx.find_export(id)?.is_some(), tx.delete_expired_exports(10)?))
+            let over = tx.expired_exports(10)?;
+            tx.delete_expired_exports(&[id])?;
+            Ok((tx.find_export(id)?.is_some(), over))
         });
         let gone = if there { Vec::new() } else { vec![id] };
         assert_eq!(found.unwrap(), (there, gone));
@@ -152,6 +154,22 @@ fn lines_come_in_pieces_with_what_people_said() {
         assert_eq!(told[1].0, row);
         let (none, end) = lines(tx, &world.around, world.project, VulnerabilityId(i64::MAX), 2)?;
         assert!(none.is_empty() && end.is_none());
+        Ok(())
+    });
+}
+
+#[test]
+fn an_export_that_cannot_be_written_fails_after_some_attempts() {
+    test(|tx, world| {
+        let id = export(tx, world)?.id;
+        for failures in 0..WRITE_ATTEMPTS - 1 {
+            begin(tx, id)?;
+            assert!(note_failure(tx, WriteExport { export: id, failures })?.is_none());
+            assert_eq!(tx.find_export(id)?.unwrap().status, Status::Running);
+        }
+        let last = WriteExport { export: id, failures: WRITE_ATTEMPTS - 1 };
+        let failed = note_failure(tx, last)?.unwrap();
+        assert_eq!((failed.status, failed.finished_at), (Status::Failed, Some(tx.now)));
         Ok(())
     });
 }

@@ -189,3 +189,17 @@ fn open_ones_are_counted_for_each_day() {
         Ok(())
     });
 }
+
+#[test]
+fn what_a_newer_pipeline_told_is_not_undone_by_an_older_one() {
+    test(|tx, world| {
+        tx.save_finding(world.project, PipelineId(2), &finding("a"))?;
+        let older = Finding { severity: Severity::Critical, ..finding("a") };
+        tx.save_finding(world.project, PipelineId(1), &older)?;
+        let [kept] = &all(tx, world)?[..] else { panic!("one vulnerability") };
+        assert_eq!((kept.severity, kept.pipeline_id), (Severity::High, PipelineId(2)));
+        tx.save_finding(world.project, PipelineId(2), &older)?;
+        assert_eq!(all(tx, world)?[0].severity, Severity::Critical, "the same pipeline again");
+        Ok(())
+    });
+}

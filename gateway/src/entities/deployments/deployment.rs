@@ -5,7 +5,7 @@ use kernel::Ts;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::environment::EnvironmentBasicEntity;
+use super::{environment::EnvironmentBasicEntity, shared_json::SharedJson};
 use crate::entities::{ci::job::JobEntity, org::brief_user::BriefUser};
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -20,12 +20,14 @@ pub struct DeploymentEntity {
     #[schema(value_type = String)]
     pub updated_at: Ts,
     /// Null if the user has been deleted.
-    pub user: Option<BriefUser>,
+    #[schema(value_type = Option<BriefUser>)]
+    pub user: Option<SharedJson>,
     /// Absent when a single environment is read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub environment: Option<EnvironmentBasicEntity>,
+    #[schema(value_type = Option<EnvironmentBasicEntity>)]
+    pub environment: Option<SharedJson>,
     /// The job that deploys; null when the deployment was reported through the API.
-    pub deployable: Option<JobEntity>,
+    pub deployable: Option<Box<JobEntity>>,
     #[schema(value_type = String)]
     pub status: DeploymentStatus,
 }
@@ -33,9 +35,9 @@ pub struct DeploymentEntity {
 impl DeploymentEntity {
     pub fn new(
         deployment: Deployment,
-        user: Option<BriefUser>,
-        environment: Option<EnvironmentBasicEntity>,
-        deployable: Option<JobEntity>,
+        user: Option<SharedJson>,
+        environment: Option<SharedJson>,
+        deployable: Option<Box<JobEntity>>,
     ) -> Self {
         Self {
             id: deployment.id.0,

@@ -19,11 +19,13 @@ use kernel::{
     ids::{EnvironmentId, UserId},
     page::{Page, PageRequest, Total},
 };
-use org::user::{User, store::UserStore as _};
+use org::user::{UserSummary, store::UserStore as _};
 
 use super::{
     deployment::DeploymentEntity,
     deployment_approval::{DeploymentApprovalsEntity, DeploymentDetailEntity},
+    environment::EnvironmentBasicEntity,
+    shared_json::SharedJson,
 };
 use crate::{
     app::App,
@@ -35,8 +37,8 @@ use crate::{
 
 /// What records of deployments tell beside them.
 struct DeploymentContext {
-    environments: HashMap<EnvironmentId, Environment>,
-    people: HashMap<UserId, User>,
+    environments: HashMap<EnvironmentId, SharedJson>,
+    people: HashMap<UserId, SharedJson>,
     jobs: JobPage,
 }
 
@@ -54,13 +56,22 @@ pub async fn present(
         Ok((deployments, around))
     });
     let (deployments, around) = read.await?;
-    let shown = around.jobs.present(app, facts, JobEntity::new).await?;
-    let mut jobs: HashMap<i64, JobEntity> =
-        shown.items.into_iter().map(|job| (job.basic.id, job)).collect();
+    records(app, facts, deployments, around).await
+}
+
+async fn records(
+    app: &App,
+    facts: &ProjectFacts,
+    deployments: Page<Deployment>,
+    around: DeploymentContext,
+) -> Result<Page<DeploymentEntity>> {
+    let DeploymentContext { environments, people, jobs } = around;
+    let shown = jobs.present(app, facts, JobEntity::new).await?;
+    let mut jobs: HashMap<i64, Box<JobEntity>> =
+        shown.items.into_iter().map(|job| (job.basic.id, Box::new(job))).collect();
     Ok(deployments.map(|deployment| {
-        let user = deployment.user_id.and_then(|id| around.people.get(&id));
-        let user = user.map(|user| BriefUser::new(&app.urls, user));
-        let environment = around.environments.get(&deployment.environment_id).map(Into::into);
+        let user = deployment.user_id.and_then(|id| people.get(&id)).cloned();
+        let environment = environments.get(&deployment.environment_id).cloned();
         let job = deployment.job_id.and_then(|id| jobs.remove(&id.0));
         DeploymentEntity::new(deployment, user, environment, job)
     }))
@@ -77,20 +88,24 @@ pub async fn present_one(
     present(app, facts, reader, |_| Ok(page)).await?.items.pop().ok_or(Error::missing())
 }
 
-/// As [`present_one`], with its approvals.
+/// The record of the deployment that `find` reads, with its approvals; all is read in one transaction.
 pub async fn present_detail(
     app: &App,
     facts: &Arc<ProjectFacts>,
     reader: Actor,
-    deployment: Deployment,
+    find: impl FnOnce(&mut Tx<'_>) -> Result<Deployment> + Clone + Send + 'static,
 ) -> Result<DeploymentDetailEntity> {
-    let (own, urls) = (deployment.clone(), app.urls.clone());
-    let approval = app.db.read(move |tx| {
-        let state = state(tx, &Members, &own)?;
-        DeploymentApprovalsEntity::new(tx, &urls, &state)
+    let (urls, of) = (app.urls.clone(), Arc::clone(facts));
+    let read = app.db.read(move |tx| {
+        let deployment = find(tx)?;
+        let state = state(tx, &Members, &deployment)?;
+        let approval = DeploymentApprovalsEntity::new(tx, &urls, &state)?;
+        let around = around(tx, &urls, &of, reader, std::slice::from_ref(&deployment))?;
+        Ok((deployment, around, approval))
     });
-    let approval = approval.await?;
-    let basic = present_one(app, facts, reader, deployment).await?;
+    let (deployment, around, approval) = read.await?;
+    let page = PageRequest::default().slice(vec![deployment]);
+    let basic = records(app, facts, page, around).await?.items.pop().ok_or(Error::missing())?;
     Ok(DeploymentDetailEntity { basic, approval })
 }
 
@@ -101,15 +116,33 @@ fn around(
     reader: Actor,
     deployments: &[Deployment],
 ) -> Result<DeploymentContext> {
-    let environments: BTreeSet<EnvironmentId> =
-        deployments.iter().map(|one| one.environment_id).collect();
-    let people: BTreeSet<UserId> = deployments.iter().filter_map(|one| one.user_id).collect();
     let jobs: Vec<i64> = deployments.iter().filter_map(|one| Some(one.job_id?.0)).collect();
-    let environments = tx.environments_by_id(&Vec::from_iter(environments))?;
     let jobs = Page { items: tx.jobs_by_id(&jobs)?, total: Total::Uncounted { more: false } };
     Ok(DeploymentContext {
-        environments: environments.into_iter().map(|one| (one.id, one)).collect(),
-        people: tx.users_by_id(&Vec::from_iter(people))?,
+        environments: environments(tx, deployments)?,
+        people: people(tx, urls, deployments)?,
         jobs: JobPage::read(tx, urls, facts, reader, jobs)?,
     })
+}
+
+fn environments(
+    tx: &mut Tx<'_>,
+    deployments: &[Deployment],
+) -> Result<HashMap<EnvironmentId, SharedJson>> {
+    let ids: BTreeSet<EnvironmentId> = deployments.iter().map(|one| one.environment_id).collect();
+    let rows = tx.environments_by_id(&Vec::from_iter(ids))?;
+    let shown =
+        |row: &Environment| Ok((row.id, SharedJson::new(&EnvironmentBasicEntity::from(row))?));
+    rows.iter().map(shown).collect()
+}
+
+fn people(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    deployments: &[Deployment],
+) -> Result<HashMap<UserId, SharedJson>> {
+    let ids: BTreeSet<UserId> = deployments.iter().filter_map(|one| one.user_id).collect();
+    let rows = tx.summaries_by_id(&Vec::from_iter(ids))?;
+    let shown = |row: &UserSummary| Ok((row.id, SharedJson::new(&BriefUser::of(urls, row))?));
+    rows.values().map(shown).collect()
 }

@@ -7,3 +7,4 @@ pub mod deployment_records;
 pub mod environment;
 pub mod freeze_period;
 pub mod protected_environment;
+pub mod shared_json;

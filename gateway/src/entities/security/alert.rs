@@ -19,7 +19,7 @@ pub struct AlertEntity {
     pub service: Option<String>,
     pub monitoring_tool: Option<String>,
     pub hosts: Vec<String>,
-    /// As the monitor called it.
+    /// Name of the environment, as given in the alert payload.
     pub environment_name: Option<String>,
     /// ID of the environment that had this name when the alert came.
     pub environment_id: Option<i64>,

@@ -12,9 +12,9 @@ pub struct MetricImageEntity {
     #[schema(value_type = String)]
     pub created_at: Ts,
     pub filename: String,
-    /// Where the file is fetched.
+    /// Path from which the image is downloaded.
     pub file_path: String,
-    /// A page that tells more.
+    /// URL with more information.
     pub url: Option<String>,
     pub url_text: Option<String>,
 }

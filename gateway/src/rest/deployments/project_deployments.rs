@@ -84,8 +84,8 @@ async fn show(
 ) -> ApiResult<Json<DeploymentDetailEntity>> {
     let (grant, id) = (call.grant, call.params.deployment_id);
     let (facts, actor) = (grant.facts().clone(), grant.actor());
-    let found = app.db.read(move |tx| actions::read(tx, &grant, id)).await?;
-    Ok(Json(present_detail(&app, &facts, actor, found).await?))
+    let find = move |tx: &mut Tx<'_>| actions::read(tx, &grant, id);
+    Ok(Json(present_detail(&app, &facts, actor, find).await?))
 }
 
 params! {
@@ -116,7 +116,7 @@ async fn create(
         status: params.status,
     };
     let made = report(&app, grant, new).await?;
-    Ok(Created(present_detail(&app, &facts, actor, made).await?))
+    Ok(Created(present_detail(&app, &facts, actor, |_| Ok(made)).await?))
 }
 
 params! {
@@ -137,7 +137,7 @@ async fn update(
     });
     let changed = changed.await?;
     run_now(&app, changed.id).await;
-    Ok(Json(present_detail(&app, &facts, actor, changed).await?))
+    Ok(Json(present_detail(&app, &facts, actor, |_| Ok(changed)).await?))
 }
 
 async fn remove(app: App, call: Call<RemoveDeployments, OneDeployment>) -> ApiResult<NoContent> {

@@ -83,7 +83,7 @@ params! {
         r#type: IntegrationKind = IntegrationKind::Http,
         /// Paths of alert fields in the payload. Fields without a path are read from keys of the same name.
         payload_attribute_mappings: Option<Vec<Mapping>>,
-        /// JSON as it is sent, for people who look for places.
+        /// Example payload, used to select field paths.
         payload_example: Option<String>,
     }
 }

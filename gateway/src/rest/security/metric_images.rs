@@ -53,9 +53,9 @@ params! {
         alert_iid: i64,
         /// A picture, of a megabyte at most.
         file: Upload,
-        /// A page that tells more.
+        /// URL with more information.
         url: Option<String>,
-        /// What is to be seen, or what the page is called.
+        /// Description of the image, or label of the link.
         url_text: Option<String>,
     }
 }
@@ -87,9 +87,9 @@ params! {
     pub struct UpdateMetricImage {
         alert_iid: i64,
         metric_image_id: MetricImageId,
-        /// A page that tells more.
+        /// URL with more information.
         url: Option<String>,
-        /// What is to be seen, or what the page is called.
+        /// Description of the image, or label of the link.
         url_text: Option<String>,
     }
 }

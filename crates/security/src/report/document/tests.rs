@@ -124,6 +124,19 @@ fn problems_are_told_with_their_place_and_nothing_is_kept() {
 }
 
 #[test]
+fn findings_have_an_id_since_version_15() {
+    let mut value = report();
+    value["vulnerabilities"][0].as_object_mut().unwrap().remove("id");
+    let sentence = "property '/vulnerabilities/0' is missing required keys: id";
+    assert_eq!(of(&value).unwrap_err(), [sentence]);
+    value["version"] = json!("14.1.0");
+    assert_eq!(of(&value).unwrap().findings.len(), 1);
+    value["vulnerabilities"][0]["id"] = json!(1);
+    let sentence = "property '/vulnerabilities/0/id' is not of type: string";
+    assert_eq!(of(&value).unwrap_err(), [sentence]);
+}
+
+#[test]
 fn a_scanner_of_interfaces_makes_two_kinds_of_reports() {
     let mut value = report();
     value["scan"]["type"] = json!("api_fuzzing");

@@ -214,3 +214,22 @@ async fn a_job_knows_its_environment() {
     Work::new(&app, &payload).report(json!({ "state": "success" })).await.with(200);
     assert_eq!(environment(&mia, project, "Production").await["external_url"], json!(url));
 }
+
+#[actix_web::test]
+async fn a_delayed_job_deploys_when_the_schedule_finds_it_due() {
+    let app = TestApp::new();
+    let text = "deploy: {script: x, environment: production, when: delayed, start_in: 10 minutes}";
+    let (ada, project, _) = project_with(&app, text).await;
+    assert_eq!(job(&ada, project, "deploy").await["status"], "scheduled");
+    app.clock.advance(Duration::minutes(9));
+    app.recurring().await;
+    assert_eq!(job(&ada, project, "deploy").await["status"], "scheduled");
+    assert_eq!(deployments(&ada, project, "status").await, ["created"]);
+
+    app.clock.advance(Duration::minutes(1));
+    app.recurring().await;
+
+    assert_eq!(job(&ada, project, "deploy").await["status"], "pending");
+    run(&app, &ada, project, "deploy").await;
+    assert_eq!(deployments(&ada, project, "status").await, ["running"]);
+}

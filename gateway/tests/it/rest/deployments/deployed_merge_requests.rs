@@ -1,5 +1,7 @@
 //! Merge requests that a deployment brings.
 
+use db::listing;
+use diesel::{QueryableByName, sql_types::Text};
 use serde_json::{Value, json};
 
 use crate::support::{Person, TestApp};
@@ -95,4 +97,55 @@ async fn a_merge_request_whose_commit_was_picked_is_brought_too() {
 
     let path = format!("/projects/{project}/deployments/{id}/merge_requests");
     assert_eq!(ada.get(&path).await.each("iid"), [iid]);
+}
+
+#[derive(QueryableByName)]
+struct PlanRow {
+    #[diesel(sql_type = Text)]
+    detail: String,
+}
+
+/// How SQLite finds what was deployed for a list; nothing on PostgreSQL.
+async fn plans(app: &TestApp, person: &Person<'_>, path: &str) -> Vec<String> {
+    app.statements();
+    person.get(path).await.ok();
+    let asked = app.statements();
+    let asked = asked.iter().filter(|sql| sql.contains("deployed_merge_requests dm"));
+    let mut steps = Vec::new();
+    for sql in asked {
+        let sql = sql.split(" -- binds").next().unwrap_or_default();
+        let explained = format!("EXPLAIN QUERY PLAN {sql}");
+        let found: Vec<PlanRow> = app.write(move |tx| listing::rows(tx, &explained, &[]));
+        steps.extend(found.into_iter().map(|row| row.detail));
+    }
+    steps
+}
+
+#[actix_web::test]
+async fn filters_by_deployments_walk_no_table() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("engine", "private").await;
+    merged(&ada, &project, "one").await;
+    let deployment = deploy(&ada, &project, "staging").await;
+    let since = "2020-01-01T00:00:00Z";
+    for query in [
+        "environment=staging".to_owned(),
+        format!("deployed_after={since}"),
+        format!("deployed_before={since}"),
+        format!("environment=staging&deployed_after={since}&order_by=updated_at"),
+        format!("state=merged&environment=staging&deployed_before={since}"),
+    ] {
+        for path in [
+            format!("/projects/{project}/merge_requests?{query}"),
+            format!("/projects/{project}/deployments/{deployment}/merge_requests?{query}"),
+            format!("/merge_requests?scope=all&{query}"),
+        ] {
+            for step in plans(&app, &ada, &path).await {
+                let is_walk = ["SCAN dm", "SCAN e", "SCAN i", "SCAN d"];
+                let is_walk = is_walk.iter().any(|scan| step.split(" USING ").next() == Some(scan));
+                assert!(!is_walk, "{path}: {step}");
+            }
+        }
+    }
 }

@@ -97,6 +97,32 @@ async fn a_new_deployment_brings_a_stopped_environment_back() {
 }
 
 #[actix_web::test]
+async fn a_ref_is_a_branch_or_a_tag_as_the_caller_says() {
+    let app = TestApp::new();
+    let set = set_up(&app).await;
+    let tag = json!({ "tag_name": "v1", "ref": "main" });
+    set.dan.post(&format!("/projects/{}/repository/tags", set.project), tag).await.created();
+    for (name, tag, status) in [
+        ("main", false, 201),
+        ("v1", true, 201),
+        ("main", true, 400),
+        ("v1", false, 400),
+        (set.sha.as_str(), false, 400),
+        ("HEAD", false, 400),
+        ("main~0", false, 400),
+        ("refs/heads/main", false, 400),
+    ] {
+        let mut body = set.body("production", "success");
+        (body["ref"], body["tag"]) = (json!(name), json!(tag));
+        let answer = set.dan.post(&set.path, body).await;
+        assert_eq!(answer.status, status, "{name} {tag}: {}", answer.body);
+        if status == 400 {
+            assert_eq!(answer.body["message"]["ref"][0], "The branch or tag does not exist");
+        }
+    }
+}
+
+#[actix_web::test]
 async fn what_cannot_be_deployed_is_refused() {
     let app = TestApp::new();
     let set = set_up(&app).await;

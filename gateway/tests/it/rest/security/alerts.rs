@@ -5,6 +5,7 @@ use kernel::{
     Visibility,
 };
 use serde_json::{Value, json};
+use time::Duration;
 
 use super::monitor::{Monitor, alerts, integrate, prometheus, set_up};
 use crate::support::{Answer, TestApp};
@@ -86,11 +87,17 @@ async fn the_same_again_is_one_more_event_until_it_is_over() {
         told
     };
     monitor.send(told(json!({ "start_time": "2020-01-01T00:00:00Z" }))).await.ok();
+    app.clock.advance(Duration::hours(1));
     let again =
         monitor.send(told(json!({ "hosts": "h", "start_time": "2021-01-01T00:00:00Z" }))).await;
     assert_eq!(again.ok(), json!([{ "iid": 1, "title": "down" }]));
     let path = format!("/projects/{project}/alert_management_alerts/1");
-    assert_eq!(mia.get(&path).await.ok()["event_count"], 2);
+    let alert = mia.get(&path).await.ok();
+    assert_eq!(
+        (&alert["event_count"], &alert["updated_at"]),
+        (&json!(2), &json!("2026-01-01T00:00:00.000Z")),
+        "nothing else is changed"
+    );
     for status in ["acknowledged", "ignored"] {
         mia.put(&path, json!({ "status": status })).await.ok();
         monitor.send(told(json!({}))).await.ok();

@@ -1,12 +1,16 @@
 //! Reports of scanners: `crates/forge/src/security/imports.rs`, `crates/security/src/{report,scan}`.
 
+use db::schema::job_artifacts;
+use diesel::prelude::*;
 use kernel::ids::{PipelineId, ProjectId};
 use security::{
-    scan::{Scan, ScanStatus, ScanStore as _},
-    vulnerability::State,
+    report::REPORT_SIZE_LIMIT,
+    scan::{Scan, ScanStatus, ScanStore as _, keep_findings},
+    vulnerability::{ReportType, State},
 };
 use serde_json::{Value, json};
 
+use super::findings::finding;
 use crate::{
     rest::runners::program::{Runner, Work, set_up},
     support::{
@@ -154,6 +158,46 @@ async fn an_older_pipeline_that_ends_later_changes_nothing() {
         titles(&mia, project, "?resolved_on_default_branch=true").await,
         Vec::<Value>::new()
     );
+}
+
+#[actix_web::test]
+async fn an_import_that_a_newer_one_overtakes_keeps_nothing_more() {
+    let app = TestApp::new();
+    let (project, mia, runner) = set_up(&app, JOBS).await;
+    bring(&runner, "sast", report(&[weakness("a")]).to_string().as_bytes()).await;
+    let older = pipelines(&mia, project, "").await[0]["id"].as_i64().expect("an id");
+    scanned(&mia, &runner, project, "main", &[weakness("b")]).await;
+
+    let kept = app.write(move |tx| {
+        let late = [finding("late")];
+        keep_findings(tx, (project, PipelineId(older)), ReportType::Sast, &late)
+    });
+
+    assert!(!kept);
+    assert_eq!(titles(&mia, project, "").await, ["b", "a"]);
+    assert_eq!(titles(&mia, project, "?resolved_on_default_branch=true").await, ["a"]);
+}
+
+#[actix_web::test]
+async fn a_report_that_is_too_large_is_not_opened() {
+    let app = TestApp::new();
+    let (project, mia, runner) = set_up(&app, JOBS).await;
+    let work = Work::new(&app, &runner.take().await);
+    let content = report(&[weakness("a")]).to_string();
+    let query = "?artifact_type=sast&artifact_format=raw";
+    work.bring(query, "gl-report.json", content.as_bytes()).await.with(201);
+    let size = i64::try_from(REPORT_SIZE_LIMIT).expect("a size") + 1;
+    app.write(move |tx| {
+        let larger = diesel::update(job_artifacts::table).set(job_artifacts::size.eq(size));
+        db::each_backend!(tx, |conn| larger.execute(conn).map_err(db::error("Artifact")))
+    });
+
+    work.report(json!({ "state": "success" })).await.with(200);
+    app.work().await;
+
+    let [scan] = &scans(&app, &mia, project).await[..] else { panic!("one scan") };
+    assert_eq!(scan.error_list().expect("a list"), ["Report is too large"]);
+    assert_eq!(titles(&mia, project, "").await, Vec::<Value>::new());
 }
 
 #[actix_web::test]

@@ -56,7 +56,8 @@ async fn handle(
 
 async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -> HttpResponse {
     let path = req.uri().path();
-    if let Some(refusal) = write_refusal::refusal(&app, req, router).await {
+    let matched = matched(req, router);
+    if let Some(refusal) = write_refusal::refusal(&app, req, &matched).await {
         return refusal;
     }
     if let Some(wanted) = git_http::GitRequest::find(path) {
@@ -68,13 +69,13 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
     if let Some(to) = alert_intake::Address::find(req.method(), path) {
         return alert_intake::answer(&app, req, payload, to).await;
     }
-    match matched(req, router) {
-        RouteMatch::Row(row) if rest::geo::is_misdirected(row, req) => {
-            ApiError::from(kernel::Error::bad_request()).error_response()
-        }
+    match matched {
         RouteMatch::Row(row) => {
             req.extensions_mut().insert(MatchedRoute(row));
-            (row.serve)(app, req.clone(), payload, MatchedRoute(row)).await
+            match rest::geo::admit_node(&app, req, row).await {
+                Ok(()) => (row.serve)(app, req.clone(), payload, MatchedRoute(row)).await,
+                Err(refusal) => refusal.error_response(),
+            }
         }
         RouteMatch::Only(allowed, row) if req.method() == Method::OPTIONS => {
             match ensure_known(&app, req, &MatchedRoute(row)).await {

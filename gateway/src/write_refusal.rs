@@ -7,13 +7,7 @@ use actix_web::{
 };
 use forge::geo::{WriteRefusal, primary_url};
 
-use crate::{
-    alert_intake,
-    app::App,
-    error::ApiError,
-    git_http::GitRequest,
-    route::{RouteMatch, Router},
-};
+use crate::{alert_intake, app::App, error::ApiError, git_http::GitRequest, route::RouteMatch};
 
 /// When a request is answered although it is no mere question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +32,17 @@ const EXEMPT: &[(&str, &str, Exemption)] = &[
     ("POST", "//oauth/introspect", Exemption::InMaintenance),
     ("POST", "//oauth/userinfo", Exemption::Always),
     ("POST", "//users/sign_in", Exemption::InMaintenance),
-    ("POST", "//users/sign_out", Exemption::InMaintenance),
+    // On a secondary only the browser forgets its session: the row is a copy.
+    ("POST", "//users/sign_out", Exemption::Always),
 ];
 
-/// The refusal of a request that writes; `None` where it may go on. Git has its own words for it.
-pub(crate) async fn refusal(app: &App, req: &HttpRequest, router: &Router) -> Option<HttpResponse> {
+/// The refusal of a request that writes; `None` where it may go on. Git has its own words for it. `matched` must be what the
+/// request is answered by: a path that is read in two ways could be let through as one route and served as another.
+pub(crate) async fn refusal(
+    app: &App,
+    req: &HttpRequest,
+    matched: &RouteMatch,
+) -> Option<HttpResponse> {
     if req.method().is_safe() && GitRequest::find(req.uri().path()).is_none() {
         return None;
     }
@@ -58,7 +58,7 @@ pub(crate) async fn refusal(app: &App, req: &HttpRequest, router: &Router) -> Op
         };
         return Some(elsewhere.unwrap_or_else(|| wanted.refuse_write(&reason)));
     }
-    match is_exempt(method, path, router, &reason) {
+    match is_exempt(method, path, matched, &reason) {
         true => None,
         false => Some(ApiError::from(reason).error_response()),
     }
@@ -76,11 +76,11 @@ async fn redirect_to_primary(app: &App, req: &HttpRequest) -> Option<HttpRespons
     Some(HttpResponse::TemporaryRedirect().insert_header((header::LOCATION, place)).finish())
 }
 
-fn is_exempt(method: &Method, path: &str, router: &Router, reason: &WriteRefusal) -> bool {
+fn is_exempt(method: &Method, path: &str, matched: &RouteMatch, reason: &WriteRefusal) -> bool {
     if alert_intake::Address::find(method, path).is_some() {
         return false;
     }
-    match router.find(method.as_str(), path) {
+    match matched {
         RouteMatch::Row(row) => {
             let is_this = |(verb, pattern, _): &&(&str, &str, Exemption)| {
                 (*verb, *pattern) == (row.method, row.pattern)

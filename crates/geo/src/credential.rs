@@ -81,6 +81,15 @@ impl<'a> Credential<'a> {
     }
 }
 
+/// Of version 4.
+fn random_uuid() -> String {
+    let mut bytes: [u8; 16] = rand::random();
+    bytes[6] = (bytes[6] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    let hex = hex::encode(bytes);
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
 impl Claims {
     fn ensure_current(&self, now: Ts) -> Result<()> {
         let (now, leeway) = (now.unix(), LEEWAY.whole_seconds());
@@ -133,7 +142,7 @@ impl Statement {
         now: Ts,
     ) -> Result<String> {
         let claims = Claims {
-            jti: hex::encode(rand::random::<[u8; 16]>()),
+            jti: random_uuid(),
             iat: now.unix(),
             nbf: now.plus(-EARLY).unix(),
             exp: now.plus(life).unix(),
@@ -171,6 +180,13 @@ mod tests {
         assert_eq!(shown.access_key, keys.access_key);
         let statement = shown.prove(&keys.secret, NOW).unwrap();
         assert!(statement.has_scope("geo_api") && !statement.has_scope("group/project"));
+    }
+
+    #[test]
+    fn each_statement_is_named_by_a_uuid() {
+        let (one, other) = (super::random_uuid(), super::random_uuid());
+        assert_ne!(one, other);
+        assert_eq!((one.len(), &one[14..15], one.matches('-').count()), (36, "4", 4));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Authorization of git clients: the project or wiki, and whether they may read or push.
 
-use forge::{job_token::locate_for_job, project::downloads};
+use forge::{
+    external_authorization::ensure_admitted, job_token::locate_for_job, project::downloads,
+};
 use kernel::{Ability, Standing, access::Project, ids::ProjectId};
 use org::{
     access::{IdOrPath, locate_project},
@@ -133,9 +135,25 @@ async fn find(
         None => locate_project(tx, actor, &path),
     });
     match found.await {
-        Ok((project, who)) => Ok(Some(AuthorizedRepository::of(app, &project, who))),
+        Ok((project, who)) => {
+            ensure_open(app, visitor, project.0.id).await?;
+            Ok(Some(AuthorizedRepository::of(app, &project, who)))
+        }
         Err(gone) if gone.is_gone() => Ok(None),
         Err(other) => Err(other.into()),
+    }
+}
+
+/// Keeps out whom the service for external authorization keeps out.
+pub(super) async fn ensure_open(
+    app: &App,
+    visitor: &Visitor,
+    project: ProjectId,
+) -> Result<(), Refusal> {
+    match ensure_admitted(&app.forge, visitor.actor(), project).await {
+        Err(gone) if gone.is_gone() && visitor.user.is_none() => Err(Refusal::NoCredential),
+        Err(gone) if gone.is_gone() => Err(Refusal::NoProject),
+        other => Ok(other?),
     }
 }
 

@@ -128,7 +128,6 @@ pub(super) async fn enter(
     service: Service,
 ) -> Result<Holder, LfsRefusal> {
     let visitor = authenticate::enter(app, req).await?;
-    ensure_writable(app, service)?;
     let place = authorize::enter(app, &visitor, wanted.address.as_deref(), service).await?;
     let forbidden =
         || LfsRefusal::Told(StatusCode::FORBIDDEN, "Access forbidden. Check your access level.");
@@ -181,6 +180,7 @@ async fn batch(
         return Err(LfsRefusal::Told(StatusCode::PAYLOAD_TOO_LARGE, "Too many files at once."));
     }
     let service = if uploads { Service::ReceivePack } else { Service::UploadPack };
+    ensure_writable(app, service)?;
     let place = enter(app, req, wanted, service).await?;
     let project = place.project;
     let ids: Vec<LfsId> = question.objects.iter().filter_map(|one| one.oid.parse().ok()).collect();
@@ -291,6 +291,7 @@ async fn store(
     id: LfsId,
     size: i64,
 ) -> Result<HttpResponse, LfsRefusal> {
+    ensure_writable(app, Service::ReceivePack)?;
     let place = enter(app, req, wanted, Service::ReceivePack).await?;
     let limit = u64::try_from(size).map_err(|_negative| {
         LfsRefusal::Told(StatusCode::UNPROCESSABLE_ENTITY, "Object has no valid name or size")

@@ -13,7 +13,12 @@ use repo::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{Refusal, authenticate::Visitor, authorize::AuthorizedRepository, kind::Kind};
+use super::{
+    Refusal,
+    authenticate::Visitor,
+    authorize::{AuthorizedRepository, ensure_open},
+    kind::Kind,
+};
 use crate::app::App;
 
 /// What stands behind the address of a project or group.
@@ -50,6 +55,9 @@ pub(super) async fn enter(
         Err(gone) if gone.is_gone() => return Err(Refusal::NoWiki),
         Err(other) => return Err(other.into()),
     };
+    if let Wiki::Project(project) = wiki {
+        ensure_open(app, visitor, project).await?;
+    }
     let rights = rights(wiki, &who);
     match service {
         _ if !rights.reads && visitor.user.is_none() => return Err(Refusal::NoCredential),
@@ -96,7 +104,7 @@ async fn open(app: &App, wiki: Wiki, writes: bool) -> Result<RepoPath> {
     if app.storage.wiki_exists(wiki) {
         return Ok(app.storage.wiki(wiki));
     }
-    let branch = app.db.peek(|tx| Ok(tx.settings()?.default_branch_name)).await?;
+    let branch = app.db.peek(|tx| Ok(tx.settings()?.default_branch())).await?;
     let (storage, head) = (app.storage.clone(), RefName::branch(&branch)?);
     let made = spawn_blocking(move || match writes {
         false => storage.nothing(&head),

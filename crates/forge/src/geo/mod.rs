@@ -7,6 +7,9 @@ mod retrieval;
 mod status;
 
 use ::geo::{Identity, Role};
+use kernel::{Error, Result};
+
+use crate::Forge;
 
 pub use nodes::{create, primary_url, remove, repair, update};
 pub use refusal::WriteRefusal;
@@ -14,6 +17,16 @@ pub use requests::{authenticate, authenticate_even_paused};
 pub use retrieval::{Pieces, Retrieval, pipeline_refs, retrieve};
 pub(crate) use status::{CountStatus, count_status};
 pub use status::{has_same_storage, list_statuses, report, status_of};
+
+const NOT_PRIMARY: &str = "this node is not the primary";
+
+/// Refuses what secondaries ask of the primary alone.
+fn ensure_primary(forge: &Forge) -> Result<()> {
+    match forge.node_identity.is_primary() {
+        true => Ok(()),
+        false => Err(Error::forbidden().because(NOT_PRIMARY)),
+    }
+}
 
 /// As which node a server runs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use futures_util::Stream;
 use geo::{credential::API_SCOPE, request::SignedRequest};
 use kernel::{Error, Result, error::Kind, ids::ProjectId};
 
+use super::ensure_primary;
 use crate::Forge;
 
 /// Kinds of files as nodes name them, with the storage of each.
@@ -40,13 +41,14 @@ pub enum Retrieval {
 /// A file by its kind and its name in the storage of that kind. The node must have signed for just this one.
 ///
 /// # Errors
-/// 401 where it signed for something else, 404 for a kind or file that is not known.
+/// 403 on a secondary, 401 where it signed for something else, 404 for a kind or file that is not known.
 pub async fn retrieve(
     forge: &Forge,
     request: SignedRequest,
     kind: &str,
     name: &str,
 ) -> Result<Retrieval> {
+    ensure_primary(forge)?;
     request.ensure_says("replicable_name", kind)?;
     request.ensure_says("replicable_id", name)?;
     let (_, place) = KINDS.iter().find(|(known, _)| *known == kind).ok_or(Error::missing())?;
@@ -71,7 +73,7 @@ pub async fn retrieve(
     }
 }
 
-/// The refs that keep the commits of pipelines in a repository, `project-1`.
+/// The refs that keep the commits of pipelines in a repository, `project-1`, as they are on this server, whatever its role.
 ///
 /// # Errors
 /// 401 where the node signed for something else, 404 for a repository that is not there.

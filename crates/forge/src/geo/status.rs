@@ -21,6 +21,7 @@ use sha2::{Digest as _, Sha256};
 use time::Duration;
 use worker::Job;
 
+use super::ensure_primary;
 use crate::{Forge, ports::geo::Applications, version::API_VERSION};
 
 /// How old the stored status of this server's own node may be before it is counted again.
@@ -140,13 +141,14 @@ pub async fn status_of(
 /// Keeps what a secondary reports of itself.
 ///
 /// # Errors
-/// As the use case refuses; a node that speaks for another one is not heard.
+/// 403 on a secondary; as the use case refuses; a node that speaks for another one is not heard.
 pub async fn report(
     forge: &Forge,
     request: SignedRequest,
     of: GeoNodeId,
     report: StatusReport,
 ) -> Result<()> {
+    ensure_primary(forge)?;
     request.ensure_scope(API_SCOPE)?;
     if request.node().id != of {
         return Err(Error::unauthenticated());

@@ -173,9 +173,23 @@ pub struct ServerFacts {
     pub storage_configuration_digest: String,
 }
 
+/// What is wrong with the role in which a server runs, beside its row and its database.
+fn complaint(runs_as_primary: bool, is_primary: bool, is_standby: bool) -> Option<&'static str> {
+    match (runs_as_primary, is_primary) {
+        (true, false) => Some(ROW_OF_SECONDARY),
+        (false, true) => Some(ROW_OF_PRIMARY),
+        (true, true) => is_standby.then_some(NO_PRIMARY),
+        (false, false) => (!is_standby).then_some(NO_SECONDARY),
+    }
+}
+
 const NO_PRIMARY: &str =
     "The database is a standby and takes no writes, and this node is the primary";
 const NO_SECONDARY: &str = "The database is not a standby of the primary's";
+const ROW_OF_SECONDARY: &str =
+    "The server runs as the primary, and its node is a secondary: check geo_role and the node";
+const ROW_OF_PRIMARY: &str =
+    "The server runs as a secondary, and its node is the primary: check geo_role and the node";
 
 /// The status of the node as which this server runs, counted now.
 ///
@@ -191,11 +205,7 @@ pub fn count(
     counters.set("projects_count", projects);
     let standing = replication::standing(tx)?;
     let is_standby = standing.is_some_and(|standing| standing.is_standby);
-    let complaint = match facts.identity.is_primary() {
-        true if is_standby => Some(NO_PRIMARY),
-        false if !is_standby => Some(NO_SECONDARY),
-        _ => None,
-    };
+    let complaint = complaint(facts.identity.is_primary(), node.primary, is_standby);
     let last = event_log::last_event(tx)?;
     // Only a secondary reads the log.
     let dealt_with = match facts.identity.is_primary() {

@@ -63,10 +63,11 @@ const OF_REPOSITORIES: [&str; 9] = [
     "retrying_verification_count",
 ];
 
-const SINGLE: [&str; 13] = [
+const SINGLE: [&str; 14] = [
     "design_repositories_count",
     "design_repositories_synced_count",
     "design_repositories_failed_count",
+    "design_repositories_synced_missing_on_primary_count",
     "projects_count",
     "replication_slots_count",
     "replication_slots_used_count",

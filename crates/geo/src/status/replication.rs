@@ -32,6 +32,13 @@ pub struct Standing {
     pub lag_seconds: Option<i64>,
 }
 
+impl Standing {
+    /// Where the clock of the standby is behind that of the primary, its newest transaction is of the future: no lag.
+    fn without_future(self) -> Self {
+        Self { lag_seconds: self.lag_seconds.map(|seconds| seconds.max(0)), ..self }
+    }
+}
+
 const SLOTS: &str = "SELECT count(*) AS count, count(*) FILTER (WHERE active) AS used, \
      CAST(max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)) AS bigint) AS max_retained_wal_bytes \
      FROM pg_replication_slots";
@@ -65,7 +72,23 @@ pub fn standing(tx: &mut Tx<'_>) -> Result<Option<Standing>> {
     match &mut tx.conn {
         Conn::Sqlite(_) => Ok(None),
         Conn::Postgres(conn) => {
-            sql_query(STANDING).get_result(*conn).map(Some).map_err(error(NOUN))
+            let found: Standing = sql_query(STANDING).get_result(*conn).map_err(error(NOUN))?;
+            Ok(Some(found.without_future()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Standing;
+
+    #[test]
+    fn a_clock_that_is_behind_makes_no_negative_lag() {
+        for (measured, shown) in [(Some(-7), Some(0)), (Some(0), Some(0)), (Some(7), Some(7))] {
+            let standing = Standing { is_standby: true, lag_seconds: measured };
+            assert_eq!(standing.without_future().lag_seconds, shown);
+        }
+        let unknown = Standing { is_standby: true, lag_seconds: None };
+        assert_eq!(unknown.without_future(), unknown);
     }
 }

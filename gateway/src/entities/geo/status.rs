@@ -44,7 +44,7 @@ const AFTER: [(&str, Type, bool); 14] = [
     ("last_successful_status_check_timestamp", Type::Integer, false),
     ("version", Type::String, true),
     ("revision", Type::String, true),
-    ("container_repositories_replication_enabled", Type::Boolean, true),
+    ("container_repositories_replication_enabled", Type::Boolean, false),
     ("selective_sync_type", Type::String, true),
     ("namespaces", Type::Array, false),
     ("updated_at", Type::String, false),
@@ -61,6 +61,8 @@ pub struct StatusView<'a> {
     pub namespaces: Vec<&'a Namespace>,
     /// Whether it keeps repositories at places of the same names as the primary.
     pub has_same_storage: bool,
+    /// Whether the places are named where they are known; lists are read from what is stored, which does not hold them.
+    pub names_storage: bool,
     pub now: Ts,
 }
 
@@ -86,7 +88,8 @@ fn after(view: &StatusView<'_>, shown: &NodeWithStatus) -> [Option<Value>; AFTER
     let unix = |at: Option<Ts>| json!(at.map_or(0, Ts::unix));
     let brief = |namespace: &&Namespace| NamespaceEntity::new(view.node.urls, namespace);
     // What another node has is known by its digest alone.
-    let shards = view.node.identity.is(node).then(|| json!([{ "name": STORAGE }]));
+    let is_known = view.names_storage && view.node.identity.is(node);
+    let shards = is_known.then(|| json!([{ "name": STORAGE }]));
     let (path, urls) = (view.node.path, view.node.urls);
     let of = match path {
         NodePath::Nodes => "node",
@@ -101,7 +104,7 @@ fn after(view: &StatusView<'_>, shown: &NodeWithStatus) -> [Option<Value>; AFTER
         Some(json!(status.version)),
         Some(json!(status.revision)),
         // There is no registry of container images that could be copied.
-        Some(Value::Null),
+        Some(json!(false)),
         Some(json!(node.selective_sync_type)),
         Some(json!(view.namespaces.iter().map(brief).collect::<Vec<_>>())),
         Some(json!(status.updated_at)),

@@ -2,9 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
 use forge::geo::{self as actions, Retrieval};
-use geo::{
-    credential, policy::CallAsGeoNode, request::SignedRequest, status::actions::StatusReport,
-};
+use geo::{policy::CallAsGeoNode, request::SignedRequest, status::actions::StatusReport};
 use kernel::{Error, Ts, ids::GeoNodeId};
 use serde_json::{Value, json};
 
@@ -40,10 +38,8 @@ impl Answer for Receipt {
 }
 
 /// The node that signed a call.
-async fn node_of<P>(app: &App, call: &Call<CallAsGeoNode, P>) -> ApiResult<SignedRequest> {
-    let shown = call.header("Authorization").filter(|text| credential::is_shown(text));
-    let shown = shown.ok_or(Error::unauthenticated())?;
-    Ok(actions::authenticate(app, shown, call.address()).await?)
+fn node_of<P>(call: &Call<CallAsGeoNode, P>) -> ApiResult<SignedRequest> {
+    Ok(call.signed_request().ok_or(Error::unauthenticated())?)
 }
 
 params! {
@@ -103,7 +99,7 @@ impl ReportStatus {
 }
 
 async fn report(app: App, call: Call<CallAsGeoNode, ReportStatus>) -> ApiResult<Receipt> {
-    let request = node_of(&app, &call).await?;
+    let request = node_of(&call)?;
     let of = call.params.geo_node_id;
     actions::report(&app, request, of, call.params.into_report()).await?;
     Ok(Receipt)
@@ -119,7 +115,7 @@ params! {
 }
 
 async fn retrieve(app: App, call: Call<CallAsGeoNode, OneFile>) -> ApiResult<Custom> {
-    let request = node_of(&app, &call).await?;
+    let request = node_of(&call)?;
     let OneFile { replicable_name, replicable_id } = call.params;
     let found = actions::retrieve(&app, request, &replicable_name, &replicable_id).await?;
     let lost = |text: &str, code: Option<&str>| {
@@ -154,7 +150,7 @@ async fn pipeline_refs(
     app: App,
     call: Call<CallAsGeoNode, OneRepository>,
 ) -> ApiResult<Json<PipelineRefsEntity>> {
-    let request = node_of(&app, &call).await?;
+    let request = node_of(&call)?;
     let found = actions::pipeline_refs(&app, request, &call.params.gl_repository).await?;
     Ok(Json(PipelineRefsEntity { pipeline_refs: found }))
 }

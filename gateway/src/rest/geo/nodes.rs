@@ -93,11 +93,12 @@ async fn entity_of(app: &App, path: NodePath, node: GeoNode) -> ApiResult<GeoNod
     shown.pop().ok_or_else(|| Error::missing().into())
 }
 
-/// The JSON of statuses, with the groups that their nodes are limited to.
+/// The JSON of statuses, with the groups that their nodes are limited to. A list does not name places of storage.
 async fn status_entities(
     app: &App,
     path: NodePath,
     statuses: Vec<NodeWithStatus>,
+    names_storage: bool,
 ) -> ApiResult<Vec<GeoNodeStatusEntity>> {
     let ids: Vec<GeoNodeId> = statuses.iter().map(|one| one.node.id).collect();
     let read = app.db.read(move |tx| {
@@ -115,6 +116,7 @@ async fn status_entities(
             node,
             namespaces: namespaces.iter().filter(is_chosen).collect(),
             has_same_storage: actions::has_same_storage(&one.status),
+            names_storage,
             now,
         };
         GeoNodeStatusEntity::new(&view, one)
@@ -150,20 +152,17 @@ async fn update(
     call: Call<ChangeGeoNode, (OneNode, (NodeAddress, NodeFields))>,
 ) -> ApiResult<Json<GeoNodeEntity>> {
     let path = NodePath::of(call.path());
-    let keeper = keeper(&app, &call).await?;
+    let keeper = keeper(&call)?;
     let (one, (address, fields)) = call.params;
     let changed = actions::update(&app, keeper, one.id, fields.into_change(address)).await?;
     Ok(Json(entity_of(&app, path, changed).await?))
 }
 
-/// A node that shows its credential, else an administrator.
-async fn keeper<P>(app: &App, call: &Call<ChangeGeoNode, P>) -> ApiResult<NodeKeeper> {
-    let shown = call.header("Authorization").filter(|text| geo::credential::is_shown(text));
-    if let Some(shown) = shown {
-        let request = actions::authenticate_even_paused(app, shown, call.address()).await?;
+/// A node that signed the call, else an administrator.
+fn keeper<P>(call: &Call<ChangeGeoNode, P>) -> ApiResult<NodeKeeper> {
+    if let Some(request) = call.signed_request() {
         return Ok(NodeKeeper::Node(request));
     }
-    call.caller.user()?;
     let who = Standing::in_instance(call.caller.actor());
     Ok(NodeKeeper::Administrator(Grant::<Administrate>::check(&who, Instance)?))
 }
@@ -185,7 +184,7 @@ async fn list_statuses(
 ) -> ApiResult<PagedList<GeoNodeStatusEntity>> {
     let path = NodePath::of(call.path());
     let found = actions::list_statuses(&app, call.grant, call.page).await?;
-    let items = status_entities(&app, path, found.items).await?;
+    let items = status_entities(&app, path, found.items, false).await?;
     Ok(PagedList(Page { items, total: found.total }))
 }
 
@@ -204,7 +203,7 @@ async fn show_status(
     let path = NodePath::of(call.path());
     let OneStatus { id, refresh } = call.params;
     let found = actions::status_of(&app, call.grant, id, refresh.unwrap_or_default()).await?;
-    let mut shown = status_entities(&app, path, vec![found]).await?;
+    let mut shown = status_entities(&app, path, vec![found], true).await?;
     Ok(Json(shown.pop().ok_or(Error::missing())?))
 }
 

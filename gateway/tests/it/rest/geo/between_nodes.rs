@@ -1,6 +1,7 @@
 //! `gateway/src/rest/geo/between_nodes.rs`
 
-use geo::credential::Statement;
+use forge::geo::GeoSettings;
+use geo::{Role, credential::Statement};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use time::Duration;
@@ -50,9 +51,9 @@ async fn forged_and_stale_credentials_are_refused() {
     let shown = credential(&app, &node, &Statement::of_api());
     let (head, body) = shown.split_once(':').expect("a credential");
     let report = json!({ "geo_node_id": node.id });
-    for round in 0..200_usize {
+    for round in 0..10_000_usize {
         let mut bytes = body.as_bytes().to_vec();
-        let at = (round * 31) % (bytes.len() - 1);
+        let at = (round * 7_919) % (bytes.len() - 1);
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
         let forged = format!("{head}:{}", String::from_utf8_lossy(&bytes));
         showing(&app, &forged).post("/geo/status", report.clone()).await.with(401);
@@ -61,6 +62,50 @@ async fn forged_and_stale_credentials_are_refused() {
         showing(&app, odd).post("/geo/status", report.clone()).await.with(401);
     }
     app.admin().get(&format!("/geo_nodes/{}/status", node.id)).await.with(404);
+}
+
+#[actix_web::test]
+async fn a_signature_is_asked_for_before_parameters_are_read() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    let refusal = json!({ "message": "401 Unauthorized" });
+    let forged = credential(&app, &node, &Statement::of_api()) + "x";
+    let own = format!("/geo_nodes/{}", node.id);
+    for caller in [app.anonymous(), showing(&app, &forged)] {
+        caller.post("/geo/status", json!({})).await.refused(401, refusal.clone());
+        caller.put(&own, json!({})).await.refused(401, refusal.clone());
+        caller.put("/geo_sites/x", json!({ "enabled": "x" })).await.refused(401, refusal.clone());
+    }
+    app.admin().post("/geo/status", json!({})).await.refused(401, refusal);
+
+    let signed = caller(&app, &node);
+    let missing = json!({ "error": "geo_node_id is missing" });
+    signed.post("/geo/status", json!({})).await.refused(400, missing);
+    signed.put(&own, json!({})).await.with(400);
+    app.admin().put(&own, json!({})).await.with(400);
+}
+
+#[actix_web::test]
+async fn a_secondary_gives_no_files_and_takes_no_reports() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    let copy = TestApp::beside(app.location(), Some(&app), |settings| {
+        settings.forge.geo = GeoSettings { node: Some("copy".to_owned()), role: Role::Secondary };
+    });
+    let wish =
+        Statement::new([("replicable_name", json!("upload")), ("replicable_id", json!("a/7/b"))]);
+    let (shown, path) = (credential(&app, &node, &wish), "/geo/retrieve/upload/a/7/b");
+    let told = json!({ "message": "403 Forbidden - this node is not the primary" });
+
+    showing(&copy, &shown).get(path).await.refused(403, told.clone());
+    let report = json!({ "geo_node_id": node.id });
+    showing(&copy, &credential(&app, &node, &Statement::of_api()))
+        .post("/geo/status", report)
+        .await
+        .refused(403, told);
+
+    copy.anonymous().get(path).await.with(401);
+    showing(&app, &shown).get(path).await.with(404);
 }
 
 #[actix_web::test]

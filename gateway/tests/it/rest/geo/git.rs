@@ -1,11 +1,12 @@
 //! Fetches of nodes: `gateway/src/git_http/node_fetch.rs`
 
 use geo::credential::Statement;
+use kernel::ids::ProjectId;
 use repo::testing::Fixture;
 use serde_json::json;
 
 use super::{caller, credential, secondary, showing};
-use crate::support::TestApp;
+use crate::{git::Client, support::TestApp};
 
 const REFS: &str = "//ada/forge.git/info/refs?service=git-upload-pack";
 
@@ -35,6 +36,67 @@ async fn a_node_is_shown_refs_that_are_hidden_from_people() {
     assert!(text(&shown.bytes).contains("refs/keep-around/"));
     let people = app.anonymous().get(REFS).await;
     assert!(!text(&people.bytes).contains("refs/keep-around/"));
+}
+
+/// A commit that nothing but a hidden ref leads to.
+async fn hidden_commit(app: &TestApp, project: ProjectId) -> String {
+    let home = app.state.storage.repository(project);
+    let home = home.as_path().to_str().expect("a path").to_owned();
+    let git = Client::new();
+    let made = git.git(&["--git-dir", &home, "commit-tree", "main^{tree}", "-m", "Hidden"]).await;
+    let id = made.ok();
+    let name = format!("refs/keep-around/{id}");
+    git.git(&["--git-dir", &home, "update-ref", &name, &id]).await.ok();
+    id
+}
+
+#[actix_web::test]
+async fn git_is_given_hidden_refs_with_the_signature_of_a_node_alone() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    let project = app.project_from(&Fixture::new());
+    let (id, server) = (hidden_commit(&app, project).await, app.serve());
+    let url = format!("http://{}/ada/forge.git", server.address);
+    let scope = Statement::new([("scope", json!("ada/forge"))]);
+    let header = format!("http.extraHeader=Authorization: {}", credential(&app, &node, &scope));
+    let (copy, all) = (Client::new(), "refs/keep-around/*:refs/keep-around/*");
+    copy.run("init -q .").await.ok();
+
+    copy.git(&["fetch", "-q", &url, all]).await.ok();
+    assert_eq!(copy.run("for-each-ref").await.ok(), "");
+    let by_name = copy.git(&["fetch", "-q", &url, &format!("refs/keep-around/{id}")]).await;
+    assert!(by_name.refused().contains("couldn't find remote ref"));
+
+    copy.git(&["-c", &header, "fetch", "-q", &url, all]).await.ok();
+    let found = copy.run("for-each-ref --format=%(objectname)").await.ok();
+    assert!(found.lines().any(|line| line == id), "{found}");
+    copy.run(&format!("cat-file -e {id}^{{tree}}")).await.ok();
+}
+
+#[actix_web::test]
+async fn git_is_refused_a_private_repository_without_the_signature_of_a_node() {
+    let app = TestApp::new();
+    let node = secondary(&app, "copy").await;
+    let project = app.project_from(&Fixture::new());
+    let (id, server) = (hidden_commit(&app, project).await, app.serve());
+    let hide = json!({ "visibility": "private" });
+    app.person("ada").put(&format!("/projects/{project}"), hide).await.ok();
+    let url = format!("http://{}/ada/forge.git", server.address);
+    let header = |scope: &str| {
+        let scope = Statement::new([("scope", json!(scope))]);
+        format!("http.extraHeader=Authorization: {}", credential(&app, &node, &scope))
+    };
+    let copy = Client::new();
+    copy.run("init -q .").await.ok();
+    for version in ["protocol.version=0", "protocol.version=2"] {
+        copy.git(&["-c", version, "fetch", "-q", &url, &id]).await.refused();
+        let other = ["-c", &header("ada/other"), "-c", version, "fetch", "-q", &url, &id];
+        copy.git(&other).await.refused();
+    }
+    assert!(!copy.run(&format!("cat-file -e {id}")).await.went_well());
+
+    copy.git(&["-c", &header("ada/forge"), "fetch", "-q", &url, &id]).await.ok();
+    copy.run(&format!("cat-file -e {id}^{{tree}}")).await.ok();
 }
 
 #[actix_web::test]

@@ -6,7 +6,7 @@ use actix_web::http::Method;
 use db::checksum::refs::{self, RefHolder};
 use flate2::{Compression, write::GzEncoder};
 use futures_util::{FutureExt as _, StreamExt as _};
-use kernel::ids::ProjectId;
+use kernel::ids::{NamespaceId, ProjectId};
 use repo::git::Wiki;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -42,6 +42,7 @@ struct Load<'a> {
     ada: Person<'a>,
     dice: Dice,
     projects: Vec<ProjectId>,
+    groups: [i64; 2],
     made: usize,
 }
 
@@ -53,7 +54,7 @@ impl Load<'_> {
 
     async fn step(&mut self) {
         self.made += 1;
-        let deed = self.dice.below(12);
+        let deed = self.dice.below(16);
         let Some(project) = self.some() else { return self.create().await };
         match deed {
             0 | 1 => self.create().await,
@@ -65,6 +66,9 @@ impl Load<'_> {
             8 => self.picture(project).await,
             9 => self.large_file(project).await,
             10 => self.page(project).await,
+            11 => self.fork(project).await,
+            12 | 13 => self.merge_request(project).await,
+            14 => self.group_page().await,
             _ => self.artifact(project).await,
         }
     }
@@ -135,6 +139,32 @@ impl Load<'_> {
         self.ada.post(&format!("/projects/{project}/wikis"), new).await.created();
     }
 
+    async fn fork(&mut self, project: ProjectId) {
+        let name = format!("f{}", self.made);
+        let new = json!({ "name": name, "path": name });
+        let made = self.ada.post(&format!("/projects/{project}/fork"), new).await.created();
+        self.projects.push(ProjectId(made["id"].as_i64().expect("an id")));
+    }
+
+    /// One that is merged now and then.
+    async fn merge_request(&mut self, project: ProjectId) {
+        let (branch, path) = (format!("m{}", self.made), format!("f{}", self.made));
+        self.ada.commit(&json!(project), &branch, &path).await;
+        let requests = format!("/projects/{project}/merge_requests");
+        let new = json!({ "source_branch": branch, "target_branch": "main", "title": path });
+        let made = self.ada.post(&requests, new).await.created();
+        if self.dice.below(2) == 0 {
+            let path = format!("{requests}/{}/merge", made["iid"]);
+            self.ada.put(&path, json!({ "should_remove_source_branch": true })).await.ok();
+        }
+    }
+
+    async fn group_page(&mut self) {
+        let group = self.groups[self.dice.below(self.groups.len())];
+        let new = json!({ "title": format!("Page {}", self.made), "content": "x" });
+        self.ada.post(&format!("/groups/{group}/wikis"), new).await.created();
+    }
+
     async fn artifact(&mut self, project: ProjectId) {
         let text = format!("# {}\njob: {{script: x, artifacts: {{paths: [out]}}}}\n", self.made);
         commit(&self.ada, project, "main", "jobs", &text).await;
@@ -195,16 +225,19 @@ async fn figures_after_a_random_load_are_what_disk_and_git_say() {
 async fn load_and_compare(seed: u64) {
     let app = TestApp::new();
     let id = primary(&app).await["id"].clone();
-    let mut load =
-        Load { app: &app, ada: app.person("ada"), dice: Dice(seed), projects: Vec::new(), made: 0 };
+    let ada = app.person("ada");
+    let groups = [ada.group("wheels", None).await, ada.group("cogs", None).await];
+    let mut load = Load { app: &app, ada, dice: Dice(seed), projects: Vec::new(), groups, made: 0 };
     for _ in 0..STEPS {
         load.step().await;
     }
     while app.work().await > 0 {}
     compare_files(&app, load.projects.len(), &status(&app, &id).await).await;
-    // A wiki's refs are counted by the first check of it.
+    // The refs of wikis and forks are counted by the first check of them.
     app.recurring().await;
-    compare_refs(&app, &load.projects, &status(&app, &id).await);
+    let shown = status(&app, &id).await;
+    compare_refs(&app, &load.projects, &shown);
+    compare_group_wikis(&app, load.groups, &shown);
 }
 
 fn assert_figures(shown: &Value, expected: &Value) {
@@ -217,10 +250,28 @@ async fn compare_files(app: &TestApp, projects: usize, shown: &Value) {
     let [uploads, artifacts, lfs] = files(app).await;
     let expected = json!({
         "projects_count": projects, "repositories_count": projects,
-        "repositories_checksummed_count": projects, "project_repositories_count": projects,
+        "project_repositories_count": projects,
         "uploads_count": uploads, "uploads_checksummed_count": uploads,
         "job_artifacts_count": artifacts, "job_artifacts_checksummed_count": artifacts,
         "lfs_objects_count": lfs, "lfs_objects_checksummed_count": lfs,
+    });
+    assert_figures(shown, &expected);
+}
+
+fn compare_group_wikis(app: &TestApp, groups: [i64; 2], shown: &Value) {
+    let storage = &app.state.storage;
+    let mut wikis = 0;
+    for group in groups.map(NamespaceId) {
+        let kept = kept_sum(app, RefHolder::GroupWiki(group));
+        assert_eq!(kept.is_some(), storage.wiki_exists(Wiki::Group(group)), "{group}");
+        if let Some(kept) = kept {
+            wikis += 1;
+            assert_eq!(kept, sum_by_git(storage.wiki(Wiki::Group(group)).as_path()), "{group}");
+        }
+    }
+    let expected = json!({
+        "group_wiki_repositories_count": wikis, "group_wiki_repositories_checksummed_count": wikis,
+        "group_wiki_repositories_checksum_failed_count": 0,
     });
     assert_figures(shown, &expected);
 }

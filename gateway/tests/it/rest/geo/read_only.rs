@@ -1,12 +1,14 @@
 //! A server that takes no writes: `gateway/src/write_refusal.rs`
 
 use actix_web::http::Method;
+use diesel::prelude::*;
 use forge::geo::GeoSettings;
 use geo::{
     Role,
     node::{GeoNode, NodeStore as _},
 };
 use kernel::{Visibility::Public, ids::GeoNodeId};
+use org::user::session;
 use serde_json::json;
 
 use crate::support::TestApp;
@@ -55,6 +57,41 @@ async fn nothing_is_pushed_to_a_secondary() {
     assert_eq!(refused.bytes, b"You can't push code to a read-only GitLab instance.\n");
     let locked = ada.post("//ada/engine.git/info/lfs/locks", json!({ "path": "a.bin" })).await;
     assert_eq!(locked.status, 403);
+}
+
+#[actix_web::test]
+async fn preferences_are_read_where_nothing_is_written() {
+    let app = app();
+    let ada = app.person("ada");
+
+    let shown = ada.get("/user/preferences").await.ok();
+
+    let usual = json!({ "id": null, "user_id": app.user("ada").id, "view_diffs_file_by_file": false,
+        "show_whitespace_in_diffs": true });
+    assert_eq!(shown, usual);
+    let stored = app.state.db.read_blocking(|tx| {
+        use db::schema::user_preferences as preferences;
+        let all = preferences::table.count();
+        db::each_backend!(tx, |conn| all.get_result::<i64>(conn).map_err(db::error("Row")))
+    });
+    assert_eq!(stored.expect("rows are read"), 0);
+}
+
+#[actix_web::test]
+async fn on_a_secondary_the_browser_alone_forgets_its_session() {
+    let app = app();
+    let _account = app.person("ada");
+    let user = app.user("ada").id;
+    let secret = app.write(move |tx| session::begin(tx, user));
+    let browser = app.anonymous();
+    let browser = browser.sending("Cookie", &format!("_forgeway_session={}", secret.reveal()));
+
+    let left = browser.post("//users/sign_out", json!({})).await;
+
+    assert_eq!(left.status, 303);
+    let forgotten = left.header("set-cookie").unwrap_or_default();
+    assert!(forgotten.contains("Max-Age=0"), "{forgotten}");
+    assert!(app.write(move |tx| session::resume(tx, &secret)).is_some(), "its row is a copy");
 }
 
 #[actix_web::test]

@@ -51,6 +51,34 @@ async fn an_empty_primary_is_healthy_and_has_nothing() {
     assert_eq!(shown["storage_shards"], json!([{ "name": "default" }]));
     assert_eq!(shown["storage_shards_match"], json!(true));
     assert_eq!(shown["revision"], json!("0123abcd"));
+    assert_eq!(shown["container_repositories_replication_enabled"], json!(false));
+    let design = "design_repositories_synced_missing_on_primary_count";
+    assert_eq!(shown.get(design), Some(&Value::Null));
+}
+
+#[actix_web::test]
+async fn a_list_of_statuses_does_not_name_places_of_storage() {
+    let app = TestApp::new();
+    let id = primary(&app).await["id"].clone();
+    status(&app, &id).await;
+
+    let listed = app.admin().get("/geo_nodes/status").await.ok();
+
+    assert_eq!((&listed[0]["geo_node_id"], listed[0].get("storage_shards")), (&id, None));
+    assert_eq!(listed[0]["storage_shards_match"], json!(true));
+}
+
+#[actix_web::test]
+async fn a_server_whose_node_has_another_role_is_not_healthy() {
+    let app = TestApp::new();
+    let node = secondary(&app, "http://forge.test").await;
+
+    let shown = status(&app, &json!(node.id)).await;
+
+    assert_eq!((&shown["healthy"], &shown["health_status"]), (&json!(false), &json!("Unhealthy")));
+    let text =
+        "The server runs as the primary, and its node is a secondary: check geo_role and the node";
+    assert_eq!(shown["health"], json!(text));
 }
 
 #[actix_web::test]

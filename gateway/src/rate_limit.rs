@@ -288,6 +288,7 @@ impl Rates {
         self.git_addresses.forget_the_quiet();
         self.file_users.forget_the_quiet();
         self.file_addresses.forget_the_quiet();
+        self.protected.forget_the_quiet();
         self.archives.forget_the_quiet();
         self.project_archives.forget_the_quiet();
         self.namespaces.forget_the_quiet();

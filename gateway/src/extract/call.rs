@@ -6,6 +6,7 @@ use std::{net::IpAddr, sync::Arc, time::SystemTime};
 use actix_web::{HttpMessage, HttpRequest, dev::Payload, http::header::HttpDate};
 use ci::job::Job;
 use forge::{memory, slots::SlotOwner};
+use geo::request::SignedRequest;
 use kernel::{
     Ability, Actor, Error, Grant, Standing, Ts,
     access::Instance,
@@ -16,7 +17,9 @@ use org::{token::AccessToken, user::User};
 use time::Duration;
 
 use super::{
-    ParamErrors, Params, body,
+    ParamErrors, Params,
+    admission::ensure_open,
+    body,
     credential::{self, authenticate},
     cursor::no_keyset,
     locate::Locate,
@@ -150,7 +153,8 @@ async fn enter<S: Locate>(
     let (caller, place) = entered?;
     let address = app.proxies.client(req);
     let caller = Caller { address, ..caller };
-    if caller.user.is_none() && !open {
+    let is_of_node = req.extensions().get::<SignedRequest>().is_some();
+    if caller.user.is_none() && !open && !is_of_node {
         return Err(Error::unauthenticated().into());
     }
     if let Some(failure) = unread {
@@ -163,7 +167,8 @@ async fn enter<S: Locate>(
         req.extensions_mut().insert(links);
     }
     let from = caller.job.as_ref().map(|job| job.project_id);
-    let (scope, who) = located(app, caller.actor(), id, place, from).await?;
+    let (scope, who) = located::<S>(app, caller.actor(), id, place, from).await?;
+    ensure_open(app, who.actor, scope.project(), route).await?;
     // A job that the project does not let in.
     if from.is_some() && !who.signed_in() {
         return match open {
@@ -290,6 +295,11 @@ impl<A: Ability, P> Call<A, P> {
             Err(_) => Ts::parse(given)?,
         };
         Some(Ts::from_unix(at.unix()).plus(Duration::microseconds(999_999)))
+    }
+
+    /// What a node signed of the request, where it was proved.
+    pub fn signed_request(&self) -> Option<SignedRequest> {
+        self.req.extensions().get::<SignedRequest>().cloned()
     }
 
     /// For whom the request is answered.

@@ -23,6 +23,11 @@ pub trait Locate: Scope + Send {
     /// `id` is the path's `{id}`, decoded; empty where the path has none.
     fn locate(tx: &mut Tx<'_>, actor: Actor, id: &str) -> Result<(Self, Standing)>;
 
+    /// The project, where it is one.
+    fn project(&self) -> Option<ProjectId> {
+        None
+    }
+
     /// As [`locate`](Self::locate), for a job of the project `from` that shows its token.
     fn locate_for_job(
         tx: &mut Tx<'_>,
@@ -75,6 +80,10 @@ impl Locate for Instance {
 
 impl Locate for Project {
     type Place = ProjectEntry;
+
+    fn project(&self) -> Option<ProjectId> {
+        Some(self.0.id)
+    }
 
     fn locate(tx: &mut Tx<'_>, actor: Actor, id: &str) -> Result<(Self, Standing)> {
         locate_project(tx, actor, &IdOrPath::parse(id))

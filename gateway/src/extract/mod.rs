@@ -1,5 +1,6 @@
 //! From a request to what a handler may know of it: credential, parameters, scope, permission, in this order.
 
+mod admission;
 mod body;
 mod call;
 mod content;
@@ -14,6 +15,7 @@ mod slow_client_guard;
 mod sort;
 mod values;
 
+pub(crate) use admission::ensure_open_across;
 pub use body::pairs as raw_pairs;
 pub(crate) use body::unreadable;
 pub use call::{Call, Caller, count, ensure_known, identify};

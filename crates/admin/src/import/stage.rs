@@ -18,6 +18,8 @@ kernel::text_enum! {
         Notes = "notes",
         DiffNotes = "diff_notes",
         Events = "events",
+        /// Only counted and reported: there are none here.
+        Releases = "releases",
         LfsObjects = "lfs_objects",
         Attachments = "attachments",
         /// Nothing is left to do.
@@ -38,6 +40,7 @@ const REMOTE_HOST: &[Stage] = &[
     Stage::Notes,
     Stage::DiffNotes,
     Stage::Events,
+    Stage::Releases,
     Stage::LfsObjects,
     Stage::Attachments,
 ];

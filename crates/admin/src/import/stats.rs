@@ -18,6 +18,7 @@ kernel::text_enum! {
         Note = "note",
         DiffNote = "diff_note",
         IssueEvent = "issue_event",
+        Release = "release",
         LfsObject = "lfs_object",
         Attachment = "attachment",
     }

@@ -150,7 +150,7 @@ fn ensure_valid(kind: &Kind, urls: &impl UrlRule, values: &Values) -> Result<()>
         let address = value.as_str().filter(|text| one.rule.is_address() && !text.is_empty());
         one.takes(value) && address.is_none_or(|address| urls.allows(address))
     });
-    match is_valid {
+    match is_valid && kind.has_address(values) {
         true => Ok(()),
         false => Err(Error::bad_request().whole("400 Bad Request")),
     }

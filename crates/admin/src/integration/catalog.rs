@@ -1,6 +1,8 @@
 //! Looking a kind of integration up.
 
-use super::{kinds::KINDS, parameter::Parameter};
+use serde_json::Value;
+
+use super::{kinds::KINDS, model::Values, parameter::Parameter};
 use crate::flags::{Flag, Flags};
 
 /// What an integration does with what happens.
@@ -66,6 +68,15 @@ impl Kind {
 
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|one| one.name == name)
+    }
+
+    /// Whether values say where to send, of a kind that has several ways to.
+    pub(super) fn has_address(&self, values: &Values) -> bool {
+        let is_set = |name: &&str| {
+            let value = values.get(*name).and_then(Value::as_str);
+            value.is_some_and(|text| !text.trim().is_empty())
+        };
+        self.slug != "datadog" || ["datadog_site", "api_url"].iter().any(is_set)
     }
 
     /// What is on in a fresh record.

@@ -5,8 +5,8 @@ use super::{
     parameter::{Rule, boolean, integer, secret, text, url},
 };
 use crate::flags::Flag::{
-    self, Comments, Commits, ConfidentialIssues, ConfidentialNotes, Issues, Jobs, MergeRequests,
-    Notes, Pipelines, Push, TagPush, WikiPages,
+    self, Alerts, ArchivedTraces, Comments, Commits, ConfidentialIssues, ConfidentialNotes, Issues,
+    Jobs, MergeRequests, Notes, Pipelines, Push, TagPush, WikiPages,
 };
 
 /// What chat rooms are told of.
@@ -20,6 +20,7 @@ const CHAT_EVENTS: &[Flag] = &[
     TagPush,
     Pipelines,
     WikiPages,
+    Alerts,
 ];
 
 pub(super) const KINDS: &[Kind] = &[
@@ -34,7 +35,10 @@ pub(super) const KINDS: &[Kind] = &[
         slug: "assembla",
         title: "Assembla",
         class: Class::Tracker,
-        parameters: &[secret("token").required(), text("subdomain").exposing()],
+        parameters: &[
+            secret("token").required(),
+            text("subdomain").rule(Rule::HostLabel).exposing(),
+        ],
         events: &[Push],
     },
     Kind {
@@ -119,7 +123,11 @@ pub(super) const KINDS: &[Kind] = &[
         slug: "campfire",
         title: "Campfire",
         class: Class::Own,
-        parameters: &[secret("token").required(), text("subdomain").exposing(), text("room")],
+        parameters: &[
+            secret("token").required(),
+            text("subdomain").rule(Rule::HostLabel).exposing(),
+            text("room").rule(Rule::Digits),
+        ],
         events: &[Push],
     },
     Kind {
@@ -135,15 +143,19 @@ pub(super) const KINDS: &[Kind] = &[
         class: Class::Own,
         parameters: &[
             secret("api_key").rule(Rule::Word).required(),
-            text("datadog_site").or("monitor_site").default("\"datadoghq.com\"").exposing(),
+            text("datadog_site")
+                .rule(Rule::Host)
+                .or("monitor_site")
+                .default("\"datadoghq.com\"")
+                .exposing(),
             url("api_url").exposing(),
             boolean("archive_trace_events").default("false"),
             boolean("datadog_ci_visibility"),
             text("datadog_service").or("monitor_service"),
             text("datadog_env").or("monitor_env"),
-            text("datadog_tags").or("monitor_tags"),
+            text("datadog_tags").rule(Rule::Tags).or("monitor_tags"),
         ],
-        events: &[Push, MergeRequests, Notes, TagPush, Pipelines, Jobs],
+        events: &[Push, MergeRequests, Notes, TagPush, Pipelines, Jobs, ArchivedTraces],
     },
     Kind {
         slug: "discord",
@@ -355,7 +367,7 @@ pub(super) const KINDS: &[Kind] = &[
         parameters: &[
             url("api_url").required().exposing(),
             text("google_iap_audience_client_id"),
-            secret("google_iap_service_account_json"),
+            secret("google_iap_service_account_json").rule(Rule::Lines),
         ],
         events: &[],
     },
@@ -400,8 +412,8 @@ pub(super) const KINDS: &[Kind] = &[
             secret("api_key").required(),
             secret("user_key").required(),
             text("priority").required(),
-            text("device"),
-            text("sound"),
+            text("device").required(),
+            text("sound").required(),
         ],
         events: &[Push],
     },
@@ -476,7 +488,7 @@ pub(super) const KINDS: &[Kind] = &[
         parameters: &[
             text("app_store_issuer_id").required(),
             text("app_store_key_id").required(),
-            secret("app_store_private_key").required(),
+            secret("app_store_private_key").rule(Rule::Lines).required(),
             text("app_store_private_key_file_name").required(),
         ],
         events: &[],
@@ -487,7 +499,7 @@ pub(super) const KINDS: &[Kind] = &[
         class: Class::Silent,
         parameters: &[
             text("package_name").required(),
-            secret("service_account_key").required(),
+            secret("service_account_key").rule(Rule::Lines).required(),
             text("service_account_key_file_name").required(),
         ],
         events: &[],
@@ -497,7 +509,7 @@ pub(super) const KINDS: &[Kind] = &[
         title: "Diffblue Cover",
         class: Class::Silent,
         parameters: &[
-            secret("diffblue_license_key").required(),
+            secret("diffblue_license_key").rule(Rule::Lines).required(),
             text("diffblue_access_token_name").required(),
             secret("diffblue_access_token_secret").required(),
         ],

@@ -2,7 +2,7 @@
 
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
-    Error, Result, Ts,
+    Error, Result, TextEnum as _, Ts,
     ids::{IntegrationId, NamespaceId, ProjectId},
 };
 use secrets::{Secret, UnsealError, Vault};
@@ -76,6 +76,11 @@ impl Integration {
         serde_json::from_str(&self.properties).map_err(Error::internal)
     }
 
+    fn is_on(&self, name: &str) -> bool {
+        let value = self.properties().ok().and_then(|values| values.get(name)?.as_bool());
+        value.unwrap_or_default()
+    }
+
     pub(crate) fn unseal(&self, vault: &Vault) -> Result<Secret, UnsealError> {
         vault.unseal(&self.place(), &self.sealed)
     }
@@ -126,7 +131,11 @@ impl Effective {
     }
 
     pub fn has(&self, flag: Flag) -> bool {
-        self.source.flags.has(flag)
+        match flag {
+            // A parameter of the one kind that has it.
+            Flag::ArchivedTraces => self.source.is_on(flag.as_str()),
+            _ => self.source.flags.has(flag),
+        }
     }
 
     /// Whether it is told of such events.

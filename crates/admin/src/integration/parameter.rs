@@ -25,6 +25,15 @@ pub enum Rule {
     Word,
     /// Of which branches somebody wants to hear.
     Branches,
+    /// The name of a host.
+    Host,
+    /// One part of the name of a host.
+    HostLabel,
+    Digits,
+    /// Lines of `key:value`.
+    Tags,
+    /// A secret of several lines.
+    Lines,
 }
 
 /// The branches that a receiver can choose.
@@ -110,16 +119,24 @@ impl Parameter {
         match value {
             Value::Null => !self.required,
             Value::String(text) if text.trim().is_empty() => !self.required,
+            // A secret may become a header.
+            Value::String(text) if self.is_one_line() && text.contains(char::is_control) => false,
             Value::String(text) => text.chars().count() <= LONGEST && self.rule.holds(text),
             _ => true,
         }
     }
 }
 
+impl Parameter {
+    fn is_one_line(&self) -> bool {
+        self.secret && self.rule != Rule::Lines
+    }
+}
+
 impl Rule {
     fn holds(self, text: &str) -> bool {
         match self {
-            Self::Any => true,
+            Self::Any | Self::Lines => true,
             Self::Url => is_web_url(text),
             Self::IssueUrl => is_web_url(text) && text.contains(":id"),
             Self::ConfluenceUrl => {
@@ -129,6 +146,10 @@ impl Rule {
             }
             Self::Word => text.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_'),
             Self::Branches => BRANCHES.contains(&text),
+            Self::Host => text.split('.').all(is_host_label),
+            Self::HostLabel => is_host_label(text),
+            Self::Digits => text.bytes().all(|byte| byte.is_ascii_digit()),
+            Self::Tags => text.lines().filter(|line| !line.trim().is_empty()).all(is_tag),
         }
     }
 
@@ -136,6 +157,22 @@ impl Rule {
     pub fn is_address(self) -> bool {
         matches!(self, Self::Url)
     }
+}
+
+/// Whether a text may stand between the dots of a host's name.
+fn is_host_label(text: &str) -> bool {
+    let is_known = |sign: char| sign.is_ascii_alphanumeric() || sign == '-';
+    (1..=63).contains(&text.len())
+        && text.chars().all(is_known)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
+fn is_tag(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(key, value)| {
+        let is_known = |sign: char| sign.is_alphanumeric() || "_-".contains(sign);
+        !key.is_empty() && key.chars().all(is_known) && !value.trim().is_empty()
+    })
 }
 
 #[cfg(test)]
@@ -156,5 +193,17 @@ mod tests {
         let wiki = text("w").rule(Rule::ConfluenceUrl);
         assert!(wiki.takes(&json!("https://a.atlassian.net/wiki")));
         assert!(!wiki.takes(&json!("https://atlassian.example.com/wiki")));
+    }
+
+    #[test]
+    fn what_becomes_part_of_a_request_cannot_break_it() {
+        assert!(!secret("k").takes(&json!("a\r\nX-Other: b")));
+        assert!(secret("k").rule(Rule::Lines).takes(&json!("-----BEGIN\nEND-----")));
+        let site = text("s").rule(Rule::Host);
+        assert!(site.takes(&json!("datadoghq.eu")) && !site.takes(&json!("x.example/@inner")));
+        let subdomain = text("d").rule(Rule::HostLabel);
+        assert!(subdomain.takes(&json!("crew-1")) && !subdomain.takes(&json!("a.b")));
+        let tags = text("t").rule(Rule::Tags);
+        assert!(tags.takes(&json!("env:live\n\nteam:a:b")) && !tags.takes(&json!("env")));
     }
 }

@@ -4,7 +4,7 @@ use admin::integration::Values;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::{Value, json};
 
-use super::{Message, below, branch, text};
+use super::{Message, below, branch, encoded, text};
 
 pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Message> {
     let given = values.get("enable_ssl_verification").and_then(Value::as_bool);
@@ -65,10 +65,6 @@ fn basic(message: Message, values: &Values) -> Message {
     message.header("Authorization", format!("Basic {person}"))
 }
 
-fn encoded(text: &str) -> String {
-    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
-}
-
 fn encoded_xml(text: &str) -> String {
     let pairs = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;")];
     pairs.into_iter().fold(text.to_owned(), |text, (sign, name)| text.replace(sign, name))
@@ -95,6 +91,15 @@ mod tests {
         assert_eq!(sent.headers, [("Authorization".to_owned(), "Basic YWRhOng=".to_owned())]);
         let tag = json!({ "object_kind": "tag_push", "ref": "refs/tags/v1" });
         assert!(message("bamboo", &values, &tag).is_none());
+    }
+
+    #[test]
+    fn a_hosted_service_is_told_with_the_key_of_its_webhook() {
+        let push = json!({ "object_kind": "push", "ref": "refs/heads/main" });
+        let values = json!({ "token": "k3y:rest", "project_url": "https://buildkite.com/a/b" });
+        let sent = message("buildkite", values.as_object().unwrap(), &push).unwrap();
+        assert_eq!(sent.url, "https://webhook.buildkite.com/deliver/k3y");
+        assert_eq!((sent.verify, sent.body), (true, push.to_string()));
     }
 
     #[test]

@@ -35,7 +35,9 @@ fn with_room(values: &Values, flag: Flag, line: &str) -> Value {
         Flag::ConfidentialNotes => "confidential_note_channel",
         Flag::TagPush => "tag_push_channel",
         Flag::Pipelines => "pipeline_channel",
-        _ => "wiki_page_channel",
+        Flag::WikiPages => "wiki_page_channel",
+        // Other events have no room of their own.
+        _ => "channel",
     };
     if let Some(room) = text(values, name).or(text(values, "channel")) {
         body["channel"] = json!(room);
@@ -82,6 +84,11 @@ pub(super) fn line(payload: &Value) -> Option<String> {
         "wiki_page" => {
             let page = link(attributes["title"].as_str()?, attributes["url"].as_str()?);
             format!("{user} {} wiki page {page} in {home}", past(attributes["action"].as_str()))
+        }
+        "alert" => {
+            let alert = link(attributes["title"].as_str()?, attributes["url"].as_str()?);
+            let severity = attributes["severity"].as_str()?;
+            format!("{home}: Alert {alert} of severity {severity} was triggered")
         }
         "deployment" => {
             let (place, status) = (payload["environment"].as_str()?, payload["status"].as_str()?);

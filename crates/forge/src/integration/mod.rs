@@ -74,6 +74,11 @@ fn below(base: &str, path: &str) -> String {
     format!("{}/{path}", base.trim_end_matches('/'))
 }
 
+/// A value as a part of an address.
+fn encoded(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
 /// The branch of a push or a pipeline; nothing for tags and other events.
 fn branch(payload: &Value) -> Option<&str> {
     let attributes = &payload["object_attributes"];

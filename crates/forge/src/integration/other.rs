@@ -4,14 +4,15 @@ use admin::integration::Values;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::{Value, json};
 
-use super::{Message, below, chat, text};
+use super::{Message, below, chat, encoded, text};
 
 pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Message> {
     match slug {
         "campfire" => {
             let subdomain = text(values, "subdomain").unwrap_or("www");
             let (token, room) = (text(values, "token")?, text(values, "room").unwrap_or("1"));
-            let url = format!("https://{subdomain}.campfirenow.com/room/{room}/speak.json");
+            let url =
+                format!("https://{subdomain}.campfirenow.com/room/{}/speak.json", encoded(room));
             let line = chat::line(payload)?;
             let message =
                 Message::json(url, &json!({ "message": { "type": "TextMessage", "body": line } }));
@@ -34,7 +35,7 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
         }
         "telegram" => {
             let host = text(values, "hostname").unwrap_or("https://api.telegram.org");
-            let url = below(host, &format!("bot{}/sendMessage", text(values, "token")?));
+            let url = below(host, &format!("bot{}/sendMessage", encoded(text(values, "token")?)));
             let body = json!({
                 "chat_id": text(values, "room")?,
                 "message_thread_id": values.get("thread").filter(|thread| !thread.is_null()),
@@ -46,8 +47,9 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
         "packagist" => {
             let server = text(values, "server").unwrap_or("https://packagist.org");
             let (name, token) = (text(values, "username")?, text(values, "token")?);
-            let url =
-                below(server, &format!("api/update-package?username={name}&apiToken={token}"));
+            let (name, token) = (encoded(name), encoded(token));
+            let query = format!("api/update-package?username={name}&apiToken={token}");
+            let url = below(server, &query);
             Some(Message::json(url, payload))
         }
         _ => None,
@@ -67,7 +69,8 @@ fn datadog(values: &Values, payload: &Value) -> Option<Message> {
         }
     }
     if let Some(tags) = text(values, "datadog_tags") {
-        let tags: Vec<String> = tags.lines().map(|tag| encoded(tag.trim())).collect();
+        let tags = tags.lines().map(str::trim).filter(|tag| !tag.is_empty());
+        let tags: Vec<String> = tags.map(encoded).collect();
         query.push_str(&format!("&tags={}", tags.join(",")));
     }
     let sign = if base.contains('?') { '&' } else { '?' };
@@ -78,6 +81,50 @@ fn basic(name: &str, password: &str) -> String {
     format!("Basic {}", BASE64.encode(format!("{name}:{password}")))
 }
 
-fn encoded(text: &str) -> String {
-    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::message;
+
+    fn push() -> Value {
+        json!({
+            "object_kind": "push", "ref": "refs/heads/main", "user_name": "Ada", "before": "1a",
+            "after": "2b", "project": { "path_with_namespace": "a/b", "web_url": "http://f/a/b" },
+        })
+    }
+
+    #[test]
+    fn what_is_given_is_encoded_where_it_stands_in_an_address() {
+        for (slug, values, url) in [
+            (
+                "campfire",
+                json!({ "token": "t", "subdomain": "crew", "room": "1/2" }),
+                "https://crew.campfirenow.com/room/1%2F2/speak.json",
+            ),
+            (
+                "telegram",
+                json!({ "token": "1:a/b", "room": "@r" }),
+                "https://api.telegram.org/bot1%3Aa%2Fb/sendMessage",
+            ),
+            (
+                "packagist",
+                json!({ "username": "a&b", "token": "t=1" }),
+                "https://packagist.org/api/update-package?username=a%26b&apiToken=t%3D1",
+            ),
+        ] {
+            let sent = message(slug, values.as_object().unwrap(), &push()).unwrap();
+            assert_eq!((sent.method, sent.url.as_str()), ("POST", url));
+        }
+    }
+
+    #[test]
+    fn a_chat_room_is_spoken_to_with_its_token() {
+        let values = json!({ "token": "t", "subdomain": "crew", "room": "7" });
+        let sent = message("campfire", values.as_object().unwrap(), &push()).unwrap();
+        assert_eq!(sent.headers, [("Authorization".to_owned(), "Basic dDpY".to_owned())]);
+        let body: Value = serde_json::from_str(&sent.body).unwrap();
+        assert_eq!(body["message"]["type"], "TextMessage");
+        assert_eq!(body["message"]["body"], "Ada pushed to branch main of [a/b](http://f/a/b)");
+    }
 }

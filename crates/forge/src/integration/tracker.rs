@@ -3,13 +3,13 @@
 use admin::integration::Values;
 use serde_json::{Value, json};
 
-use super::{Message, text};
+use super::{Message, encoded, text};
 
 pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Message> {
     match slug {
         "assembla" => {
             let subdomain = text(values, "subdomain").unwrap_or("atlas");
-            let token = text(values, "token")?;
+            let token = encoded(text(values, "token")?);
             let url = format!(
                 "https://{subdomain}.assembla.com/spaces/ouposp/github_tool?secret_key={token}"
             );
@@ -71,7 +71,37 @@ fn task_in(message: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::task_in;
+    use serde_json::{Value, json};
+
+    use super::{message, task_in};
+
+    fn push() -> Value {
+        json!({
+            "object_kind": "push", "ref": "refs/heads/main", "user_name": "Ada",
+            "project": { "path_with_namespace": "a/b" },
+            "commits": [{ "id": "1a", "url": "http://f/1a", "message": "Fixes #12",
+                          "author": { "name": "Bob" } }],
+        })
+    }
+
+    #[test]
+    fn a_tracker_is_told_what_commits_name() {
+        let sent = |slug: &str, values: Value| {
+            let sent = message(slug, values.as_object().unwrap(), &push()).unwrap();
+            (sent.url, sent.headers, serde_json::from_str::<Value>(&sent.body).unwrap())
+        };
+        let (url, headers, body) = sent("asana", json!({ "api_key": "k" }));
+        assert_eq!(url, "https://app.asana.com/api/1.0/tasks/12/stories");
+        assert_eq!(headers, [("Authorization".to_owned(), "Bearer k".to_owned())]);
+        let words = "Ada pushed to branch main of a/b ( http://f/1a ): Fixes #12";
+        assert_eq!(body, json!({ "data": { "text": words } }));
+        let (url, _, body) = sent("assembla", json!({ "token": "t&x", "subdomain": "crew" }));
+        let expected = "https://crew.assembla.com/spaces/ouposp/github_tool?secret_key=t%26x";
+        assert_eq!((url.as_str(), &body["payload"]["ref"]), (expected, &json!("refs/heads/main")));
+        let (_, headers, body) = sent("pivotaltracker", json!({ "token": "t" }));
+        assert_eq!(headers, [("X-TrackerToken".to_owned(), "t".to_owned())]);
+        assert_eq!(body["source_commit"]["commit_id"], "1a");
+    }
 
     #[test]
     fn a_task_is_named_by_its_number_or_address() {

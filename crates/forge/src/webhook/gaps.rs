@@ -2,12 +2,17 @@
 
 use bstr::BString;
 use kernel::{Error, Result, error::Kind, ids::ProjectId};
+use org::user::store::UserStore as _;
 use repo::{
     commit::{Answers, read::deadline},
     event::MovedRef,
-    git::{ChangeKind, CommitInfo, Deadline, FileDiff, LogQuery, Oid, Reader, RefName, Wiki},
+    git::{
+        ChangeKind, CommitInfo, Deadline, DiffLimits, FileDiff, LogQuery, Oid, Reader, RefName,
+        Wiki,
+    },
     wiki::find,
 };
+use review::note::position::{FileHunks, Position};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -30,6 +35,8 @@ pub(super) enum Gaps {
     },
     /// The newest commit of a branch, as if it had just been pushed.
     Head { project: ProjectId, branch: String },
+    /// The commit that a comment is about, as [`Self::Commit`], and the code of the line.
+    Note { commit: Option<Box<Gaps>>, project: ProjectId, position: String },
     /// A whole commit, at a place of the payload.
     Commit { project: ProjectId, sha: String, place: String },
     /// What a job says of its commit.
@@ -53,6 +60,17 @@ impl Gaps {
 
     pub(super) fn commit(project: ProjectId, sha: &str, place: &str) -> Self {
         Self::Commit { project, sha: sha.to_owned(), place: place.to_owned() }
+    }
+
+    /// Of a comment on a line, that line; of any, the commit.
+    pub(super) fn note(
+        commit: Option<Self>,
+        project: ProjectId,
+        position: Option<&str>,
+    ) -> Option<Self> {
+        let Some(position) = position else { return commit };
+        let (commit, position) = (commit.map(Box::new), position.to_owned());
+        Some(Self::Note { commit, project, position })
     }
 
     pub(super) fn job(project: ProjectId, sha: &str) -> Self {
@@ -82,6 +100,64 @@ impl Gaps {
 /// # Errors
 /// When git cannot be read at the moment.
 pub(super) async fn fill(forge: &Forge, gaps: Gaps, payload: Value) -> Result<Value> {
+    match gaps {
+        Gaps::Note { commit, project, position } => {
+            let payload = match commit {
+                Some(commit) => fill_one(forge, *commit, payload).await?,
+                None => payload,
+            };
+            note(forge, (project, position), payload).await
+        }
+        Gaps::Job { .. } => {
+            let payload = fill_one(forge, gaps, payload).await?;
+            with_author(forge, payload).await
+        }
+        gaps => fill_one(forge, gaps, payload).await,
+    }
+}
+
+/// With the page of whoever wrote a job's commit, where the address is that of an account.
+async fn with_author(forge: &Forge, mut payload: Value) -> Result<Value> {
+    let Some(address) = payload["commit"]["author_email"].as_str().map(str::to_owned) else {
+        return Ok(payload);
+    };
+    let found = forge.db.read(move |tx| tx.find_user_with_email(&address)).await?;
+    if let Some(author) = found {
+        payload["commit"]["author_url"] = json!(forge.urls.at(&author.username));
+    }
+    Ok(payload)
+}
+
+/// With the code of the line that a comment is about, where its diff is still there.
+async fn note(
+    forge: &Forge,
+    (project, position): (ProjectId, String),
+    mut payload: Value,
+) -> Result<Value> {
+    let code = forge.git_read(project, move |reader| Ok(line_code(reader, &position)));
+    match code.await {
+        Ok(code) => payload["object_attributes"]["line_code"] = json!(code),
+        Err(gone) if gone.kind == Kind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    Ok(payload)
+}
+
+fn line_code(reader: &Reader, position: &str) -> Option<String> {
+    let position: Position = serde_json::from_str(position).ok()?;
+    let (base, head) = (position.base_sha.parse().ok()?, position.head_sha.parse().ok()?);
+    let files = reader.diff(Some(base), head, DiffLimits::default(), deadline()).ok()?;
+    let paths: Vec<_> =
+        files.iter().map(|file| (file.old_path.to_text(), file.new_path.to_text())).collect();
+    let hunks = files.iter().zip(&paths).map(|(file, (old_path, new_path))| FileHunks {
+        old_path,
+        new_path,
+        hunks: &file.text,
+    });
+    position.line_code(&hunks.collect::<Vec<_>>()).ok().flatten()
+}
+
+async fn fill_one(forge: &Forge, gaps: Gaps, payload: Value) -> Result<Value> {
     let unfilled = payload.clone();
     // One for all that is read, however many commits there are.
     let end = deadline();
@@ -115,6 +191,7 @@ pub(super) async fn fill(forge: &Forge, gaps: Gaps, payload: Value) -> Result<Va
             let read = forge.wiki_read(Wiki::Project(project), read).await;
             read.map(|filled| filled.unwrap_or(Value::Null))
         }
+        Gaps::Note { .. } => Ok(payload),
     };
     match filled {
         Ok(Value::Null) => Ok(unfilled),

@@ -54,6 +54,8 @@ pub(super) fn pipeline_state(
         users: None,
         updated_before: None,
         updated_after: None,
+        id_before: None,
+        id_after: None,
         order: PipelineOrder::Id,
         descending: true,
     };

@@ -26,8 +26,8 @@ use org::{
 };
 use repo::{event::MovedRef, push::journal::PushAction};
 use review::{
-    issue::IssueStore as _, item::ItemId, merge_request::MergeRequestStore as _,
-    note::NoteStore as _,
+    event::EarlierTimes, issue::IssueStore as _, item::ItemId,
+    merge_request::MergeRequestStore as _, note::NoteStore as _,
 };
 use runners::runner::RunnerStore as _;
 use secrets::Vault;
@@ -147,7 +147,8 @@ fn push(
 fn issue(tx: &mut Tx<'_>, scene: &Scene, user: UserId) -> Result<Example> {
     let row = tx.newest_issue(scene.project.id)?.ok_or_else(|| no_data("issues"))?;
     let part = issue::IssuePart::load(tx, row)?;
-    let payload = issue::issue(tx, scene, &part, user, issue::IssueAction::Trial)?;
+    let deed = (issue::IssueAction::Trial, EarlierTimes::default());
+    let payload = issue::issue(tx, scene, &part, user, deed)?;
     Ok(Example { header: "Issue Hook", payload, gaps: None })
 }
 
@@ -158,7 +159,7 @@ fn merge_request(tx: &mut Tx<'_>, scene: &Scene, user: UserId) -> Result<Example
     let gaps = row.head_sha.as_deref();
     let gaps = gaps.map(|sha| Gaps::commit(home, sha, "/object_attributes/last_commit"));
     let part = merge_request::MergeRequestPart::load(tx, scene, row)?;
-    let deed = merge_request::MergeRequestAction::Trial;
+    let deed = (merge_request::MergeRequestAction::Trial, EarlierTimes::default());
     let payload = merge_request::merge_request(tx, scene, &part, Some(user), deed)?;
     Ok(Example { header: "Merge Request Hook", payload, gaps })
 }
@@ -174,6 +175,7 @@ fn note(tx: &mut Tx<'_>, scene: &Scene, user: UserId) -> Result<Example> {
         let subject = note_subject(tx, scene, item.kind, item.id)?;
         if let (Some(row), Some((subject, gaps))) = (newest, subject) {
             let payload = note::note(tx, scene, &row, &subject, (user, "create"))?;
+            let gaps = Gaps::note(gaps, scene.project.id, row.position.as_deref());
             return Ok(Example { header: "Note Hook", payload, gaps });
         }
     }
@@ -214,6 +216,8 @@ fn newest_pipeline(tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<Pipelin
         users: None,
         updated_before: None,
         updated_after: None,
+        id_before: None,
+        id_after: None,
         order: PipelineOrder::Id,
         descending: true,
     };
@@ -222,8 +226,14 @@ fn newest_pipeline(tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<Pipelin
 }
 
 fn job(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
-    let filter =
-        JobFilter { kind: JobKind::Build, statuses: Vec::new(), retried: true, before: None };
+    let filter = JobFilter {
+        kind: JobKind::Build,
+        statuses: Vec::new(),
+        retried: true,
+        before: None,
+        after: None,
+        oldest_first: false,
+    };
     let page = PageRequest { page: 1, per_page: 1 };
     let found = tx.project_jobs(scene.project.id, &filter, page)?.items.into_iter().next();
     let row = found.ok_or_else(|| no_data("CI jobs"))?;

@@ -6,7 +6,10 @@ use kernel::{
     Result,
     ids::{IssueId, ProjectId, UserId},
 };
-use review::{event::IssueFact, issue::IssueStore as _};
+use review::{
+    event::{EarlierTimes, IssueFact},
+    issue::IssueStore as _,
+};
 
 use crate::{
     integration::Occasion,
@@ -26,8 +29,8 @@ pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &review::Event) -> Re
         review::Event::IssueReopened { issue, user } => (issue, *user, IssueAction::Reopen),
         review::Event::IssueRemoved { .. } => return Ok(()),
     };
-    let IssueFact { id, project, .. } = issue;
-    tell_issue(tx, by, (*id, *project), user, deed)
+    let IssueFact { id, project, earlier, .. } = issue;
+    tell_issue(tx, by, (*id, *project), user, (deed, *earlier))
 }
 
 pub(super) fn tell_issue(
@@ -35,7 +38,7 @@ pub(super) fn tell_issue(
     by: &Announcer,
     (id, project): (IssueId, ProjectId),
     user: UserId,
-    deed: IssueAction<'_>,
+    deed: (IssueAction<'_>, EarlierTimes),
 ) -> Result<()> {
     let flags = [Flag::Issues, Flag::ConfidentialIssues];
     let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };

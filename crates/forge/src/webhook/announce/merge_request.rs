@@ -10,6 +10,7 @@ use kernel::{
 use repo::push::journal::JournalStore as _;
 use review::{
     approval,
+    event::EarlierTimes,
     merge_request::{Event as Fact, MergeRequestStore as _, VersionStore as _, state::Step},
 };
 
@@ -30,20 +31,20 @@ pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<()> 
             by,
             (*merge_request, *project),
             Some(*user),
-            MergeRequestAction::Open,
+            (MergeRequestAction::Open, EarlierTimes::default()),
         ),
-        Fact::Updated { merge_request, project, user, changes, .. } => {
+        Fact::Updated { merge_request, project, user, changes, earlier, .. } => {
             let deed = MergeRequestAction::Update(changes);
-            tell_merge_request(tx, by, (*merge_request, *project), Some(*user), deed)
+            tell_merge_request(tx, by, (*merge_request, *project), Some(*user), (deed, *earlier))
         }
-        Fact::Stepped { merge_request, project, user, step } => {
+        Fact::Stepped { merge_request, project, user, step, earlier } => {
             let deed = match step {
                 Step::Close => MergeRequestAction::Step("close"),
                 Step::Reopen => MergeRequestAction::Step("reopen"),
                 Step::Merge => MergeRequestAction::Step("merge"),
                 Step::Lock | Step::Unlock => return Ok(()),
             };
-            tell_merge_request(tx, by, (*merge_request, *project), *user, deed)
+            tell_merge_request(tx, by, (*merge_request, *project), *user, (deed, *earlier))
         }
         Fact::Moved { merge_request, project, opener: None, head: Some(head) } => {
             if !Audience::of_project(tx, *project)?.hears(Flag::MergeRequests) {
@@ -63,6 +64,7 @@ pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<()> 
             let name = format!("refs/heads/{}", row.source_branch);
             let pusher = tx.find_pusher(source, &name, head)?;
             let deed = MergeRequestAction::Push { before: Some(&before) };
+            let deed = (deed, EarlierTimes::default());
             tell_merge_request(tx, by, (*merge_request, *project), pusher, deed)
         }
         Fact::Moved { .. } | Fact::Removed { .. } => Ok(()),
@@ -74,7 +76,7 @@ pub(super) fn tell_merge_request(
     by: &Announcer,
     (id, project): (MergeRequestId, ProjectId),
     user: Option<UserId>,
-    deed: MergeRequestAction<'_>,
+    deed: (MergeRequestAction<'_>, EarlierTimes),
 ) -> Result<()> {
     let flags = [Flag::MergeRequests];
     let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
@@ -104,9 +106,10 @@ pub(super) fn approval_heard(
     let (of, user, action) = match fact {
         approval::Event::Approved { of, user, complete: true } => (of, *user, "approved"),
         approval::Event::Approved { of, user, .. } => (of, *user, "approval"),
-        approval::Event::Unapproved { of, user } => (of, *user, "unapproved"),
+        approval::Event::Unapproved { of, user, lost: true } => (of, *user, "unapproved"),
+        approval::Event::Unapproved { of, user, .. } => (of, *user, "unapproval"),
         approval::Event::Pushed { .. } | approval::Event::Reset { .. } => return Ok(()),
     };
-    let deed = MergeRequestAction::Step(action);
+    let deed = (MergeRequestAction::Step(action), EarlierTimes::default());
     tell_merge_request(tx, by, (of.merge_request, of.project), Some(user), deed)
 }

@@ -1,6 +1,7 @@
 //! Which facts are told to whom, and as what. Heard in the transaction that made them true: what is known of rows is
 //! written down at once, what only git knows is added before it is sent.
 
+mod alert;
 mod deployment;
 mod issue;
 mod merge_request;
@@ -43,6 +44,9 @@ pub(crate) fn heard(tx: &mut Tx<'_>, announcer: &Announcer, fact: &dyn Event) ->
     }
     if let Some(fact) = any.downcast_ref() {
         return deployment::heard(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return alert::heard(tx, announcer, fact);
     }
     system_events::heard(tx, announcer, any)
 }

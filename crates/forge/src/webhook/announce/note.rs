@@ -52,6 +52,7 @@ fn tell_note(
     if !audience.hears(flag) {
         return Ok(());
     }
+    let gaps = Gaps::note(gaps, project, row.position.as_deref());
     let news = News {
         flag,
         header,

@@ -1,7 +1,10 @@
 //! Pipelines and their jobs.
 
 use admin::flags::Flag;
-use ci::{job::JobListStore as _, pipeline::PipelineStore as _};
+use ci::{
+    job::{Job, JobListStore as _},
+    pipeline::PipelineStore as _,
+};
 use db::Tx;
 use kernel::{
     Result,
@@ -81,7 +84,10 @@ fn tell_jobs(
     pipeline: PipelineId,
     jobs: &[JobId],
 ) -> Result<()> {
-    let Some((scene, audience)) = by.place(tx, project, &[Flag::Jobs])? else { return Ok(()) };
+    let Some((scene, audience)) = by.place(tx, project, &[Flag::Jobs, Flag::ArchivedTraces])?
+    else {
+        return Ok(());
+    };
     let Some(row) = tx.find_pipeline(project, pipeline)? else { return Ok(()) };
     let ids: Vec<i64> = jobs.iter().map(|id| id.0).collect();
     let rows = tx.jobs_by_id(&ids)?;
@@ -108,6 +114,21 @@ fn tell_jobs(
             gaps: Some(Gaps::job(project, &job.sha)),
         };
         by.tell(tx, &audience, news, &Occasion::default())?;
+        if job.status.is_finished() {
+            by.tell(tx, &audience, finished_log(&scene, job), &Occasion::default())?;
+        }
     }
     Ok(())
+}
+
+/// The log of a job that ended, of which nothing more comes.
+fn finished_log(scene: &payload::Scene, job: &Job) -> News {
+    News {
+        flag: Flag::ArchivedTraces,
+        header: "Archive Trace Hook",
+        project: Some(job.project_id),
+        object: format!("job/{}", job.id),
+        payload: job::log(scene, job),
+        gaps: None,
+    }
 }

@@ -143,7 +143,11 @@ fn commented(
         project: Some(project),
         object: format!("commit_note/{id}"),
         payload: note::commit_note(tx, &scene, &row, who)?,
-        gaps: Some(Gaps::commit(project, &row.sha, "/commit")),
+        gaps: Gaps::note(
+            Some(Gaps::commit(project, &row.sha, "/commit")),
+            project,
+            row.position.as_deref(),
+        ),
     };
     by.tell(tx, &audience, news, &Occasion::default())
 }

@@ -194,7 +194,7 @@ pub(super) fn label_json(label: &Label) -> Value {
         "title": label.name,
         "color": label.color,
         "project_id": label.project_id,
-        "created_at": utc(label.updated_at),
+        "created_at": utc(label.created_at),
         "updated_at": utc(label.updated_at),
         "template": false,
         "description": label.description,
@@ -265,14 +265,36 @@ pub(super) fn all_new(attributes: &Value, names: &[&str]) -> Map<String, Value> 
     filled.map(|(name, value)| (name.to_owned(), change(&Value::Null, value))).collect()
 }
 
-/// The value of a stored field's text.
-pub(super) fn field_value(text: Option<&str>) -> Value {
-    match text {
-        None => Value::Null,
-        Some("true") => json!(true),
-        Some("false") => json!(false),
-        Some(text) => json!(text),
+/// The truth in a stored field's text.
+pub(super) fn bool_value(text: Option<&str>) -> Value {
+    text.map_or(Value::Null, |text| json!(text == "true"))
+}
+
+/// A text in which the pictures of the installation have whole addresses.
+pub(super) fn with_absolute_pictures(scene: &Scene, text: &str) -> String {
+    let mut all = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("![") {
+        let (before, picture) = rest.split_at(start);
+        all.push_str(before);
+        let end = picture.find([']', '\n']).filter(|end| picture[*end..].starts_with("]("));
+        let Some(end) = end.map(|end| end + 2) else {
+            let (sign, more) = picture.split_at(2);
+            all.push_str(sign);
+            rest = more;
+            continue;
+        };
+        let (words, address) = picture.split_at(end);
+        all.push_str(words);
+        if address.starts_with("/uploads/") {
+            all.push_str(&scene.url());
+        } else if address.starts_with('/') && !address.starts_with("//") {
+            all.push_str(scene.urls.at("").trim_end_matches('/'));
+        }
+        rest = address;
     }
+    all.push_str(rest);
+    all
 }
 
 /// The number in a stored field's text.

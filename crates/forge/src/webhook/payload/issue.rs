@@ -7,7 +7,7 @@ use kernel::{
     time::date_text,
 };
 use review::{
-    event::Change,
+    event::{Change, EarlierTimes},
     issue::{Issue, IssueState, IssueType},
     item::{
         ItemKind, ItemStore as _,
@@ -18,26 +18,44 @@ use review::{
 use serde_json::{Map, Value, json};
 
 use super::common::{
-    People, Scene, all_new, change, field_value, human_time, ids_of, label_json, number_value, utc,
-    utc_or_null, word,
+    People, Scene, all_new, bool_value, change, human_time, ids_of, label_json, number_value, utc,
+    utc_or_null, with_absolute_pictures, word,
 };
 
-/// Attributes that a new issue tells as changes.
-const NEW: [&str; 14] = [
+/// Attributes of which changes are told.
+const OWN: [&str; 21] = [
     "author_id",
+    "closed_at",
+    "confidential",
     "created_at",
     "description",
+    "discussion_locked",
     "due_date",
     "id",
     "iid",
+    "last_edited_at",
+    "last_edited_by_id",
     "milestone_id",
+    "moved_to_id",
+    "duplicated_to_id",
     "project_id",
+    "relative_position",
+    "state_id",
+    "time_estimate",
     "title",
     "updated_at",
+    "updated_by_id",
+];
+/// Changes that are told of issues and merge requests besides their own attributes.
+pub(super) const BESIDE: [&str; 8] = [
     "weight",
-    "confidential",
-    "state_id",
-    "discussion_locked",
+    "assignees",
+    "labels",
+    "reviewers",
+    "total_time_spent",
+    "time_change",
+    "severity",
+    "escalation_status",
 ];
 
 /// An issue with its labels and people.
@@ -71,7 +89,7 @@ impl IssuePart {
             "closed_at": utc_or_null(issue.closed_at),
             "confidential": issue.confidential,
             "created_at": utc(issue.created_at),
-            "description": issue.description,
+            "description": described(scene, issue.description.as_deref()),
             "discussion_locked": issue.discussion_locked,
             "due_date": issue.due_date.map(|day| date_text(day.date())),
             "id": issue.id,
@@ -111,6 +129,11 @@ impl IssuePart {
     }
 }
 
+/// A description, with whole addresses of its pictures.
+pub(super) fn described(scene: &Scene, text: Option<&str>) -> Option<String> {
+    text.map(|text| with_absolute_pictures(scene, text))
+}
+
 fn kind(of: IssueType) -> &'static str {
     match of {
         IssueType::Issue => "Issue",
@@ -147,7 +170,7 @@ pub(crate) fn issue(
     scene: &Scene,
     part: &IssuePart,
     user: UserId,
-    deed: IssueAction<'_>,
+    (deed, earlier): (IssueAction<'_>, EarlierTimes),
 ) -> Result<Value> {
     let changes = match deed {
         IssueAction::Update(changes) => changes,
@@ -160,14 +183,17 @@ pub(crate) fn issue(
     let mut attributes = part.attributes(scene);
     tell_time(&mut attributes, changes);
     let mut changed = match deed {
-        IssueAction::Open => all_new(&attributes, &NEW),
-        IssueAction::Update(changes) => changes_json(tx, scene, &people, changes)?,
-        IssueAction::Close => state_change(1, 2),
-        IssueAction::Reopen => state_change(2, 1),
+        IssueAction::Open => all_new(&attributes, &[&OWN[..], &["weight"]].concat()),
+        IssueAction::Update(changes) => {
+            changes_json(tx, scene, &people, (changes, &[&OWN[..], &BESIDE].concat()))?
+        }
+        IssueAction::Close => state_change((1, 2), earlier, &attributes),
+        IssueAction::Reopen => state_change((2, 1), earlier, &attributes),
         IssueAction::Trial => Map::new(),
     };
-    if matches!(deed, IssueAction::Close | IssueAction::Reopen | IssueAction::Update(_)) {
-        changed.insert("updated_at".to_owned(), change(&Value::Null, &attributes["updated_at"]));
+    if earlier.updated_at.is_some() {
+        let before = utc_or_null(earlier.updated_at);
+        insert_change(&mut changed, "updated_at", &before, &attributes["updated_at"]);
     }
     if let Some(action) = deed.action() {
         attributes["action"] = json!(action);
@@ -190,9 +216,27 @@ pub(crate) fn issue(
     Ok(payload)
 }
 
-fn state_change(from: i64, to: i64) -> Map<String, Value> {
+/// Notes a change, where it is one.
+pub(super) fn insert_change(
+    all: &mut Map<String, Value>,
+    name: &str,
+    before: &Value,
+    after: &Value,
+) {
+    if before != after {
+        all.insert(name.to_owned(), change(before, after));
+    }
+}
+
+fn state_change(
+    (from, to): (i64, i64),
+    earlier: EarlierTimes,
+    attributes: &Value,
+) -> Map<String, Value> {
     let mut changes = Map::new();
-    changes.insert("state_id".to_owned(), change(&json!(from), &json!(to)));
+    let closed_at = utc_or_null(earlier.closed_at);
+    insert_change(&mut changes, "closed_at", &closed_at, &attributes["closed_at"]);
+    insert_change(&mut changes, "state_id", &json!(from), &json!(to));
     changes
 }
 
@@ -213,15 +257,15 @@ pub(super) fn tell_time(attributes: &mut Value, changes: &[Change]) {
     }
 }
 
-/// Changes, with the records that they name.
+/// Changes of what is told, with the records that they name.
 pub(super) fn changes_json(
     tx: &mut Tx<'_>,
     scene: &Scene,
     people: &People,
-    changes: &[Change],
+    (changes, told): (&[Change], &[&str]),
 ) -> Result<Map<String, Value>> {
     let mut all = Map::new();
-    for one in changes {
+    for one in changes.iter().filter(|one| told.contains(&one.field)) {
         let (before, after) = (one.before.as_deref(), one.after.as_deref());
         let (before, after) = match one.field {
             "labels" => (labels(tx, before)?, labels(tx, after)?),
@@ -235,10 +279,14 @@ pub(super) fn changes_json(
             "time_estimate" | "total_time_spent" | "time_change" => {
                 (number_value(before), number_value(after))
             }
-            field if field.ends_with("_id") || field == "weight" => {
+            field if field.ends_with("_id") || matches!(field, "iid" | "weight") => {
                 (number_value(before), number_value(after))
             }
-            _ => (field_value(before), field_value(after)),
+            "confidential" | "discussion_locked" | "draft" => {
+                (bool_value(before), bool_value(after))
+            }
+            "description" => (json!(described(scene, before)), json!(described(scene, after))),
+            _ => (json!(before), json!(after)),
         };
         all.insert(one.field.to_owned(), change(&before, &after));
     }

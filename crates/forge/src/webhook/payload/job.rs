@@ -33,6 +33,18 @@ pub(crate) fn runner_json(runner: &Runner) -> Result<Value> {
     }))
 }
 
+/// The log of a job that ended.
+pub(crate) fn log(scene: &Scene, row: &Job) -> Value {
+    let place = format!("api/v4/projects/{}/jobs/{}/trace", scene.project.id, row.id);
+    json!({
+        "object_kind": "archive_trace",
+        "trace_url": scene.urls().at(&place),
+        "build_id": row.id,
+        "pipeline_id": row.pipeline_id,
+        "project": scene.project_json(),
+    })
+}
+
 /// A job that moved; what its commit says is added when it was read.
 pub(crate) fn job(scene: &Scene, row: &Job, beside: JobRecords<'_>) -> Result<Value> {
     let pipeline = beside.pipeline;

@@ -2,35 +2,56 @@
 
 use ci::pipeline::PipelineStore as _;
 use db::Tx;
-use kernel::{Result, ids::UserId};
+use kernel::{AccessLevel, Actor, Result, ids::UserId};
+use org::access::level_in_project;
 use review::{
-    event::Change,
+    event::{Change, EarlierTimes},
     item::{
         ItemKind, ItemStore as _,
         edit::{LastEdit, last_edit},
     },
     label::Label,
-    merge_request::{MergeRequest, MergeRequestState, MergeStatus, ReviewerStore as _},
+    merge_request::{
+        MergeRequest, MergeRequestState, MergeRequestStore as _, MergeStatus, ReviewerStore as _,
+    },
 };
 use serde_json::{Map, Value, json};
 
 use super::{
-    common::{People, Scene, all_new, change, human_time, label_json, utc, utc_or_null, word},
-    issue::{changes_json, people_in, tell_time},
+    common::{People, Scene, all_new, human_time, label_json, utc, utc_or_null, word},
+    issue::{BESIDE, changes_json, described, insert_change, people_in, tell_time},
 };
 
-const NEW: [&str; 11] = [
+/// Attributes of which changes are told.
+const OWN: [&str; 28] = [
     "id",
     "iid",
     "target_branch",
     "source_branch",
+    "source_project_id",
+    "target_project_id",
+    "author_id",
+    "assignee_id",
     "title",
     "description",
-    "author_id",
     "created_at",
     "updated_at",
-    "merge_status",
+    "milestone_id",
     "state_id",
+    "blocking_discussions_resolved",
+    "draft",
+    "last_edited_at",
+    "last_edited_by_id",
+    "updated_by_id",
+    "merge_params",
+    "time_estimate",
+    "prepared_at",
+    "merge_status",
+    "merge_commit_sha",
+    "merge_error",
+    "merge_user_id",
+    "merge_when_pipeline_succeeds",
+    "head_pipeline_id",
 ];
 
 /// A merge request with its labels and people.
@@ -43,6 +64,7 @@ pub(crate) struct MergeRequestPart {
     source: Option<Scene>,
     head_pipeline: Option<i64>,
     edit: LastEdit,
+    is_first_contribution: bool,
 }
 
 impl MergeRequestPart {
@@ -69,6 +91,7 @@ impl MergeRequestPart {
             source,
             head_pipeline: head_pipeline.map(|pipeline| pipeline.id.0),
             edit: last_edit(tx, row.id.into())?,
+            is_first_contribution: is_first_contribution(tx, &row)?,
             row,
         })
     }
@@ -80,7 +103,7 @@ impl MergeRequestPart {
     /// The attributes themselves. The last commit is added when it was read.
     pub(super) fn attributes(&self, scene: &Scene) -> Value {
         let row = &self.row;
-        let mut all = self.identity();
+        let mut all = self.identity(scene);
         let more = json!({
             "merge_commit_sha": row.merge_commit_sha,
             "merge_error": row.merge_error,
@@ -104,7 +127,7 @@ impl MergeRequestPart {
         all
     }
 
-    fn identity(&self) -> Value {
+    fn identity(&self, scene: &Scene) -> Value {
         let row = &self.row;
         let (status, detailed) = status(row);
         json!({
@@ -119,7 +142,7 @@ impl MergeRequestPart {
             "assignee_id": self.assignees.first(),
             "reviewer_ids": self.reviewers,
             "title": row.title,
-            "description": row.description,
+            "description": described(scene, row.description.as_deref()),
             "created_at": utc(row.created_at),
             "updated_at": utc(row.updated_at),
             "milestone_id": row.milestone_id,
@@ -128,7 +151,7 @@ impl MergeRequestPart {
             "blocking_discussions_resolved": row.unresolved_threads == 0,
             "work_in_progress": row.draft,
             "draft": row.draft,
-            "first_contribution": false,
+            "first_contribution": self.is_first_contribution,
             "last_edited_at": utc_or_null(self.edit.edited_at),
             "last_edited_by_id": self.edit.edited_by,
             "updated_by_id": self.edit.updated_by,
@@ -158,6 +181,16 @@ impl MergeRequestPart {
             "url": scene.at(&format!("merge_requests/{}", row.iid)),
         })
     }
+}
+
+/// Whether its author is no member of the project and never had anything merged there.
+fn is_first_contribution(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<bool> {
+    if row.state == MergeRequestState::Merged {
+        return Ok(false);
+    }
+    let author = Actor { id: Some(row.author_id), ..Actor::ANONYMOUS };
+    let level = level_in_project(tx, author, row.project_id)?;
+    Ok(level == AccessLevel::NoAccess && !tx.has_merged_into(row.project_id, row.author_id)?)
 }
 
 fn state_id(state: MergeRequestState) -> i64 {
@@ -200,7 +233,7 @@ pub(crate) fn merge_request(
     scene: &Scene,
     part: &MergeRequestPart,
     user: Option<UserId>,
-    deed: MergeRequestAction<'_>,
+    (deed, earlier): (MergeRequestAction<'_>, EarlierTimes),
 ) -> Result<Value> {
     let changes = match deed {
         MergeRequestAction::Update(changes) => changes,
@@ -212,14 +245,20 @@ pub(crate) fn merge_request(
     let mut attributes = part.attributes(scene);
     tell_time(&mut attributes, changes);
     let mut changed = match deed {
-        MergeRequestAction::Open => all_new(&attributes, &NEW),
-        MergeRequestAction::Update(changes) => changes_json(tx, scene, &people, changes)?,
+        MergeRequestAction::Open => all_new(&attributes, &OWN),
+        MergeRequestAction::Update(changes) => {
+            changes_json(tx, scene, &people, (changes, &[&OWN[..], &BESIDE].concat()))?
+        }
         MergeRequestAction::Push { .. }
         | MergeRequestAction::Step(_)
         | MergeRequestAction::Trial => Map::new(),
     };
     if let Some((from, to)) = moved(deed) {
-        changed.insert("state_id".to_owned(), change(&json!(from), &json!(to)));
+        insert_change(&mut changed, "state_id", &json!(from), &json!(to));
+    }
+    if earlier.updated_at.is_some() {
+        let before = utc_or_null(earlier.updated_at);
+        insert_change(&mut changed, "updated_at", &before, &attributes["updated_at"]);
     }
     let action = match deed {
         MergeRequestAction::Open => Some("open"),

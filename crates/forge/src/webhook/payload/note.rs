@@ -7,7 +7,7 @@ use review::note::Note;
 use serde_json::{Value, json};
 
 use super::{
-    common::{People, Scene, utc, utc_or_null, word},
+    common::{People, Scene, utc, utc_or_null, with_absolute_pictures, word},
     issue::IssuePart,
     merge_request::MergeRequestPart,
 };
@@ -68,8 +68,8 @@ pub(crate) fn note(
             "system": note.is_system,
             "type": note.note_type.map(word),
             "updated_at": utc(note.updated_at),
-            "updated_by_id": null,
-            "description": note.body,
+            "updated_by_id": (action == "update").then_some(user),
+            "description": with_absolute_pictures(scene, &note.body),
             "url": scene.at(&format!("{place}#note_{}", note.id)),
             "action": action,
         },
@@ -124,8 +124,8 @@ pub(crate) fn commit_note(
             "system": false,
             "type": note.note_type.map(word),
             "updated_at": utc(note.updated_at),
-            "updated_by_id": null,
-            "description": note.note,
+            "updated_by_id": (action == "update").then_some(user),
+            "description": with_absolute_pictures(scene, &note.note),
             "url": scene.at(&format!("commit/{}#note_{}", note.sha, note.id)),
             "action": action,
         },

@@ -89,8 +89,14 @@ pub(crate) fn pipeline(
 }
 
 fn latest_jobs(tx: &mut Tx<'_>, row: &Pipeline) -> Result<Vec<Job>> {
-    let filter =
-        JobFilter { kind: JobKind::Build, statuses: Vec::new(), retried: false, before: None };
+    let filter = JobFilter {
+        kind: JobKind::Build,
+        statuses: Vec::new(),
+        retried: false,
+        before: None,
+        after: None,
+        oldest_first: false,
+    };
     let page = PageRequest { page: 1, per_page: MOST_JOBS };
     let mut jobs = tx.pipeline_jobs(row.id, &filter, page)?.items;
     jobs.reverse();

@@ -3,12 +3,18 @@
 use db::Tx;
 use kernel::{Result, Ts};
 use org::{
+    hierarchy::group_chain,
+    member::{Source, store::MemberStore as _},
+    namespace::store::NamespaceStore as _,
     project::Project,
     user::{User, store::UserStore as _},
 };
 use serde_json::{Value, json};
 
 use super::common::{shown_email, utc, word};
+
+/// Owners that a payload names.
+const MOST_OWNERS: i64 = 100;
 
 /// A project that is there, or goes.
 pub(crate) fn project(
@@ -18,19 +24,37 @@ pub(crate) fn project(
     old_path: Option<&str>,
 ) -> Result<Value> {
     let owner = tx.find_user(project.creator_id)?;
+    let owners = owners(tx, project)?;
     let now = tx.now;
-    Ok(record(project, event, owner.as_ref(), (old_path, now)))
+    Ok(record(project, event, (owner.as_ref(), &owners), (old_path, now)))
+}
+
+/// Who owns it: whose namespace it lies in, or the owners of the nearest group that has any.
+fn owners(tx: &mut Tx<'_>, project: &Project) -> Result<Vec<User>> {
+    let Some(namespace) = tx.find_namespace(project.namespace_id)? else { return Ok(Vec::new()) };
+    if let Some(owner) = namespace.owner_id {
+        return Ok(tx.find_user(owner)?.into_iter().collect());
+    }
+    for group in group_chain(tx, namespace.id)? {
+        let found = tx.managers(Source::Group(group), MOST_OWNERS)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
 }
 
 fn record(
     project: &Project,
     event: &str,
-    owner: Option<&User>,
+    (owner, owners): (Option<&User>, &[User]),
     (old, now): (Option<&str>, Ts),
 ) -> Value {
     let (name, email) = (owner.map(|user| &user.name), owner.map(shown_email));
-    let owners: Vec<Value> =
-        owner.iter().map(|user| json!({ "name": user.name, "email": shown_email(user) })).collect();
+    let owners: Vec<Value> = owners
+        .iter()
+        .map(|user| json!({ "name": user.name, "email": shown_email(user) }))
+        .collect();
     let mut payload = json!({
         "event_name": event,
         "created_at": utc(project.created_at),

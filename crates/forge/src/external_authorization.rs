@@ -1,0 +1,131 @@
+//! Asking a service of the administrators whether somebody may enter a project, by the label of what it holds.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use kernel::{
+    Actor, Error, Result, Ts,
+    ids::{ProjectId, UserId},
+};
+use org::{project::settings::SettingsStore as _, settings::Settings, user::store::UserStore as _};
+use outbound::Post;
+use serde_json::json;
+use tokio::task::spawn_blocking;
+
+use crate::Forge;
+
+/// The seconds within which the service answers, where the settings do not say it.
+const USUAL_SECONDS: f64 = 0.5;
+/// So long an answer counts.
+const VALIDITY: time::Duration = time::Duration::hours(6);
+/// Answers that are kept; with more, the old ones go first.
+const MOST_ANSWERS: usize = 100_000;
+const GRANTED: u16 = 200;
+const DENIED: [u16; 2] = [401, 403];
+
+/// A question to the service: who, at which address, for which label.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Question {
+    url: String,
+    user: UserId,
+    label: String,
+}
+
+/// Answers of the service, with the time of each.
+#[derive(Debug, Default)]
+pub struct AuthorizationAnswers(Mutex<HashMap<Question, (Ts, bool)>>);
+
+impl AuthorizationAnswers {
+    fn find(&self, question: &Question, now: Ts) -> Option<bool> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, granted) = known.get(question)?;
+        (at.plus(VALIDITY) > now).then_some(*granted)
+    }
+
+    fn keep(&self, question: Question, now: Ts, granted: bool) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_ANSWERS {
+            known.retain(|_, (at, _)| at.plus(VALIDITY) > now);
+        }
+        if known.len() < MOST_ANSWERS {
+            known.insert(question, (now, granted));
+        }
+    }
+}
+
+/// Where the service is, while it is asked at all.
+fn address(settings: &Settings) -> Option<&str> {
+    let is_on = settings.external_authorization_service_enabled();
+    settings.external_authorization_service_url().filter(|_| is_on)
+}
+
+/// Whether what lies in several projects is closed to somebody: nobody asks for each of them.
+pub fn is_closed_across_projects(forge: &Forge, actor: Actor) -> bool {
+    !actor.admin && address(&forge.settings()).is_some()
+}
+
+/// Lets in whom the service lets in. Administrators are let in at any rate: they alone can change where it is.
+///
+/// # Errors
+/// `NotFound` for everybody else, also while the service does not answer.
+pub async fn ensure_admitted(forge: &Forge, actor: Actor, project: ProjectId) -> Result<()> {
+    let set = forge.settings();
+    let Some(url) = address(&set).filter(|_| !actor.admin) else { return Ok(()) };
+    let user = actor.id.ok_or(denial())?;
+    let (label, email) = forge
+        .db
+        .peek(move |tx| {
+            let settings = tx.project_settings(project)?;
+            Ok((settings.external_authorization_classification_label, tx.user(user)?.email))
+        })
+        .await?;
+    let usual = || set.external_authorization_service_default_label().unwrap_or_default();
+    let label = label.filter(|label| !label.trim().is_empty());
+    let label = label.unwrap_or_else(|| usual().to_owned());
+    let question = Question { url: url.to_owned(), user, label };
+    let now = forge.db.clock().now();
+    let granted = match forge.authorizations.find(&question, now) {
+        Some(granted) => granted,
+        None => ask(forge, &set, question, email).await?,
+    };
+    if granted { Ok(()) } else { Err(denial()) }
+}
+
+fn denial() -> Error {
+    Error::not_found("Project")
+}
+
+/// Asks, and keeps the answer, where it is one.
+async fn ask(forge: &Forge, set: &Settings, question: Question, email: String) -> Result<bool> {
+    let seconds = set.external_authorization_service_timeout();
+    let seconds = if seconds > 0.0 { seconds } else { USUAL_SECONDS };
+    let time = Duration::try_from_secs_f64(seconds).map_err(Error::internal)?;
+    let client = forge.courier.rules.system().client();
+    let body = json!({
+        "user_identifier": email,
+        "project_classification_label": question.label,
+        "identities": [],
+    });
+    let url = question.url.clone();
+    let asked = spawn_blocking(move || {
+        let headers = [("Content-Type".to_owned(), "application/json".to_owned())];
+        let (headers, body) = (&headers[..], body.to_string());
+        let body = body.as_bytes();
+        client.send(&Post { method: "POST", url: &url, headers, body, verify: true, time })
+    });
+    let answer = match asked.await.map_err(Error::internal)? {
+        Ok(answer) => answer.status,
+        Err(failure) => {
+            tracing::warn!(error = %failure, "the service that admits to projects does not answer");
+            return Ok(false);
+        }
+    };
+    let granted = answer == GRANTED;
+    if granted || DENIED.contains(&answer) {
+        forge.authorizations.keep(question, forge.db.clock().now(), granted);
+    }
+    Ok(granted)
+}

@@ -101,6 +101,18 @@ impl Page {
         Self { first: None, last: None, after: None, before: None, most: PAGE_LIMIT }
     }
 
+    /// As many elements of a list that begins and ends where this page's cursors say.
+    #[must_use]
+    pub fn without_cursors(&self) -> Self {
+        Self { after: None, before: None, ..self.clone() }
+    }
+
+    /// As many elements from the beginning of such a list that is read from its end.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self { first: self.first.or(self.last), last: None, ..self.without_cursors() }
+    }
+
     /// How many elements the page holds at most. Ask for one more to know whether the list goes on.
     pub fn limit(&self) -> usize {
         self.first.or(self.last).unwrap_or(PAGE_LIMIT).min(self.most)

@@ -146,12 +146,17 @@ const OF_OBJECTS: &[FieldRow] = fields! {
     }
     Environment {
         deployments: ReadDeployments;
+        lastDeployment: ReadDeployments;
         latestOpenedMostSevereAlert: ReadAlerts;
         protectedEnvironments: ProtectEnvironments;
     }
     Issue {
         alertManagementAlert: ReadAlerts;
         alertManagementAlerts: ReadAlerts;
+    }
+    MergeRequest {
+        headPipeline: ReadPipelines;
+        pipelines: ReadPipelines;
     }
     Pipeline {
         securityReportSummary: ReadVulnerabilities;

@@ -1,7 +1,7 @@
 //! `/api/graphql`: queries as JSON, forms, parameters of the URL or multipart forms with files, one or many at a time.
 //!
-//! There are no sessions of browsers here: callers show a token, or are nobody. So no page can make a browser act for
-//! the person before it, and there is nothing for `X-CSRF-Token` to protect.
+//! Callers show a token, or the session of a browser together with `X-CSRF-Token`, or are nobody. A page of another site
+//! does not know that value, so that it cannot make a browser act for the person before it.
 
 #![expect(clippy::result_large_err, reason = "a refusal ends its request and is moved once")]
 
@@ -22,6 +22,7 @@ use org::token::Scope;
 use serde_json::{Map, Value, json};
 
 use super::{
+    browser_session::caller_of,
     context::Context,
     request_limits::limits_of,
     schema,
@@ -30,7 +31,7 @@ use super::{
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
-    extract::{Caller, RawMap, SlowClientGuard, count, identify, params::ParamDoc, raw_pairs},
+    extract::{Caller, RawMap, SlowClientGuard, count, params::ParamDoc, raw_pairs},
     openapi::{AnswerDoc, Operation, Schemas},
     route::{MatchedRoute, RouteRow, answered},
 };
@@ -223,7 +224,7 @@ async fn known(
     given: &RawMap,
     route: &MatchedRoute,
 ) -> Result<Caller, HttpResponse> {
-    let failure = match identify(app, req, given, route).await {
+    let failure = match caller_of(app, req, given, route).await {
         Ok(caller) => return Ok(caller),
         Err(failure) => failure,
     };
@@ -391,10 +392,13 @@ fn too_large() -> HttpResponse {
 async fn multipart(mut parts: Multipart, most: usize) -> Result<RequestBody, HttpResponse> {
     let unreadable = |_| refusal(StatusCode::BAD_REQUEST, "The multipart body cannot be read");
     let (mut left, mut fields, mut files) = (most, HashMap::new(), HashMap::new());
+    let mut parts_taken = 0;
     while let Some(mut part) = parts.try_next().await.map_err(unreadable)? {
-        if fields.len() + files.len() == MOST_PARTS {
+        // Parts of one name replace one another, but each is read.
+        if parts_taken == MOST_PARTS {
             return Err(too_large());
         }
+        parts_taken += 1;
         let disposition = part.content_disposition().cloned();
         let disposition = disposition.as_ref();
         let name = disposition.and_then(|given| given.get_name()).unwrap_or_default().to_owned();

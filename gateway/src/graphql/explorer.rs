@@ -1,5 +1,6 @@
 //! `/-/graphql-explorer`: GraphiQL, a page on which people try queries. It is part of the program and needs nothing
-//! from elsewhere. Queries are sent with the token that is written on the page, which does not keep it.
+//! from elsewhere. Queries are sent with the token that is written on the page, which does not keep it, or else for whoever is
+//! signed in in the browser.
 //!
 //! The page's files are built from their packages by `cargo xtask explorer` (`xtask/explorer`), and stand here in the
 //! compressed form in which browsers ask for them.
@@ -17,6 +18,7 @@ use crate::{
     openapi::{AnswerDoc, Schemas},
     params,
     present::{Answer, Custom},
+    rest::org::session_cookie,
     routes,
 };
 
@@ -82,12 +84,19 @@ const FILES: &[PageFile] = &[
     },
 ];
 
-async fn page(_: App, _: Call<Anyone>) -> ApiResult<Custom> {
+async fn page(app: App, call: Call<Anyone>) -> ApiResult<Custom> {
+    let cookie = call.header("cookie");
+    let session = match session_cookie::person(&app, cookie).await? {
+        Some(_) => session_cookie::shown(cookie),
+        None => None,
+    };
+    let csrf = session.map(|session| session_cookie::csrf_value(&session)).unwrap_or_default();
     let answer = HttpResponse::Ok()
         .content_type("text/html; charset=utf-8")
         .insert_header((header::CONTENT_SECURITY_POLICY, POLICY))
         .insert_header((header::REFERRER_POLICY, "no-referrer"))
-        .body(include_str!("explorer/explorer.html"));
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .body(include_str!("explorer/explorer.html").replace("{{csrf_token}}", &csrf));
     Ok(Custom(answer))
 }
 

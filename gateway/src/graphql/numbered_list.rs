@@ -57,6 +57,32 @@ impl<T> NumberedList<T> {
         Ok(Self { rows, total, more })
     }
 
+    pub fn rows(&self) -> &[T] {
+        &self.rows
+    }
+
+    /// What is known of the whole list's length.
+    pub fn total(&self) -> Total {
+        self.total
+    }
+
+    /// The rows of a list that was read from its end.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.rows.reverse();
+        self
+    }
+
+    /// The rows, and whether the list goes on in the direction in which it was read.
+    pub fn into_rows(self, backwards: bool) -> (Vec<T>, bool) {
+        let held = i64::try_from(self.rows.len()).unwrap_or(i64::MAX);
+        let more = match self.total {
+            Total::Counted(total) if backwards => total > held,
+            _ => self.more,
+        };
+        (self.rows, more)
+    }
+
     /// A list without elements.
     pub fn empty() -> Self {
         Self { rows: Vec::new(), total: Total::Counted(0), more: false }

@@ -91,7 +91,6 @@ fn add_namespace_fields(
     fields: Fields<'_, Context, GroupRecord>,
 ) -> Fields<'_, Context, GroupRecord> {
     fields
-        .plain("containsLockedProjects", |_| false.into())
         .plain("crossProjectPipelineAvailable", |_| true.into())
         .plain("description", |record| record.group.description.clone().into())
         .plain("fullName", |record| record.group.full_name.as_str().into())
@@ -103,18 +102,15 @@ fn add_namespace_fields(
             };
             Value::gid(class, record.id())
         })
-        .plain("isTemporaryStorageIncreaseEnabled", |_| false.into())
         .plain("lfsEnabled", |record| record.group.settings().lfs_enabled.unwrap_or(true).into())
         .plain("name", |record| record.group.name.as_str().into())
         .plain("path", |record| record.group.path.as_str().into())
-        .plain("repositorySizeExcessProjectCount", |_| 0.into())
         .plain("requestAccessEnabled", |record| {
             record.group.settings().request_access_enabled.into()
         })
         .plain("sharedRunnersSetting", |record| {
             record.group.settings().shared_runners_setting().to_string().to_uppercase().into()
         })
-        .plain("totalRepositorySizeExcess", |_| 0.0.into())
         .plain("visibility", |record| record.group.visibility.to_string().into())
         .lookup("descriptionHtml", |record, _, context| async move {
             markdown(&context.app, record.group.description.as_deref(), None).await
@@ -139,23 +135,22 @@ fn add_namespace_fields(
             "actualRepositorySizeLimit",
             "additionalPurchasedStorageSize",
             "complianceFrameworks",
+            "containsLockedProjects",
+            "isTemporaryStorageIncreaseEnabled",
             "packageSettings",
+            "repositorySizeExcessProjectCount",
             "scanExecutionPolicies",
             "scanResultPolicies",
             "storageSizeLimit",
             "temporaryStorageIncreaseEndsOn",
             "timelogCategories",
+            "totalRepositorySizeExcess",
         ])
 }
 
 fn add_group_fields(fields: Fields<'_, Context, GroupRecord>) -> Fields<'_, Context, GroupRecord> {
     fields
-        .plain("allowStaleRunnerPruning", |_| false.into())
         .plain("autoDevopsEnabled", |record| record.group.settings().auto_devops_enabled.into())
-        .plain("containerRepositoriesCount", |_| 0.into())
-        .plain("dependencyProxyBlobCount", |_| 0.into())
-        .plain("dependencyProxyImageCount", |_| 0.into())
-        .plain("dependencyProxyTotalSize", |_| "0 Bytes".into())
         .plain("emailsDisabled", |record| record.group.settings().emails_disabled.into())
         .plain("epicsEnabled", |_| true.into())
         .plain("mentionsDisabled", |record| record.group.settings().mentions_disabled.into())
@@ -225,16 +220,21 @@ fn add_group_lists(fields: Fields<'_, Context, GroupRecord>) -> Fields<'_, Conte
             Ok(loaders.seats.load(record.id()).await?.into())
         })
         .none(&[
+            "allowStaleRunnerPruning",
             "clusterAgents",
             "codeCoverageActivities",
             "contactStateCounts",
             "contacts",
             "containerRepositories",
+            "containerRepositoriesCount",
             "customEmoji",
+            "dependencyProxyBlobCount",
             "dependencyProxyBlobs",
+            "dependencyProxyImageCount",
             "dependencyProxyImageTtlPolicy",
             "dependencyProxyManifests",
             "dependencyProxySetting",
+            "dependencyProxyTotalSize",
             "dora",
             "enforceFreeUserCap",
             "externalAuditEventDestinations",
@@ -302,6 +302,10 @@ async fn projects_of(
         ..ProjectFilter::default()
     };
     let order = project_order(arguments.maybe_enum("sort").as_deref(), &filter);
+    if order.by == OrderBy::Id {
+        let list = (filter, order.sort);
+        return projects::connection_by_id(context, &page, list, arguments.counts()).await;
+    }
     let (actor, window) = (context.actor(), page.clone());
     let found = context.app.db.read(move |tx| {
         NumberedList::read(&window, |request| tx.projects(actor, &filter, order, request))

@@ -17,7 +17,6 @@ use org::{
         locations,
         model::{GroupOrder, Reach, TreeLevel},
     },
-    project::list::{Order, OrderBy, ProjectFilter, ProjectLists as _, ProjectSet, Sort},
     status::{Availability, Status, actions::statuses, emoji},
     user::{
         User, UserFilter,
@@ -30,7 +29,10 @@ use org::{
     user_activity::{SourceKind, group_counts, memberships_of},
 };
 
-use super::record::{of_id, user};
+use super::{
+    record::{of_id, user},
+    stars,
+};
 use crate::{
     entities::org::brief_user::BriefUser,
     graphql::{
@@ -40,10 +42,8 @@ use crate::{
         loaders::{BatchLoader, Loaders},
         members,
         numbered_list::NumberedList,
-        projects,
         values::{ids, path_of, texts},
     },
-    rest::shared::people::reads_profile,
 };
 
 /// What is loaded of users beside their rows.
@@ -162,7 +162,7 @@ fn add_lists<'r, T: AsRef<BriefUser> + Send + Sync + 'static>(
             personal_namespace(&context, id_of(&*record)).await
         })
         .lookup("starredProjects", |record: Arc<T>, arguments, context| async move {
-            starred_projects(&context, id_of(&*record), &arguments).await
+            stars::starred_projects(&context, id_of(&*record), &arguments).await
         })
         .lookup("status", |record: Arc<T>, _, context| async move {
             status(&context, id_of(&*record)).await
@@ -338,25 +338,4 @@ fn membership(actor: Actor, reach: Reach, search: Option<String>) -> GroupFilter
         descending: false,
         after: None,
     }
-}
-
-async fn starred_projects(
-    context: &Context,
-    id: UserId,
-    arguments: &Arguments,
-) -> Result<Value, Failure> {
-    let (page, actor) = (arguments.page()?, context.actor());
-    // What a person keeps to themselves looks like nothing.
-    let owner = row(context, id).await?.filter(|user| reads_profile(actor, user));
-    let filter = ProjectFilter {
-        among: owner.map_or(ProjectSet::Nothing, |user| ProjectSet::StarredBy(user.id)),
-        search: arguments.maybe_text("search"),
-        ..ProjectFilter::default()
-    };
-    let order = Order { by: OrderBy::Id, sort: Sort::Descending };
-    let window = page.clone();
-    let found = context.app.db.read(move |tx| {
-        NumberedList::read(&window, |request| tx.projects(actor, &filter, order, request))
-    });
-    projects::connection(context, &page, found.await.map_err(failure_of)?).await
 }

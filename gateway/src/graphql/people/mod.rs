@@ -2,6 +2,7 @@
 
 pub(super) mod fields;
 mod record;
+mod stars;
 
 pub use fields::add_fields;
 pub use record::{of_id, user, user_of};

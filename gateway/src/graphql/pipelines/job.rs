@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ci::{
     artifact::{Artifact, ArtifactKind},
     config::{When, options::Environment},
-    job::{Job, JobKind, JobVariableStore as _, StageJob},
+    job::{Job, JobKind, StageJob},
     policy::{ReadJobs, ReadPipelines},
 };
 use forge::runner::artifacts::lets_in;
@@ -326,22 +326,22 @@ async fn manual_variables(record: &JobRecord, context: &Context) -> Result<Vec<V
     if !waits_for_people || !record.may_change(context).await? {
         return Ok(Vec::new());
     }
-    let (vault, id) = (context.app.vault.clone(), record.job().id);
-    let read = context.app.db.read(move |tx| tx.job_variables(&vault, id)).await;
-    let value = |(key, value): (String, String)| {
+    let id = record.job().id;
+    let all = CiLoaders::of(context).manual_variables.load(id).await?.unwrap_or_default();
+    let value = |(key, value): &(String, String)| {
         Value::fields(
             "CiManualVariable",
             [
                 ("environmentScope", Value::Null),
                 ("id", Value::gid("Ci::JobVariable", format!("{id}-{key}"))),
-                ("key", key.into()),
+                ("key", key.as_str().into()),
                 ("raw", false.into()),
-                ("value", value.into()),
+                ("value", value.as_str().into()),
                 ("variableType", "ENV_VAR".into()),
             ],
         )
     };
-    Ok(read.map_err(failure_of)?.into_iter().map(value).collect())
+    Ok(all.iter().map(value).collect())
 }
 
 async fn permissions(record: &JobRecord, context: &Context) -> Result<Value, Failure> {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use ci::{
     Status,
-    job::{JobFilter, JobKind, JobListStore as _, actions as jobs},
+    job::{Job, JobFilter, JobKind, JobListStore as _, actions as jobs},
     pipeline::{
-        PipelineFilter, PipelineListStore as _, PipelineOrder, PipelineStore as _, Source, actions,
+        Pipeline, PipelineFilter, PipelineListStore as _, PipelineOrder, PipelineStore as _,
+        Source, actions,
     },
     policy::{ReadJobs, ReadPipelines},
 };
@@ -15,6 +16,7 @@ use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{
     Grant, TextEnum as _, Ts,
     access::Administrate,
+    ids::{JobId, PipelineId},
     page::{PageRequest, Total},
 };
 
@@ -30,7 +32,7 @@ use crate::{
     graphql::{
         context::Context,
         failure::{failure_of, visible},
-        numbered_list::NumberedList,
+        keyset_list::{Bounds, KeysetList, ListPart, Reading, id_cursor, id_of},
         projects::ProjectRecord,
         repository::CommitRecord,
         review::merge_request::MergeRequestRecord,
@@ -162,12 +164,22 @@ async fn pipelines(
         return Ok(Connection::empty().into());
     };
     let grant = home.grant::<ReadPipelines>().map_err(failure_of)?;
-    let asked = page.clone();
+    let (bounds, counts, asked) = (Bounds::of(&page, id_of)?, arguments.counts(), page.clone());
     let read = context.app.db.read(move |tx| {
-        NumberedList::read(&asked, |part| actions::list(tx, &grant, &Projects, &filter, part))
+        KeysetList::read(&asked, &bounds, (counts, Reading::BothWays), |part| {
+            // The newest comes first: what is behind an element is older.
+            let filter = PipelineFilter {
+                id_before: part.bounds.after.map(PipelineId),
+                id_after: part.bounds.before.map(PipelineId),
+                descending: !part.reversed,
+                ..filter.clone()
+            };
+            actions::list(tx, &grant, &Projects, &filter, part.page)
+        })
     });
     let Some(found) = visible(read.await)? else { return Ok(Value::Null) };
-    Ok(found.connection(&page, |row| pipeline(home.clone(), row)).into())
+    let cursor = |row: &Pipeline| id_cursor(row.id.0);
+    Ok(found.connection(&page, cursor, |row| pipeline(home.clone(), row)).into())
 }
 
 async fn one_pipeline(
@@ -261,7 +273,7 @@ async fn one_job(
     context: &Context,
 ) -> Result<Value, Failure> {
     let classes = ["CommitStatus", "Ci::Build", "Ci::Bridge", "GenericCommitStatus"];
-    let id = kernel::ids::JobId(arguments.gid("id", &classes)?);
+    let id = JobId(arguments.gid("id", &classes)?);
     let row = CiLoaders::of(context).jobs.load(id).await?;
     match row.filter(|row| row.job.project_id == home.id() && home.may::<ReadJobs>()) {
         Some(_) => job_of_id(context, id).await,
@@ -275,6 +287,18 @@ fn job_filter(arguments: &Arguments) -> JobFilter {
         statuses: values_of(&arguments.texts("statuses")),
         retried: true,
         before: None,
+        after: None,
+        oldest_first: false,
+    }
+}
+
+/// The part of a list of jobs, in which the newest come first.
+fn part_of(filter: &JobFilter, part: &ListPart<'_, i64>) -> JobFilter {
+    JobFilter {
+        before: part.bounds.after.map(JobId),
+        after: part.bounds.before.map(JobId),
+        oldest_first: part.reversed,
+        ..filter.clone()
     }
 }
 
@@ -285,19 +309,22 @@ async fn project_jobs(
 ) -> Result<Value, Failure> {
     let page = arguments.page()?;
     let Some(grant) = visible(home.grant::<ReadJobs>())? else { return Ok(Value::Null) };
-    let (filter, asked) = (job_filter(arguments), page.clone());
+    let (filter, asked, bounds) = (job_filter(arguments), page.clone(), Bounds::of(&page, id_of)?);
     let (with_artifacts, counts) = (arguments.flag("withArtifacts"), arguments.counts());
     let read = context.app.db.read(move |tx| {
         jobs::ensure_readable(tx, &grant, &Projects)?;
-        let mut list = |part: PageRequest| match with_artifacts {
-            true => tx.project_jobs_with_artifacts(grant.project(), &filter, part),
-            false => tx.project_jobs(grant.project(), &filter, part),
+        let mut list = |filter: &JobFilter, page: PageRequest| match with_artifacts {
+            true => tx.project_jobs_with_artifacts(grant.project(), filter, page),
+            false => tx.project_jobs(grant.project(), filter, page),
         };
         let count = match counts {
-            true => Some(counted(&mut list)?),
+            true => Some(counted(|page| list(&filter, page))?),
             false => None,
         };
-        Ok((NumberedList::read(&asked, &mut list)?, count))
+        let found = KeysetList::read(&asked, &bounds, (false, Reading::BothWays), |part| {
+            list(&part_of(&filter, &part), part.page)
+        });
+        Ok((found?, count))
     });
     let Some((found, count)) = visible(read.await)? else { return Ok(Value::Null) };
     job_connection(context, &page, found, count).await
@@ -305,7 +332,7 @@ async fn project_jobs(
 
 /// How many jobs a list has, up to one more than are counted.
 fn counted(
-    list: &mut impl FnMut(PageRequest) -> kernel::Result<kernel::page::Page<ci::job::Job>>,
+    mut list: impl FnMut(PageRequest) -> kernel::Result<kernel::page::Page<Job>>,
 ) -> kernel::Result<i64> {
     let all = list(PageRequest { page: 1, per_page: COUNTED_JOBS + 1 })?;
     Ok(i64::try_from(all.items.len()).unwrap_or(i64::MAX))
@@ -314,13 +341,12 @@ fn counted(
 async fn job_connection(
     context: &Context,
     page: &graphql::Page,
-    found: NumberedList<ci::job::Job>,
+    found: KeysetList<Job>,
     count: Option<i64>,
 ) -> Result<Value, Failure> {
-    let mut rows = Vec::new();
-    let found = found.map(|row| rows.push(row));
-    let mut values = jobs_of_rows(context, &rows).await?.into_iter();
-    let shown = found.connection(page, |()| values.next().unwrap_or(Value::Null));
+    let mut values = jobs_of_rows(context, found.rows()).await?.into_iter();
+    let cursor = |row: &Job| id_cursor(row.id.0);
+    let shown = found.connection(page, cursor, |_| values.next().unwrap_or(Value::Null));
     Ok(count.map_or(shown.clone(), |count| shown.count(count)).into())
 }
 
@@ -330,13 +356,16 @@ async fn all_jobs(arguments: &Arguments, context: &Context) -> Result<Value, Fai
         return Ok(Value::Null);
     };
     let (filter, asked, counts) = (job_filter(arguments), page.clone(), arguments.counts());
+    let bounds = Bounds::of(&page, id_of)?;
     let read = context.app.db.read(move |tx| {
-        let mut list = |part: PageRequest| tx.all_jobs(&filter, part);
         let count = match counts {
-            true => Some(counted(&mut list)?),
+            true => Some(counted(|page| tx.all_jobs(&filter, page))?),
             false => None,
         };
-        Ok((NumberedList::read(&asked, &mut list)?, count))
+        let found = KeysetList::read(&asked, &bounds, (false, Reading::BothWays), |part| {
+            tx.all_jobs(&part_of(&filter, &part), part.page)
+        });
+        Ok((found?, count))
     });
     let (found, count) = read.await.map_err(failure_of)?;
     job_connection(context, &page, found, count).await

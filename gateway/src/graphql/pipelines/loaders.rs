@@ -9,14 +9,14 @@ use std::{
 use ci::{
     artifact::{Artifact, ArtifactStore as _},
     job::{
-        Job, JobSpec, SpecStore as _, StageJob, StageJobStore as _,
+        Job, JobSpec, JobVariableStore as _, SpecStore as _, StageJob, StageJobStore as _,
         permission::{changeable_jobs, updatable_pipelines},
     },
     log::{JobLog, LogStore as _},
     pipeline::{MergeRequestPipelines, Pipeline, PipelineListStore as _, PipelineStore as _},
     policy::{UpdateJobs, UpdatePipelines},
     report::{TestSuite, TestSuiteStore as _},
-    schedule::ScheduleStore as _,
+    schedule::{ScheduleStore as _, ScheduleVariable},
 };
 use dataloader::{BatchFn, cached::Loader};
 use db::Tx;
@@ -87,6 +87,10 @@ pub struct CiLoaders {
     pub blocked: BatchLoader<JobId, ()>,
     /// The newest pipeline of a schedule.
     pub last_of_schedule: BatchLoader<PipelineScheduleId, Pipeline>,
+    /// The variables of a schedule, by their keys.
+    pub variables_of_schedule: BatchLoader<PipelineScheduleId, Arc<Vec<ScheduleVariable>>>,
+    /// What whoever played a job by hand set for it, in clear.
+    pub manual_variables: BatchLoader<JobId, Arc<Vec<(String, String)>>>,
     of_merge_request: Loader<RequestKey, Result<Arc<Vec<Pipeline>>, Failure>, RequestBatch>,
 }
 
@@ -142,6 +146,15 @@ impl CiLoaders {
                 let found = tx.newest_pipelines_of_schedules(ids)?.into_iter();
                 Ok(found.filter_map(|one| Some((one.schedule_id?, one))).collect())
             }),
+            variables_of_schedule: BatchLoader::new(db, variables_of_schedules),
+            manual_variables: {
+                let vault = app.vault.clone();
+                BatchLoader::new(db, move |tx, ids| {
+                    let jobs = rows(tx, ids)?;
+                    let found = tx.variables_of_jobs(&vault, &jobs)?.into_iter();
+                    Ok(found.map(|(id, own)| (id, Arc::new(own))).collect())
+                })
+            },
             of_merge_request: Loader::new(RequestBatch { app: app.clone(), actor }),
         })
     }
@@ -153,6 +166,17 @@ impl CiLoaders {
             .await
             .map_err(Failure::internal)?
     }
+}
+
+fn variables_of_schedules(
+    tx: &mut Tx<'_>,
+    ids: &[PipelineScheduleId],
+) -> kernel::Result<Records<PipelineScheduleId, Arc<Vec<ScheduleVariable>>>> {
+    let mut all: Records<PipelineScheduleId, Vec<ScheduleVariable>> = HashMap::new();
+    for one in tx.variables_of_schedules(ids)? {
+        all.entry(one.schedule_id).or_default().push(one);
+    }
+    Ok(all.into_iter().map(|(id, own)| (id, Arc::new(own))).collect())
 }
 
 fn marked<K: Eq + Hash>(ids: HashSet<K>) -> HashMap<K, ()> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ci::{
     policy::{ChangeSchedules, CreatePipelines, ReadSchedules},
-    schedule::{Schedule, ScheduleScope, ScheduleStore as _, ScheduleVariable, actions},
+    schedule::{Schedule, ScheduleScope, ScheduleVariable, actions},
 };
 use forge::ports::ci::Projects;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
@@ -115,23 +115,22 @@ fn register_schedule(registry: &mut Registry<Context>) {
             if !actions::is_keeper(&record.home.who, &record.row) {
                 return Ok(Value::Null);
             }
-            let (vault, id) = (context.app.vault.clone(), record.row.id);
-            let read = context.app.db.read(move |tx| {
-                let all = tx.schedule_variables(id)?.into_iter();
-                all.map(|one| variable(one, &vault)).collect::<Done<Vec<Value>>>()
-            });
-            Ok(Connection::of_list(&page, read.await.map_err(failure_of)?).into())
+            let loaders = CiLoaders::of(&context);
+            let all = loaders.variables_of_schedule.load(record.row.id).await?.unwrap_or_default();
+            let values = all.iter().map(|one| variable(one, &context.app.vault));
+            let values = values.collect::<Done<Vec<Value>>>().map_err(failure_of)?;
+            Ok(Connection::of_list(&page, values).into())
         });
 }
 
-fn variable(row: ScheduleVariable, vault: &Vault) -> Done<Value> {
+fn variable(row: &ScheduleVariable, vault: &Vault) -> Done<Value> {
     let value = row.value(vault)?.into_revealed();
     let id = format!("{}-{}", row.schedule_id, row.key);
     Ok(Value::fields(
         "PipelineScheduleVariable",
         [
             ("id", Value::gid("Ci::PipelineScheduleVariable", id)),
-            ("key", row.key.into()),
+            ("key", row.key.as_str().into()),
             ("raw", false.into()),
             ("value", value.into()),
             ("variableType", name_of(row.kind)),

@@ -76,12 +76,14 @@ pub(super) fn add(fields: Fields<'_, Context, ProjectRecord>) {
         "jiraImports",
         "jitsuKey",
         "networkPolicies",
+        "onlyAllowMergeIfAllStatusChecksPassed",
         "packages",
         "packagesCleanupPolicy",
         "pathLocks",
         "productAnalyticsDashboards",
         "release",
         "releases",
+        "repositorySizeExcess",
         "requirement",
         "requirements",
         "requirementStatesCount",
@@ -121,7 +123,6 @@ fn add_plain(fields: ProjectFields<'_>) -> ProjectFields<'_> {
         .plain("nameWithNamespace", |record| record.shown.project.full_name.as_str().into())
         .plain("openIssuesCount", |record| record.entity.open_issues_count.into())
         .plain("path", |record| record.shown.project.path.as_str().into())
-        .plain("repositorySizeExcess", |_| 0.0.into())
         .plain("snippetsEnabled", |record| record.entity.snippets_enabled.into())
         .plain("sshUrlToRepo", |record| record.entity.basic.ssh_url_to_repo.as_str().into())
         .plain("starCount", |record| record.shown.project.star_count.into())
@@ -154,7 +155,6 @@ fn add_settings(fields: ProjectFields<'_>) -> ProjectFields<'_> {
             "onlyAllowMergeIfAllDiscussionsAreResolved",
             setting!(only_allow_merge_if_all_discussions_are_resolved),
         )
-        .plain("onlyAllowMergeIfAllStatusChecksPassed", |_| false.into())
         .plain("onlyAllowMergeIfPipelineSucceeds", setting!(only_allow_merge_if_pipeline_succeeds))
         .plain("printingMergeRequestLinkEnabled", setting!(printing_merge_request_link_enabled))
         .plain("publicJobs", setting!(public_jobs))

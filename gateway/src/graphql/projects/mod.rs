@@ -1,9 +1,11 @@
 //! Projects.
 
+mod by_id;
 mod fields;
 mod permissions;
 pub(super) mod queries;
 mod record;
 
+pub use by_id::{connection_by_id, connection_of};
 pub(super) use permissions::permissions;
 pub use record::{ProjectRecord, bytes, connection, find, named, of_id, project, record_of};

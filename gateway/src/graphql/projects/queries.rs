@@ -10,6 +10,7 @@ use org::{
 };
 
 use super::{
+    by_id::connection_by_id,
     fields,
     record::{connection, find, project},
 };
@@ -93,6 +94,10 @@ async fn list(context: &Context, arguments: &Arguments) -> Result<Value, Failure
         ..ProjectFilter::default()
     };
     let order = order(&arguments.text("sort")?)?;
+    if order.by == OrderBy::Id {
+        let list = (filter, order.sort);
+        return connection_by_id(context, &page, list, arguments.counts()).await;
+    }
     let (actor, window) = (context.actor(), page.clone());
     let found = context.app.db.read(move |tx| {
         NumberedList::read(&window, |request| tx.projects(actor, &filter, order, request))

@@ -10,7 +10,10 @@ use kernel::{
     Ts,
     ids::{ProjectId, UserId},
 };
-use org::{key::signature::Verdict, user::addresses::holders};
+use org::{
+    key::{gpg::store::GpgKeyStore as _, signature::Verdict},
+    user::addresses::holders,
+};
 use repo::{
     commit::read::{deadline, find_commit},
     git::{CommitInfo, FileDiff},
@@ -232,11 +235,11 @@ async fn signature(context: &Context, record: &CommitRecord) -> Result<Value, Fa
             "GpgSignature",
             [
                 ("commitSha", sha),
-                ("gpgKeyPrimaryKeyid", verdict.keyid.into()),
+                ("gpgKeyPrimaryKeyid", verdict.keyid.clone().into()),
                 ("gpgKeyUserEmail", verdict.email.into()),
                 ("gpgKeyUserName", verdict.name.into()),
                 ("project", project),
-                ("user", Value::Null),
+                ("user", key_owner(context, verdict.key, verdict.keyid).await?),
                 ("verificationStatus", status(verdict.verification.as_str())),
             ],
         ),
@@ -265,4 +268,19 @@ async fn signature(context: &Context, record: &CommitRecord) -> Result<Value, Fa
             ],
         ),
     })
+}
+
+/// Whose the OpenPGP key is that made a signature, where it is registered.
+async fn key_owner(
+    context: &Context,
+    key: Option<i64>,
+    keyid: Option<String>,
+) -> Result<Value, Failure> {
+    let (Some(key), Some(keyid)) = (key, keyid) else { return Ok(Value::Null) };
+    let found = context.app.db.read(move |tx| tx.gpg_keys_with(&[keyid])).await;
+    let mut found = found.map_err(failure_of)?.into_iter().map(|(row, _)| row);
+    match found.find(|row| row.id.0 == key) {
+        Some(row) => people::of_id(context, row.user_id).await,
+        None => Ok(Value::Null),
+    }
 }

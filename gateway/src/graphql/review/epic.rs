@@ -13,15 +13,13 @@ use review::{
         list::{EpicFilter, HierarchyScope, list},
         readable,
     },
-    issue::{
-        IssueState,
-        list::{IssueFilter, IssueQuery, IssueSet, list as list_issues},
-    },
-    item::list::{Choice, Direction, Fields as SearchFields, Order, Search, Sorting},
+    issue::IssueState,
+    item::list::{Direction, Fields as SearchFields, Order, Search, Sorting},
     policy::{DeleteGroupEpics, DiscussEpics, ManageGroupEpics, ReadEpicNotes, ReadGroupEpics},
 };
 
 use super::{
+    epic_issues,
     issue::EpicIssueRecord,
     item_filter::{ensure_short, iids, labels, moment, named},
     items,
@@ -190,7 +188,7 @@ fn tree_fields(fields: EpicFields<'_>) -> EpicFields<'_> {
             Ok(held.is_some_and(|(_, issues)| issues).into())
         })
         .lookup("issues", |one, arguments, context| async move {
-            issues(&context, &one, &arguments).await
+            epic_issues::issues(&context, &one, &arguments).await
         })
 }
 
@@ -257,36 +255,6 @@ async fn permissions(context: &Context, one: &EpicRecord) -> Result<Value, Failu
             ("updateEpic", manages.into()),
         ],
     ))
-}
-
-/// As people ordered them.
-const GIVEN: Sorting =
-    Sorting { by: Order::Optional("epic_position"), direction: Direction::Ascending };
-
-async fn issues(
-    context: &Context,
-    one: &EpicRecord,
-    arguments: &Arguments,
-) -> Result<Value, Failure> {
-    let (page, actor, urls) = (arguments.page()?, context.actor(), context.app.urls.clone());
-    let (id, window) = (one.row.id, page.clone());
-    let found = context.app.db.read(move |tx| {
-        let filter = IssueFilter { epic: Some(Choice::These(id)), ..IssueFilter::default() };
-        let asked =
-            IssueQuery { actor, among: IssueSet::Everywhere, archived: true, filter: &filter };
-        let rows = NumberedList::read(&window, |request| {
-            list_issues(tx, &OrgHierarchy, &asked, GIVEN, request)
-        })?;
-        let weight = review::issue::list::weight(tx, &OrgHierarchy, &asked)?;
-        Ok((rows.try_map_all(|rows| IssueRecord::all(tx, &urls, actor, rows))?, weight))
-    });
-    let (rows, weight) = found.await.map_err(failure_of)?;
-    let epic_path = path_of(&context.app.urls, &one.shown.web_url);
-    let connection = rows.connection(&page, |issue| {
-        let (issue, epic_path) = (Arc::new(issue), epic_path.clone());
-        Value::object("EpicIssue", Arc::new(EpicIssueRecord { issue, epic_path }))
-    });
-    Ok(connection.field("weight", weight).into())
 }
 
 async fn first(

@@ -244,6 +244,7 @@ fn common(
             author: None,
             assignee: not.and_then(|not| number_choice(not, "assigneeId")).map(people),
         },
+        bounds: Vec::new(),
     })
 }
 

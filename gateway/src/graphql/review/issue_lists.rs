@@ -17,10 +17,10 @@ use review::{
 use super::{
     issue::{IssueRecord, issue},
     issue_filter::{WantedIssues, is_filtered},
+    item_pages::ItemPage,
 };
 use crate::graphql::{
-    context::Context, failure::failure_of, groups::GroupRecord, numbered_list::NumberedList,
-    projects::ProjectRecord,
+    context::Context, failure::failure_of, groups::GroupRecord, projects::ProjectRecord,
 };
 
 /// Where a list looks.
@@ -99,7 +99,8 @@ async fn listed(
     archived: bool,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
-    let (wanted, page) = (WantedIssues::read(arguments)?, arguments.page()?);
+    let wanted = WantedIssues::read(arguments)?;
+    let page = ItemPage::new(arguments.page()?, wanted.sorting)?;
     if wanted.nothing || !home.is_open() {
         return Ok(Connection::empty().field("weight", 0_i64).into());
     }
@@ -108,8 +109,11 @@ async fn listed(
     let found = context.app.db.read(move |tx| {
         let filter: IssueFilter = wanted.filter(tx, actor)?;
         let asked = IssueQuery { actor, among: home.among(), archived, filter: &filter };
-        let rows = NumberedList::read(&window, |request: PageRequest| {
-            list(tx, &OrgHierarchy, &asked, wanted.sorting, request)
+        let rows = window.read(|part| {
+            let mut filter = filter.clone();
+            filter.common.bounds = part.bounds;
+            let asked = IssueQuery { filter: &filter, ..asked.clone() };
+            list(tx, &OrgHierarchy, &asked, part.sorting, part.page)
         })?;
         let shown = rows.try_map_all(|rows| IssueRecord::all(tx, &urls, actor, rows))?;
         let total = match counts {
@@ -123,7 +127,8 @@ async fn listed(
         Ok((shown, total, weight))
     });
     let (shown, total, weight) = found.await.map_err(failure_of)?;
-    let connection = shown.connection(&page, issue).field("weight", weight);
+    let position = |one: &IssueRecord, sorting| one.row.list_position(sorting);
+    let connection = page.connection(shown, position, issue).field("weight", weight);
     Ok(match total {
         Some(total) => connection.count(total),
         None => connection,

@@ -8,7 +8,6 @@ use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{
     Result as Kept, TextEnum as _,
     ids::{NamespaceId, ProjectId, UserId},
-    page::PageRequest,
 };
 use org::access::{IdOrPath, locate_project};
 use review::{
@@ -25,6 +24,7 @@ use review::{
 
 use super::{
     item_filter::{ensure_short, iids, labels, milestones, moment, named, word},
+    item_pages::ItemPage,
     item_values::merge_request,
     records::MergeRequestRecord,
 };
@@ -32,7 +32,6 @@ use crate::graphql::{
     context::Context,
     failure::{failure_of, visible},
     groups::GroupRecord,
-    numbered_list::NumberedList,
     projects::ProjectRecord,
 };
 
@@ -154,15 +153,19 @@ async fn listed(
         }
     }
     let sorting = sorting(arguments.maybe_enum("sort").as_deref().unwrap_or("CREATED_DESC"));
-    let (page, actor, urls) = (arguments.page()?, context.actor(), context.app.urls.clone());
+    let page = ItemPage::new(arguments.page()?, sorting)?;
+    let (actor, urls) = (context.actor(), context.app.urls.clone());
     let (window, counts) = (page.clone(), arguments.counts());
     let measures = arguments.selects("totalTimeToMerge");
     let found = context.app.db.read(move |tx| {
         let filter = people.fill(tx, filter)?;
         let asked =
             MergeRequestQuery { actor, among: home.among(), archived: true, filter: &filter };
-        let rows = NumberedList::read(&window, |request: PageRequest| {
-            list(tx, &OrgHierarchy, &asked, sorting, request)
+        let rows = window.read(|part| {
+            let mut filter = filter.clone();
+            filter.common.bounds = part.bounds;
+            let asked = MergeRequestQuery { filter: &filter, ..asked.clone() };
+            list(tx, &OrgHierarchy, &asked, part.sorting, part.page)
         })?;
         let total = match counts {
             true => Some(count_all_of(tx, &OrgHierarchy, &asked)?),
@@ -178,7 +181,8 @@ async fn listed(
     let (shown, total, to_merge) = found.await.map_err(failure_of)?;
     let seconds = std::time::Duration::from_micros(u64::try_from(to_merge).unwrap_or(0));
     let seconds = Some(seconds.as_secs_f64()).filter(|_| to_merge > 0);
-    let connection = shown.connection(&page, merge_request);
+    let position = |one: &MergeRequestRecord, sorting| one.row.list_position(sorting);
+    let connection = page.connection(shown, position, merge_request);
     let connection = connection.field("totalTimeToMerge", seconds);
     Ok(match total {
         Some(total) => connection.count(total),

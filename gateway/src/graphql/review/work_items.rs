@@ -7,7 +7,6 @@ use graphql::{Arguments, Connection, Failure, Payload, Registry, Value};
 use kernel::{
     Ability as _, Result as Kept, Standing,
     ids::{IssueId, ProjectId},
-    page::PageRequest,
 };
 use review::{
     issue::{
@@ -22,6 +21,7 @@ use review::{
 use super::{
     issue::{IssueRecord, standing},
     issue_filter::WantedIssues,
+    item_pages::ItemPage,
     loaders::ReviewLoaders,
     scope,
 };
@@ -29,7 +29,6 @@ use crate::graphql::{
     context::Context,
     failure::{done, failure_of},
     groups::GroupRecord,
-    numbered_list::NumberedList,
     people,
     projects::{self, ProjectRecord},
     values::{markdown, maybe_time, path_of, time},
@@ -178,7 +177,8 @@ enum Home {
 }
 
 async fn listed(context: &Context, home: Home, arguments: &Arguments) -> Result<Value, Failure> {
-    let (wanted, page) = (WantedIssues::read(arguments)?, arguments.page()?);
+    let wanted = WantedIssues::read(arguments)?;
+    let page = ItemPage::new(arguments.page()?, wanted.sorting)?;
     let is_open = match &home {
         Home::Project(_, who) => who.visible && ReadIssues::allows(who),
         Home::Group(_) => true,
@@ -200,8 +200,11 @@ async fn listed(context: &Context, home: Home, arguments: &Arguments) -> Result<
             Home::Group(path) => IssueSet::Group(path),
         };
         let asked = IssueQuery { actor, among, archived: true, filter: &filter };
-        let rows = NumberedList::read(&window, |request: PageRequest| {
-            list(tx, &OrgHierarchy, &asked, wanted.sorting, request)
+        let rows = window.read(|part| {
+            let mut filter = filter.clone();
+            filter.common.bounds = part.bounds;
+            let asked = IssueQuery { filter: &filter, ..asked.clone() };
+            list(tx, &OrgHierarchy, &asked, part.sorting, part.page)
         })?;
         let total = match counts {
             true => Some(count_all_of(tx, &OrgHierarchy, &asked)?),
@@ -210,7 +213,8 @@ async fn listed(context: &Context, home: Home, arguments: &Arguments) -> Result<
         Ok((rows.try_map_all(|rows| IssueRecord::all(tx, &urls, actor, rows))?, total))
     });
     let (rows, total) = found.await.map_err(failure_of)?;
-    let connection = rows.connection(&page, |one| work_item(Arc::new(one)));
+    let position = |one: &IssueRecord, sorting| one.row.list_position(sorting);
+    let connection = page.connection(rows, position, |one| work_item(Arc::new(one)));
     Ok(match total {
         Some(total) => connection.count(total),
         None => connection,

@@ -26,6 +26,11 @@ use crate::graphql::{
     },
 };
 
+/// What the minutes of a runner cost is not counted here.
+const COST_FACTORS: [&str; 2] =
+    ["privateProjectsMinutesCostFactor", "publicProjectsMinutesCostFactor"];
+const NO_COSTS: &str = "Minutes have no cost factors: leave them out";
+
 /// Runners that one call removes.
 const REMOVED_AT_ONCE: usize = 50;
 
@@ -50,6 +55,9 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 async fn update(input: &Arguments, context: &Context) -> Result<Payload, Failure> {
     let id = RunnerId(input.gid("id", &["Ci::Runner"])?);
     let grant = instance_grant::<UseRunners>(context).map_err(failure_of)?;
+    if COST_FACTORS.iter().any(|name| input.json(name).is_some_and(|given| !given.is_null())) {
+        return Ok(Payload::errors(vec![NO_COSTS.to_owned()]));
+    }
     let active = input.maybe_bool("active").or(input.maybe_bool("paused").map(|paused| !paused));
     let attributes = Attributes {
         description: input.maybe_text("description"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use graphql::{Arguments, Connection, Failure, Registry, Value};
+use graphql::{Arguments, Connection, Failure, Fields, Registry, Value};
 use kernel::ids::{IssueId, UserId};
 use org::user::names::ids_of;
 use security::{
@@ -23,7 +23,7 @@ use crate::graphql::{
     other_notes, people,
     pipelines::{Home, loaders::CiLoaders, name_of, values_of},
     projects::ProjectRecord,
-    review::issue::{self, IssueRecord},
+    review::issue::{self, EpicIssueRecord, HoldsIssue, IssueRecord},
     values::{maybe_time, time},
 };
 
@@ -57,18 +57,19 @@ fn register_lists(registry: &mut Registry<Context>) {
             },
         )
         .none(&["incidentManagementEscalationPolicies", "incidentManagementOncallSchedules"]);
-    let _ = registry
-        .object::<IssueRecord>("Issue")
-        .lookup("alertManagementAlert", |record: Arc<IssueRecord>, _, context| async move {
-            Ok(of_issue(&record, &context).await?.into_iter().next().into())
+    add_to_issue(registry.object::<IssueRecord>("Issue"));
+    add_to_issue(registry.object::<EpicIssueRecord>("EpicIssue"));
+}
+
+fn add_to_issue<T: HoldsIssue>(fields: Fields<'_, Context, T>) {
+    let _ = fields
+        .lookup("alertManagementAlert", |record: Arc<T>, _, context| async move {
+            Ok(of_issue(record.record(), &context).await?.into_iter().next().into())
         })
-        .lookup(
-            "alertManagementAlerts",
-            |record: Arc<IssueRecord>, arguments, context| async move {
-                let all = of_issue(&record, &context).await?;
-                Ok(Connection::of_list(&arguments.page()?, all).into())
-            },
-        );
+        .lookup("alertManagementAlerts", |record: Arc<T>, arguments, context| async move {
+            let all = of_issue(record.record(), &context).await?;
+            Ok(Connection::of_list(&arguments.page()?, all).into())
+        });
 }
 
 fn register_record(registry: &mut Registry<Context>) {

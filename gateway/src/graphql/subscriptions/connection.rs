@@ -15,8 +15,8 @@ use super::{
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
-    extract::{Caller, RawMap, count, identify},
-    graphql::{context::Context, request_limits::limits_of},
+    extract::{Caller, RawMap, count},
+    graphql::{browser_session::caller_of, context::Context, request_limits::limits_of},
     route::MatchedRoute,
 };
 
@@ -74,7 +74,7 @@ impl Connection {
     /// # Errors
     /// For a credential that is not good any more.
     pub(super) async fn caller(&self) -> ApiResult<Caller> {
-        let caller = identify(&self.app, &self.req, &self.given, &self.route).await?;
+        let caller = caller_of(&self.app, &self.req, &self.given, &self.route).await?;
         let reads = |token: &org::token::AccessToken| {
             let scopes = token.scopes();
             scopes.has(Scope::Api) || scopes.has(Scope::ReadApi)

@@ -73,17 +73,19 @@ async fn documents_that_do_not_fit_the_schema_are_refused() {
 async fn wrong_variables_are_refused_with_their_names() {
     let app = TestApp::new();
     let query = "query q($id: IssueID!) { issue(id: $id) { id } }";
-    for odd in
-        [json!({}), json!({ "id": null }), json!({ "id": { "a": 1 } }), json!({ "id": [[1]] })]
-    {
+    for odd in [
+        json!({}),
+        json!({ "id": null }),
+        json!({ "id": { "a": 1 } }),
+        json!({ "id": [[1]] }),
+        json!({ "id": "gid://gitlab/User/1" }),
+    ] {
         let said = refusal(&app, query, odd).await;
         assert!(
             said.starts_with("Variable $id of type IssueID! was provided invalid value"),
             "{said}"
         );
     }
-    let said = refusal(&app, query, json!({ "id": "gid://gitlab/User/1" })).await;
-    assert!(said.contains("does not represent an instance of Issue"), "{said}");
     let query = "query q($n: Int) { project(fullPath: \"a\") { issues(first: $n) { count } } }";
     for huge in [json!(1e300), json!(9_999_999_999_i64), json!("1"), json!(1.5)] {
         let said = refusal(&app, query, json!({ "n": huge })).await;

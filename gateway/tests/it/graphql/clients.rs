@@ -185,8 +185,9 @@ async fn an_editor_talks_about_a_merge_request() {
     assert_eq!(resolved["discussionToggleResolve"]["discussion"]["resolved"], true);
     send(&ada, notes, Some("DeleteNote"), json!({ "noteId": first["id"] })).await;
     let shown = threads().await["project"]["mergeRequest"]["discussions"]["nodes"].clone();
-    assert_eq!(shown.as_array().map(Vec::len), Some(1));
+    assert_eq!(shown.as_array().map(Vec::len), Some(2));
     assert_eq!(nodes(&shown[0]["notes"], "body"), ["How?", "So."]);
+    assert_eq!(nodes(&shown[1]["notes"], "body"), ["resolved all threads"]);
 }
 
 #[actix_web::test]

@@ -1,14 +1,18 @@
 //! The ways in which queries are sent, and the statuses of the answers.
 
 use actix_web::http::Method;
-use org::{token::Scope, user::actions::NewUser};
+use org::{
+    token::Scope,
+    user::{actions::NewUser, password},
+};
 use serde_json::{Value, json};
 
 use super::review::{REFUSED, ask};
-use crate::support::{Answer, TestApp};
+use crate::support::{Answer, Person, TestApp};
 
 const ENDPOINT: &str = "//api/graphql";
 const FORM: &str = "application/x-www-form-urlencoded";
+const EXPLORER: &str = "//-/graphql-explorer";
 const ECHO: &str = r#"{ echo(text: "hi") }"#;
 const ECHO_CREATE: &str = r#"mutation { echoCreate(input: { messages: "hi" }) { echoes errors } }"#;
 
@@ -209,4 +213,42 @@ async fn the_files_of_the_explorer_come_compressed_to_who_takes_that() {
         assert_eq!(nobody.get(&format!("//-/graphql-explorer/{name}")).await.status, 200);
     }
     assert_eq!(nobody.get("//-/graphql-explorer/explorer.html").await.status, 404);
+}
+
+/// The cookie of a browser in which Ada is signed in.
+async fn session(app: &TestApp) -> String {
+    let hash = password::hash("difference engine").expect("a hash");
+    app.someone(&NewUser { password_hash: Some(hash), ..NewUser::named("ada") }, &[]);
+    let fields = json!({ "username": "ada", "password": "difference engine" });
+    let begun = app.anonymous().post("//users/sign_in", fields).await;
+    let cookie = begun.header("set-cookie").expect("a cookie");
+    cookie.split(';').next().unwrap_or_default().to_owned()
+}
+
+/// The value that the explorer's page shows.
+async fn csrf_value(person: &Person<'_>) -> String {
+    let page = String::from_utf8(person.get(EXPLORER).await.bytes).expect("text");
+    let value = page.split("name=\"csrf-token\" content=\"").nth(1).expect("the element");
+    value.split('"').next().unwrap_or_default().to_owned()
+}
+
+#[actix_web::test]
+async fn a_session_counts_with_the_value_that_its_pages_show() {
+    let app = TestApp::new();
+    let browser = app.anonymous().sending("Cookie", &session(&app).await);
+    let value = csrf_value(&browser).await;
+    let signed_in = json!({ "echo": "\"ada\" says: hi" });
+    let with = |value: &str| browser.sending("X-CSRF-Token", value);
+    assert_eq!(ask(&with(&value), ECHO).await, signed_in);
+    let changed = ask(&with(&value), ECHO_CREATE).await;
+    assert_eq!(changed["echoCreate"]["echoes"], json!(["\"ada\" says: hi"]));
+
+    let nobody = json!({ "echo": "nil says: hi" });
+    assert_eq!(ask(&browser, ECHO).await, nobody, "without the value");
+    assert_eq!(ask(&with("wrong"), ECHO).await, nobody);
+    let stranger = app.anonymous().sending("X-CSRF-Token", &value);
+    assert_eq!(ask(&stranger, ECHO).await, nobody, "without the session");
+    assert_eq!(csrf_value(&stranger).await, "");
+    browser.post("//users/sign_out", json!({})).await;
+    assert_eq!(ask(&with(&value), ECHO).await, nobody, "after the session");
 }

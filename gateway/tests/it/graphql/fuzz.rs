@@ -8,11 +8,18 @@ use std::collections::BTreeMap;
 use kernel::{
     AccessLevel::Guest,
     Visibility::{Private, Public},
+    ids::ProjectId,
 };
 use serde_json::{Value, json};
 
 use super::fuzz_queries::{Random, Types, text};
-use crate::support::{Person, TestApp, ci};
+use crate::{
+    rest::security::{
+        findings::{finding, keep},
+        monitor::{Monitor, integrate},
+    },
+    support::{Person, TestApp, ci},
+};
 
 const ENDPOINT: &str = "//api/graphql";
 /// How many queries each caller sends, unless somebody says otherwise: a few seconds.
@@ -46,13 +53,30 @@ async fn fill(app: &TestApp) -> RecordPaths {
         ada.post(&at("milestones"), json!({ "title": "1.0" })).await.created();
         ada.post(&at("issues/1/notes"), json!({ "body": "Why?" })).await.created();
         ada.post(&at("merge_requests/1/discussions"), json!({ "body": "How?" })).await.created();
+        fill_operations(app, &ada, project).await;
     }
     app.member(app.project_id("ada/hidden"), &bob.username, Guest);
     let group = ada.group_with("orchid", json!({ "visibility": "private" })).await;
     let new = json!({ "name": "site", "namespace_id": group, "visibility": "private" });
     let site = ada.post("/projects", new).await.created()["id"].clone();
     ada.post(&format!("/projects/{site}/issues"), json!({ "title": "Leak" })).await.created();
+    for confidential in [false, true] {
+        let new = json!({ "title": "Plan", "confidential": confidential });
+        ada.post(&format!("/groups/{group}/epics"), new).await.created();
+    }
     places(&app.admin()).await
+}
+
+/// What belongs to the running of a project.
+async fn fill_operations(app: &TestApp, ada: &Person<'_>, project: ProjectId) {
+    let at = |rest: &str| format!("/projects/{project}/{rest}");
+    ada.post(&at("boards"), json!({ "name": "Next" })).await.created();
+    ada.post(&at("environments"), json!({ "name": "production" })).await.created();
+    keep(app, project, finding(&format!("Weak hash of {project}")));
+    let monitor = Monitor::of(app, &integrate(ada, project, json!({ "type": "http" })).await);
+    assert!(monitor.send(json!({ "title": "Down" })).await.status < 300);
+    let new = json!({ "runner_type": "project_type", "project_id": project.0 });
+    ada.post("/user/runners", new).await.created();
 }
 
 async fn places(admin: &Person<'_>) -> RecordPaths {
@@ -70,7 +94,43 @@ async fn places(admin: &Person<'_>) -> RecordPaths {
         let all = format!("/{list}?per_page=100&all_available=true");
         for one in admin.get(&all).await.ok().as_array().expect("a list") {
             let place = format!("/{list}/{}", one["id"]);
-            places.insert(format!("gid://gitlab/{class}/{}", one["id"]), place);
+            places.insert(format!("gid://gitlab/{class}/{}", one["id"]), place.clone());
+            places.extend(places_inside(admin, list, &place).await);
+        }
+    }
+    for one in admin.get("/runners/all").await.ok().as_array().expect("a list") {
+        places.insert(
+            format!("gid://gitlab/Ci::Runner/{}", one["id"]),
+            path_of("/runners", &one["id"]),
+        );
+    }
+    places
+}
+
+fn path_of(list: &str, id: &Value) -> String {
+    format!("{list}/{id}")
+}
+
+/// What is inside of a project or of a group.
+async fn places_inside(admin: &Person<'_>, kind: &str, place: &str) -> RecordPaths {
+    let lists: &[(&str, &str, &str)] = match kind {
+        "projects" => &[
+            ("Board", "boards", "id"),
+            ("Environment", "environments", "id"),
+            ("AlertManagement::Alert", "alert_management_alerts", "iid"),
+            ("Vulnerability", "vulnerabilities", "id"),
+        ],
+        _ => &[("Epic", "epics", "iid")],
+    };
+    let mut places = RecordPaths::new();
+    for (class, list, number) in lists {
+        let all = format!("{place}/{list}");
+        for one in admin.get(&all).await.ok().as_array().expect("a list") {
+            let path = match *class {
+                "Vulnerability" => path_of("/vulnerabilities", &one["id"]),
+                _ => path_of(&all, &one[*number]),
+            };
+            places.insert(format!("gid://gitlab/{class}/{}", one["id"]), path);
         }
     }
     places
@@ -140,9 +200,8 @@ async fn random_mutations_do_not_fail() {
     let seed = variable("FORGEWAY_FUZZ_SEED", 1);
     let repeats = variable("FORGEWAY_FUZZ_ROUNDS", ROUNDS).div_ceil(ROUNDS);
     let mut random = Random::new(u64::try_from(seed).expect("a seed"));
-    // The owner comes last: they may delete what the others were to try.
-    let [nobody, _, bob, ada, _] = callers(&app).try_into().unwrap_or_else(|_| panic!("five"));
-    for caller in [nobody, bob, ada] {
+    // The owner and the administrator come last: they may delete what the others were to try.
+    for caller in callers(&app) {
         for field in types.fields("Mutation") {
             for _ in 0..repeats {
                 let query = types.mutation(&mut random, field);

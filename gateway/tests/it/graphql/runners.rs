@@ -95,3 +95,17 @@ async fn a_registration_token_is_reset_by_those_who_may_register() {
         "mutation { runnersRegistrationTokenReset(input: { type: INSTANCE_TYPE }) { token } }";
     assert_eq!(refusal(&olga, all).await, REFUSED);
 }
+
+#[actix_web::test]
+async fn cost_factors_of_minutes_are_refused_instead_of_forgotten() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let project = app.project(&olga, "one", Private);
+    let id = runner(&olga, project, &["linux"]).await;
+    let input = format!(r#"id: "{id}", description: "new", publicProjectsMinutesCostFactor: 2.0"#);
+    let changed = mutate(&olga, "runnerUpdate", &input, "runner { id }").await;
+    let said = "Minutes have no cost factors: leave them out";
+    assert_eq!(changed, json!({ "errors": [said], "runner": null }));
+    let kept = ask(&olga, &format!(r#"{{ runner(id: "{id}") {{ description }} }}"#)).await;
+    assert_eq!(kept["runner"]["description"], "builder");
+}

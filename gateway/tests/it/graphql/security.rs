@@ -195,8 +195,9 @@ async fn an_issue_becomes_the_incident_of_an_alert() {
     let freed = mutate(&mia, "issueUnlinkAlert", &input, payload).await["issue"].clone();
     assert_eq!(freed["alertManagementAlerts"]["nodes"], json!([]));
     let input = format!(r#"{at}, alertReferences: ["^alert#9"]"#);
-    let unknown = mutate(&mia, "issueLinkAlerts", &input, payload).await;
-    assert_eq!(unknown["issue"], Value::Null);
+    let unknown =
+        format!("mutation {{ issueLinkAlerts(input: {{ {input} }}) {{ errors {payload} }} }}");
+    assert_eq!(refusal(&mia, &unknown).await, REFUSED);
 }
 
 #[actix_web::test]

@@ -17,7 +17,7 @@ use org::{
 use serde_json::json;
 
 use super::smallest::Names;
-use crate::support::{Person, TestApp};
+use crate::support::{Person, TestApp, ci};
 
 /// Who asks, in the order of the columns of tables. Whoever may do the least comes first, so that less is gone for
 /// the others.
@@ -70,6 +70,15 @@ impl<'a> Home<'a> {
         ]);
         let place = Names { project: format!("{path}/safe"), group: path, ids };
         Self { app, group: NamespaceId(group), place }
+    }
+
+    /// Makes an environment, and runs a pipeline.
+    pub(super) async fn run(&self) {
+        let keeper = self.app.person("keeper");
+        let project = ProjectId(self.place.ids["Project"]);
+        let at = format!("/projects/{project}/environments");
+        keeper.post(&at, json!({ "name": "production" })).await.created();
+        ci::commit(&keeper, project, "main", "Build", "build:\n  script: make\n").await;
     }
 
     /// One of each kind, but for those who are kept out altogether.

@@ -1,0 +1,135 @@
+//! Pages of issues and merge requests.
+
+use graphql::{Connection, Cursor, Failure, Page, Value};
+use kernel::{Result as Kept, page::PageRequest};
+use review::item::list::{ListBound, ListPosition, Order, Side, Sorting};
+
+use crate::graphql::{
+    keyset_list::{Bounds, CursorValues, KeysetList, ListPart, Reading, id_of},
+    numbered_list::NumberedList,
+};
+
+/// The part of a list of items that a connection shows.
+#[derive(Clone, Debug)]
+pub struct ItemPage {
+    page: Page,
+    sorting: Sorting,
+    /// In orders in which a list can go on at the values of an item.
+    bounds: Option<Bounds<ListPosition>>,
+}
+
+/// What a list of items is asked for.
+#[derive(Clone, Debug)]
+pub struct ItemPart {
+    pub bounds: Vec<ListBound>,
+    pub sorting: Sorting,
+    pub page: PageRequest,
+}
+
+/// Items of a page.
+#[derive(Debug)]
+pub enum ItemRows<T> {
+    Keyset(KeysetList<T>),
+    Numbered(NumberedList<T>),
+}
+
+impl ItemPage {
+    /// # Errors
+    /// For cursors of other lists.
+    pub fn new(page: Page, sorting: Sorting) -> Result<Self, Failure> {
+        let bounds = match sorting.has_positions() {
+            true => Some(Bounds::of(&page, |values| position_of(sorting, values))?),
+            false => None,
+        };
+        Ok(Self { page, sorting, bounds })
+    }
+
+    /// Reads the items.
+    ///
+    /// # Errors
+    /// Those of `list`.
+    pub fn read<T>(
+        &self,
+        mut list: impl FnMut(ItemPart) -> Kept<kernel::page::Page<T>>,
+    ) -> Kept<ItemRows<T>> {
+        let Self { page, sorting, bounds } = self;
+        let Some(bounds) = bounds else {
+            let read = |page| list(ItemPart { bounds: Vec::new(), sorting: *sorting, page });
+            return NumberedList::read(page, read).map(ItemRows::Numbered);
+        };
+        // Of equals the newest comes first in either direction, so that only ids can be read from their end.
+        let reading = match sorting.by {
+            Order::Id => Reading::BothWays,
+            _ => Reading::Forwards,
+        };
+        let read = |part: ListPart<'_, ListPosition>| list(part_of(*sorting, &part));
+        KeysetList::read(page, bounds, (false, reading), read).map(ItemRows::Keyset)
+    }
+
+    /// The connection. `position` tells the place of a row in this order.
+    pub fn connection<T>(
+        &self,
+        rows: ItemRows<T>,
+        position: impl Fn(&T, Sorting) -> Option<ListPosition>,
+        value: impl FnMut(T) -> Value,
+    ) -> Connection {
+        let cursor = |row: &T| cursor_of(self.sorting, position(row, self.sorting));
+        match rows {
+            ItemRows::Keyset(rows) => rows.connection(&self.page, cursor, value),
+            ItemRows::Numbered(rows) => rows.connection(&self.page, value),
+        }
+    }
+}
+
+impl<T> ItemRows<T> {
+    /// Turns the rows all together, for what is loaded once a page.
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub fn try_map_all<U, E>(
+        self,
+        f: impl FnOnce(Vec<T>) -> Result<Vec<U>, E>,
+    ) -> Result<ItemRows<U>, E> {
+        Ok(match self {
+            Self::Keyset(rows) => ItemRows::Keyset(rows.try_map_all(f)?),
+            Self::Numbered(rows) => ItemRows::Numbered(rows.try_map_all(f)?),
+        })
+    }
+}
+
+fn part_of(sorting: Sorting, part: &ListPart<'_, ListPosition>) -> ItemPart {
+    let bound = |side, position: Option<ListPosition>| {
+        position.map(|position| ListBound { sorting, side, position })
+    };
+    let bounds = [bound(Side::Behind, part.bounds.after), bound(Side::InFront, part.bounds.before)];
+    let direction = match part.reversed {
+        true => sorting.direction.reversed(),
+        false => sorting.direction,
+    };
+    ItemPart {
+        bounds: bounds.into_iter().flatten().collect(),
+        sorting: Sorting { direction, ..sorting },
+        page: part.page,
+    }
+}
+
+fn position_of(sorting: Sorting, values: &CursorValues) -> Option<ListPosition> {
+    let id = id_of(values)?;
+    let value = match sorting.column() {
+        None => None,
+        Some(column) => values.get(column).map(|value| value.parse()).transpose().ok()?,
+    };
+    let must_have = matches!(sorting.by, Order::Column(_));
+    (value.is_some() || !must_have).then_some(ListPosition { value, id })
+}
+
+fn cursor_of(sorting: Sorting, position: Option<ListPosition>) -> Cursor {
+    let mut values = CursorValues::new();
+    if let Some(ListPosition { value, id }) = position {
+        values.insert("id".to_owned(), id.to_string());
+        if let (Some(column), Some(value)) = (sorting.column(), value) {
+            values.insert(column.to_owned(), value.to_string());
+        }
+    }
+    Cursor::of(&values)
+}

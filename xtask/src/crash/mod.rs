@@ -50,14 +50,21 @@ pub(crate) struct Options {
     /// Kill this binary; without it one is built
     #[arg(long)]
     binary: Option<PathBuf>,
-    /// Kill it while webhooks are told of changes, instead of under all kinds of load
+    /// Kill it while webhooks are told of changes, and do nothing else
     #[arg(long)]
     hooks: bool,
+    /// How many changes webhooks are told of. Default: 10,000 with `--hooks`, else 500
+    #[arg(long)]
+    events: Option<u64>,
     /// Leave the data folder behind, for a look at what went wrong
     #[arg(long)]
     keep: bool,
 }
 
+/// Changes that webhooks are told of, alone and beside the other rounds, and the kills meanwhile in the latter case.
+const ALL_EVENTS: u64 = 10_000;
+const SOME_EVENTS: u64 = 500;
+const SOME_KILLS: u32 = 5;
 /// Between the first request of a round and its kill.
 const MOMENTS: std::ops::Range<u64> = 50..1500;
 
@@ -84,13 +91,25 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         println!("crash: left out, no PostgreSQL server found on PATH or in /usr/lib/postgresql");
         return Ok(());
     }
-    let mut installation = Installation::new(binary, scratch.path().join("data"), database)?;
-    let outcome = if options.hooks {
-        installation.settings = vec![("FORGEWAY_RATE_LIMIT_USER", "0".to_owned())];
-        deliveries(options, &installation)
-    } else {
-        rounds(options, &installation, &scratch)
+    let installation = Installation::new(binary.clone(), scratch.path().join("data"), database)?;
+    let told = cluster.as_ref().map(|cluster| cluster.create("crash_hooks")).transpose()?;
+    let mut told = Installation::new(binary, scratch.path().join("hooks"), told)?;
+    told.settings = ["FORGEWAY_RATE_LIMIT_USER", "FORGEWAY_RATE_LIMIT_ISSUE"]
+        .map(|name| (name, "0".to_owned()))
+        .to_vec();
+    let size = match options.hooks {
+        true => (options.rounds, options.events.unwrap_or(ALL_EVENTS)),
+        false => (options.rounds.min(SOME_KILLS), options.events.unwrap_or(SOME_EVENTS)),
     };
+    let outcome = match options.hooks {
+        true => Ok(()),
+        false => rounds(options, &installation, &scratch),
+    };
+    // Where nothing is to be killed, as for pushes alone, nothing is told either.
+    let outcome = outcome.and_then(|()| match size.0 {
+        0 => Ok(()),
+        _ => deliveries(options.seed, size, &told),
+    });
     if options.keep {
         println!("crash: the data stays in {}", scratch.path().display());
     }
@@ -138,10 +157,10 @@ fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> 
     Ok(())
 }
 
-/// Webhooks alone.
-fn deliveries(options: &Options, installation: &Installation) -> Result<()> {
-    let mut random = StdRng::seed_from_u64(options.seed);
-    report(&hooks::rounds(installation, options.rounds, &mut random)?)?;
+/// Webhooks, on an installation of their own.
+fn deliveries(seed: u64, size: (u32, u64), installation: &Installation) -> Result<()> {
+    let mut random = StdRng::seed_from_u64(seed);
+    report(&hooks::rounds(installation, size, &mut random)?)?;
     println!(
         "crash: every acknowledged event has arrived at every hook, in order, and at no deleted one"
     );

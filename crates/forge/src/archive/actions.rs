@@ -266,7 +266,7 @@ pub(super) async fn make_project(
     new: NewProject,
     file: File,
 ) -> Result<(Project, ArchiveImportId)> {
-    let branch = forge.db.peek(|tx| tx.settings()).await?.default_branch_name;
+    let branch = forge.db.peek(|tx| tx.settings()).await?.default_branch();
     let (grant, head, user) = (grant.clone(), branch.clone(), grant.user()?);
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
         let namespace = target(tx, &grant, new.namespace.as_deref())?;

@@ -38,6 +38,7 @@ pub(super) fn project_relations() -> Vec<&'static Relation> {
         review::archive::PROJECT,
         ci::schedule::archive::RELATIONS,
         deployments::environment::archive::RELATIONS,
+        deployments::protection::archive::RELATIONS,
     ];
     parts.into_iter().flatten().copied().collect()
 }

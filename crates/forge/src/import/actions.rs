@@ -61,8 +61,10 @@ pub enum Refusal {
     RateLimited(i64),
     /// What the source or the connection says.
     Source(String),
-    /// The namespace is not there, or not the caller's to fill; a sentence.
+    /// The namespace is not there; a sentence.
     Namespace(String),
+    /// The namespace is not the caller's to fill; a sentence.
+    Permission(String),
     /// The project cannot be made; a sentence.
     Invalid(String),
     Other(Error),
@@ -267,7 +269,7 @@ async fn make(
 ) -> Result<Project, Refusal> {
     let branch = match wanted.branch {
         Some(branch) => branch,
-        None => forge.db.peek(|tx| tx.settings()).await?.default_branch_name,
+        None => forge.db.peek(|tx| tx.settings()).await?.default_branch(),
     };
     let creation = Creation {
         namespace: Some(wanted.namespace),
@@ -359,6 +361,7 @@ async fn namespace(
     });
     found.await.map_err(|cause| match (&cause.kind, &cause.message) {
         (Kind::Unprocessable, Message::Whole(text)) => Refusal::Namespace(text.clone()),
+        (Kind::Forbidden, Message::Whole(text)) => Refusal::Permission(text.clone()),
         _ => Refusal::Other(cause),
     })
 }

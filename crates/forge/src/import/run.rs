@@ -245,8 +245,9 @@ fn save_in(tx: &mut Tx<'_>, import: &Import, origin: &Origin, step: &Step) -> Re
         tx.end_import(project, None)?;
         return Ok(false);
     }
-    let at = tx.now.plus(Duration::seconds(step.pause.unwrap_or_default()));
-    enqueue_step(tx, project, at)?;
+    // Whoever did this step does the next one at once. Were it due for the queue as well, two would ask the source.
+    let pause = step.pause.map_or(FIRST_PAUSE, Duration::seconds);
+    enqueue_step(tx, project, tx.now.plus(pause))?;
     Ok(step.pause.is_none())
 }
 

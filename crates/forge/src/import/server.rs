@@ -80,6 +80,7 @@ impl ServerStep<'_> {
             | Stage::Notes
             | Stage::DiffNotes
             | Stage::Events
+            | Stage::Releases
             | Stage::LfsObjects
             | Stage::Attachments
             | Stage::Done => Ok(Step::default()),

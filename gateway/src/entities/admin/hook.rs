@@ -10,13 +10,13 @@ use secrets::Vault;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The name of a value that is not shown.
+/// Name of a URL variable or custom header; its value is never returned.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeyEntity {
     pub key: String,
 }
 
-/// What all hooks have.
+/// Fields common to all webhooks.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct HookBasics {
     pub id: i64,
@@ -34,7 +34,7 @@ pub struct HookBasics {
     pub alert_status: AlertStatus,
     #[schema(value_type = Option<String>)]
     pub disabled_until: Option<Ts>,
-    /// Names of variables of the URL. Not in lists of project hooks.
+    /// URL variables of the webhook, by name. Absent in lists of project webhooks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url_variables: Option<Vec<KeyEntity>>,
 }
@@ -87,7 +87,7 @@ pub struct HookEntity {
     pub custom_headers: Vec<KeyEntity>,
 }
 
-/// What was sent to try a system hook out.
+/// Payload of a system hook's test event.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExampleEntity {
     pub event_name: String,

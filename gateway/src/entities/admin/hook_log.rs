@@ -44,7 +44,7 @@ impl HookLogEntity {
     }
 }
 
-/// What came of a request that was sent once more.
+/// Result of resending a webhook request.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ResentEntity {
     pub response_status: Option<u16>,

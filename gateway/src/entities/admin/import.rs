@@ -62,7 +62,7 @@ impl CanceledImportEntity {
     }
 }
 
-/// Something that could not be brought along.
+/// A relation that could not be imported.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FailedRelationEntity {
     pub id: i64,
@@ -106,7 +106,7 @@ pub struct ProjectImportEntity {
     pub import_status: String,
     /// Kind of the source.
     pub import_type: Option<String>,
-    /// Names the import in logs.
+    /// Correlation ID of the import in the logs.
     pub correlation_id: Option<String>,
     /// The newest objects that could not be brought along, at most 100.
     pub failed_relations: Vec<FailedRelationEntity>,

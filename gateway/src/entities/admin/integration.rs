@@ -33,7 +33,7 @@ pub struct IntegrationEntity {
     pub wiki_page_events: bool,
     pub job_events: bool,
     pub comment_on_event_enabled: bool,
-    /// Whether a group above gives it.
+    /// Whether the integration's settings are inherited from an ancestor group or the instance.
     pub inherited: bool,
 }
 
@@ -82,7 +82,7 @@ impl IntegrationSettingsEntity {
     }
 }
 
-/// What is answered in the chat room.
+/// Message posted in reply to a chat command.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReplyEntity {
     pub response_type: &'static str,

@@ -13,7 +13,7 @@ params! {
         single_endpoint_issue_events_import: Option<bool>,
         /// Whether to ask for the notes of each issue on its own: slower, and complete beyond 30,000 notes.
         single_endpoint_notes_import: Option<bool>,
-        /// Whether to bring along files that texts name.
+        /// Whether to import attachments linked in descriptions and comments.
         attachments_import: Option<bool>,
     }
 }

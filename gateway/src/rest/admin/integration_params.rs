@@ -146,12 +146,17 @@ impl Params for SetIntegration {
                 ParameterType::Bool => bool::schema(),
                 ParameterType::Integer => i64::schema(),
             };
-            all.push(doc(name, false, schema, &format!("Of {}.", kinds.join(", "))));
+            all.push(doc(
+                name,
+                false,
+                schema,
+                &format!("Setting of the integration {}.", kinds.join(", ")),
+            ));
         }
         for flag in Flag::ALL.iter().copied().filter(|flag| is_event(*flag)) {
             all.push(doc(flag.as_str(), false, bool::schema(), ""));
         }
-        let text = "Whether the settings of the group above count.";
+        let text = "Whether to inherit the settings of the ancestor group or instance.";
         all.push(doc("use_inherited_settings", false, bool::schema(), text));
         all
     }

@@ -6,6 +6,7 @@ mod item_cursor;
 mod notes;
 mod project;
 mod pull_requests;
+mod releases;
 mod repository;
 mod reviews;
 mod step;
@@ -36,6 +37,7 @@ impl HostStep<'_> {
             Stage::DiffNotes => self.diff_notes().await,
             Stage::Events if optional.single_endpoint_issue_events => self.events_of_items().await,
             Stage::Events => self.events().await,
+            Stage::Releases => self.releases().await,
             Stage::Repository
             | Stage::Wiki
             | Stage::LfsObjects

@@ -22,6 +22,10 @@ routes! { "Slash commands" at "";
     POST "/projects/{id}/integrations/mattermost_slash_commands/trigger" => mattermost : Anyone,
     POST "/projects/{id}/services/slack_slash_commands/trigger"          => slack      : Anyone,
     POST "/projects/{id}/services/mattermost_slash_commands/trigger"     => mattermost : Anyone,
+    POST "/projects/{id}/integrations/slack-slash-commands/trigger"      => slack      : Anyone,
+    POST "/projects/{id}/integrations/mattermost-slash-commands/trigger" => mattermost : Anyone,
+    POST "/projects/{id}/services/slack-slash-commands/trigger"          => slack      : Anyone,
+    POST "/projects/{id}/services/mattermost-slash-commands/trigger"     => mattermost : Anyone,
 }
 
 params! {
@@ -30,7 +34,7 @@ params! {
         id: String,
         /// Token of the integration.
         token: String,
-        /// What was written behind the command.
+        /// Text after the slash command.
         text: Option<String>,
     }
 }

@@ -1,10 +1,12 @@
-//! Archives of groups, and groups that are fetched from another installation.
+//! Archives of groups.
 
 use kernel::AccessLevel::Maintainer;
 use serde_json::{Value, json};
-use time::Duration;
 
-use super::{archives::send_archive, imports::work};
+use super::{
+    archives::{count_nothing, send_archive},
+    imports::work,
+};
 use crate::support::{Person, TestApp};
 
 async fn exported(person: &Person<'_>, group: &Value) -> Vec<u8> {
@@ -51,6 +53,7 @@ async fn a_group_comes_back_with_those_below_it() {
 #[actix_web::test]
 async fn archives_of_groups_are_for_owners() {
     let app = TestApp::new();
+    count_nothing(&app).await;
     let ada = app.person("ada");
     let group = full_group(&ada).await;
     let path = format!("/groups/{group}/export");
@@ -64,40 +67,6 @@ async fn archives_of_groups_are_for_owners() {
     ada.post(&path, json!({})).await.with(202);
     let early = json!({ "message": "The project export file is not available yet" });
     ada.get(&format!("{path}/download")).await.refused(404, early);
-}
-
-#[actix_web::test]
-async fn bulk_imports_are_off_until_an_administrator_switches_them_on() {
-    let app = TestApp::new();
-    let ada = app.person("ada");
-    let wanted = |url: &str| {
-        let entity = json!({ "source_type": "group_entity", "source_full_path": "tools",
-            "destination_namespace": "", "destination_slug": "copy" });
-        json!({ "configuration": { "url": url, "access_token": "t0p" }, "entities": [entity] })
-    };
-    ada.post("/bulk_imports", wanted("https://source.example")).await.with(404);
-    app.admin().put("/application/settings", json!({ "bulk_import_enabled": true })).await.ok();
-    ada.post("/bulk_imports", wanted("http://127.0.0.1")).await.with(422);
-
-    let made = ada.post("/bulk_imports", wanted("https://source.example/")).await.created();
-
-    assert_eq!(
-        (&made["status"], &made["source_url"]),
-        (&json!("created"), &json!("https://source.example"))
-    );
-    let path = format!("/bulk_imports/{}", made["id"]);
-    let entities = ada.get(&format!("{path}/entities")).await.ok();
-    assert_eq!(entities[0]["destination_full_path"], "copy");
-    app.person("eve").get(&path).await.with(404);
-    let ended = ada.post(&format!("{path}/cancel"), json!({})).await;
-    assert_eq!(ended.body["status"], "canceled", "{}", ended.body);
-    ada.post(&format!("{path}/cancel"), json!({})).await.with(422);
-    work(&app).await;
-    app.clock.advance(Duration::hours(3));
-    work(&app).await;
-    let entity = format!("{path}/entities/{}", entities[0]["id"]);
-    assert_eq!(ada.get(&entity).await.ok()["status"], "canceled");
-    assert_eq!(ada.get(&format!("{entity}/failures")).await.ok(), json!([]));
 }
 
 #[actix_web::test]

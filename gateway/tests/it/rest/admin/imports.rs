@@ -386,11 +386,42 @@ async fn what_a_server_import_lacks_is_told_one_level_deeper() {
     wanted["server_username"] = json!("mia");
     (wanted["server_project"], wanted["server_repo"]) = (json!("TEA"), json!("cup"));
     let deep = |text: &str| json!({ "message": { "error": text } });
+    let path = "/import/bitbucket_server";
     let gone = deep("Project TEA/cup could not be found");
-    ada.post("/import/bitbucket_server", wanted.clone()).await.refused(422, gone);
+    ada.post(path, wanted.clone()).await.refused(422, gone);
+    source.breaks_server("cup", [Break::Status(401)]);
+    let denied = "Import failed due to a BitBucket Server error: the credentials were refused";
+    ada.post(path, wanted.clone()).await.refused(400, deep(denied));
     wanted["target_namespace"] = json!("nowhere");
+    let nowhere = deep("Namespace or group to import repository into does not exist.");
+    ada.post(path, wanted.clone()).await.refused(422, nowhere);
+    let public = json!({ "name": "Open", "path": "open", "visibility": "public" });
+    app.person("bo").post("/groups", public).await.created();
+    wanted["target_namespace"] = json!("open");
     let foreign = deep("You don't have permissions to import this project");
-    ada.post("/import/bitbucket_server", wanted).await.refused(401, foreign);
+    ada.post(path, wanted).await.refused(401, foreign);
+}
+
+#[actix_web::test]
+async fn releases_are_counted_and_told_of_since_there_are_none_here() {
+    let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
+    let ada = app.person("ada");
+    let release = json!({ "id": 1, "tag_name": "v1", "name": "One", "body": "First tea" });
+    source.lists("releases", vec![release; 101]);
+
+    let project = begin(&app, &ada, &source).await;
+
+    let status = ada.get(&format!("{project}/import")).await.ok();
+    assert_eq!(status["import_status"], "finished", "{status}");
+    let stats = &status["stats"];
+    assert_eq!(
+        (&stats["fetched"]["release"], &stats["imported"]["release"]),
+        (&json!(101), &Value::Null)
+    );
+    let failed = status["failed_relations"].as_array().expect("a list");
+    assert_eq!(failed.len(), 2, "one for each page: {failed:?}");
+    assert!(failed.iter().all(|one| one["relation_name"] == "release"), "{failed:?}");
+    assert_eq!(ada.get(&format!("{project}/repository/tags")).await.each("name"), ["v1"]);
 }
 
 #[actix_web::test]

@@ -55,7 +55,11 @@ fn sample(rule: Rule, kind: ParameterType) -> Value {
         (_, Rule::IssueUrl) => json!("https://a.example.com/:id"),
         (_, Rule::ConfluenceUrl) => json!("https://a.atlassian.net/wiki"),
         (_, Rule::Branches) => json!("all"),
-        (_, Rule::Any | Rule::Word) => json!("s3cret"),
+        (_, Rule::Host) => json!("a.example.com"),
+        (_, Rule::HostLabel) => json!("crew"),
+        (_, Rule::Digits) => json!("7"),
+        (_, Rule::Tags) => json!("team:a"),
+        (_, Rule::Any | Rule::Word | Rule::Lines) => json!("s3cret"),
     }
 }
 
@@ -108,6 +112,28 @@ async fn bad_values_and_unknown_kinds_are_refused() {
 }
 
 #[actix_web::test]
+async fn what_would_break_a_request_is_refused() {
+    let app = TestApp::new();
+    let (mia, path) = set_up(&app);
+    let bad = json!({ "message": "400 Bad Request" });
+    for (slug, given) in [
+        ("pivotaltracker", json!({ "token": "a\r\nX-Other: b" })),
+        ("asana", json!({ "api_key": "a\nb" })),
+        ("assembla", json!({ "token": "t", "subdomain": "x.example/" })),
+        ("campfire", json!({ "token": "t", "room": "1/../2" })),
+        ("datadog", json!({ "api_key": "k", "datadog_tags": "team" })),
+        ("datadog", json!({ "api_key": "k", "datadog_site": "x.example/@y" })),
+        ("datadog", json!({ "api_key": "k", "datadog_site": "" })),
+    ] {
+        mia.put(&format!("{path}/{slug}"), given).await.refused(400, bad.clone());
+        mia.get(&format!("{path}/{slug}")).await.with(404);
+    }
+    let given = json!({ "api_key": "k", "user_key": "u", "priority": "0" });
+    let refusal = json!({ "error": "device is missing, sound is missing" });
+    mia.put(&format!("{path}/pushover"), given).await.refused(400, refusal);
+}
+
+#[actix_web::test]
 async fn secrets_do_not_follow_to_another_address_and_old_names_are_taken() {
     let app = TestApp::new();
     let (mia, path) = set_up(&app);
@@ -150,6 +176,8 @@ async fn slash_commands_are_heard_from_who_knows_the_token() {
     mia.put(&format!("{path}/slack-slash-commands"), json!({ "token": "t0p" })).await.ok();
     let trigger = format!("{path}/slack_slash_commands/trigger");
     let nobody = app.anonymous();
+    let dashed = trigger.replace('_', "-");
+    nobody.post(&dashed, json!({ "token": "t0p" })).await.ok();
 
     let reply = nobody.post(&trigger, json!({ "token": "t0p", "text": "help" })).await.ok();
 

@@ -1,14 +1,21 @@
 //! Webhooks and integrations.
 
+mod alert_deliveries;
+mod archive_contents;
 mod archives;
+mod bulk_imports;
 mod deliveries;
 mod delivery_order;
+mod external_authorization;
 mod group_archives;
 mod hooks;
 mod import_files;
 mod imports;
+mod integration_deliveries;
 mod integrations;
+mod payload_snapshots;
 mod payloads;
 mod receiver;
+mod setting_effects;
 mod source;
 mod trackers;

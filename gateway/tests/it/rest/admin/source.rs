@@ -63,7 +63,7 @@ impl ImportSource {
         for list in ["labels", "milestones", "collaborators", "branches", "pulls", "issues"] {
             source.lists(list, Vec::new());
         }
-        for list in ["issues/comments", "pulls/comments", "issues/events"] {
+        for list in ["issues/comments", "pulls/comments", "issues/events", "releases"] {
             source.lists(list, Vec::new());
         }
         source
@@ -145,6 +145,12 @@ impl ImportSource {
     /// Breaks the next answers to a path.
     pub(super) fn breaks(&self, path: &str, how: impl IntoIterator<Item = Break>) {
         let path = format!("{API}/repos/mia/tea/{path}");
+        self.with(|all| all.breaks.entry(path).or_default().extend(how));
+    }
+
+    /// Breaks the next answers about another repository of the server's project.
+    pub(super) fn breaks_server(&self, name: &str, how: impl IntoIterator<Item = Break>) {
+        let path = format!("/rest/api/1.0/projects/TEA/repos/{name}");
         self.with(|all| all.breaks.entry(path).or_default().extend(how));
     }
 

@@ -1,8 +1,23 @@
 // Webhooks, integrations, settings and the rest of administration through @gitbeaker/rest; gitbeaker.mjs runs these
-// steps among its own.
+// steps among its own. The client has no class for the features of an installation: python-gitlab tries those.
 import assert from "node:assert/strict";
 
 const RECEIVER = "https://hooks.example.com/take";
+// Calls are counted by the minute, and the other client exports too.
+const UNCOUNTED = {};
+for (const kind of ["project", "group"]) {
+  for (const limit of ["ImportLimit", "ExportLimit", "DownloadExportLimit"]) UNCOUNTED[`${kind}${limit}`] = 0;
+}
+
+/** What `find` answers once that is something: what the server does after it has answered. */
+async function eventually(find) {
+  for (let n = 0; n < 400; n += 1) {
+    const found = await find();
+    if (found) return found;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error("nothing came of it");
+}
 
 export function admin(api, run, refused) {
   return {
@@ -64,6 +79,60 @@ export function admin(api, run, refused) {
       await refused(() => api.Import.importBitbucketServerRepository(...server), 400);
       await refused(() => api.Import.importGithubGists("t", inner), 400);
       await refused(() => api.Import.cancelGithubRepositoryImport(987654321), 404);
+    },
+
+    async archives() {
+      await api.ApplicationSettings.edit(UNCOUNTED);
+      const project = await api.Projects.create({ name: "Packed Beaker", initializeWithReadme: true });
+      await api.Issues.create(project.id, "It leaks", { labels: "bug" });
+      await api.ProjectImportExports.scheduleExport(project.id);
+      await eventually(async () => (await api.ProjectImportExports.showExportStatus(project.id)).export_status === "finished");
+      const content = await api.ProjectImportExports.download(project.id);
+      const file = { content, filename: "packed.tar.gz" };
+      const made = await api.ProjectImportExports.import(file, "unpacked-beaker", { namespace: "root" });
+      const ended = async () => {
+        const state = await api.ProjectImportExports.showImportStatus(made.id);
+        return ["finished", "failed"].includes(state.import_status) && state;
+      };
+      const state = await eventually(ended);
+      assert.deepEqual([state.import_status, state.import_type], ["finished", "gitlab_project"]);
+      const [issue] = await api.Issues.all({ projectId: made.id });
+      assert.deepEqual([issue.iid, issue.title, issue.labels], [1, "It leaks", ["bug"]]);
+      await api.Projects.remove(made.id);
+      await api.Projects.remove(project.id);
+    },
+
+    async "archives of groups"() {
+      const group = await api.Groups.create("Packed beakers", "packed-beaker");
+      await api.GroupLabels.create(group.id, "bug", "#ff0000");
+      await api.GroupImportExports.scheduleExport(group.id);
+      const content = await eventually(() => api.GroupImportExports.download(group.id).catch(() => undefined));
+      const file = { content, filename: "packed.tar.gz" };
+      await api.GroupImportExports.import(file, "unpacked-beaker", { name: "Unpacked beakers" });
+      const names = async () => (await api.GroupLabels.all("unpacked-beaker")).map((one) => one.name);
+      await eventually(async () => (await names()).includes("bug"));
+      await api.Groups.remove("unpacked-beaker");
+      await api.Groups.remove(group.id);
+    },
+
+    async "bulk imports"() {
+      await api.ApplicationSettings.edit({ bulkImportEnabled: true });
+      const entity = {
+        sourceType: "group_entity",
+        sourceFullPath: "tools",
+        destinationNamespace: "",
+        destinationSlug: "fetched-beaker",
+      };
+      const inner = { url: "http://127.0.0.1:1", accessToken: "t" };
+      await refused(() => api.Migrations.create(inner, [entity]), 422);
+      const source = { url: "https://source.example.com", accessToken: "t" };
+      const made = await api.Migrations.create(source, [entity]);
+      assert.equal((await api.Migrations.show(made.id)).source_url, source.url);
+      assert.ok((await api.Migrations.all()).some((one) => one.id === made.id));
+      const [own] = await api.Migrations.allEntities({ bulkImportId: made.id });
+      assert.deepEqual([own.entity_type, own.destination_slug], ["group", "fetched-beaker"]);
+      assert.equal((await api.Migrations.showEntity(made.id, own.id)).source_full_path, "tools");
+      await api.ApplicationSettings.edit({ bulkImportEnabled: false });
     },
 
     async "audit events"() {

@@ -1,11 +1,17 @@
 """Webhooks, integrations, settings and the rest of administration through python-gitlab; python_gitlab.py runs these
 steps among its own."""
 
-from smoke import collector, refused
+import io
+
+import gitlab
+
+from smoke import TOKEN, URL, collector, eventually, refused
 
 STEPS, step = collector()
 
 RECEIVER = "https://hooks.example.com/take"
+LIMITS = ["import_limit", "export_limit", "download_export_limit"]
+UNCOUNTED = {f"{kind}_{limit}": 0 for kind in ("project", "group") for limit in LIMITS}
 
 
 @step
@@ -79,6 +85,87 @@ def imports(run):
     project = run.gl.projects.create({"name": "Never imported"})
     state = project.imports.get()
     assert (state.import_status, state.import_error) == ("none", None)
+    project.delete()
+
+
+@step
+def archives(run):
+    # Calls are counted by the minute, and the other client exports too.
+    run.gl.settings.update(new_data=UNCOUNTED)
+    project = run.gl.projects.create({"name": "Packed Python", "initialize_with_readme": True})
+    project.issues.create({"title": "It leaks", "labels": ["bug"]})
+    export = project.exports.create({"description": "Packed"})
+    eventually(lambda: export.refresh() or export.export_status == "finished")
+    archive = io.BytesIO(export.download())
+    made = run.gl.projects.import_project(archive, path="unpacked-python", namespace="root", name="Unpacked Python")
+    state = run.gl.projects.get(made["id"], lazy=True).imports.get()
+    eventually(lambda: state.refresh() or state.import_status not in ("scheduled", "started"))
+    assert (state.import_status, state.import_type) == ("finished", "gitlab_project"), state
+    copy = run.gl.projects.get(made["id"])
+    assert (copy.name, copy.description) == ("Unpacked Python", "Packed")
+    assert [(one.iid, one.title, one.labels) for one in copy.issues.list(get_all=True)] == [(1, "It leaks", ["bug"])]
+    assert copy.files.get("README.md", ref="main").decode()
+    archive.seek(0)
+    refused(lambda: run.gl.projects.import_project(archive, path="unpacked-python", namespace="root"), 400)
+    copy.delete()
+    project.delete()
+
+
+@step
+def archives_of_groups(run):
+    group = run.gl.groups.create({"name": "Packed people", "path": "packed-python"})
+    group.labels.create({"name": "bug", "color": "#ff0000"})
+    export = group.exports.create()
+    archive = io.BytesIO(eventually(lambda: download(export)))
+    run.gl.groups.import_group(archive, path="unpacked-python", name="Unpacked people")
+    copy = run.gl.groups.get("unpacked-python")
+    eventually(lambda: [one.name for one in copy.labels.list(get_all=True)] == ["bug"])
+    copy.delete()
+    group.delete()
+
+
+def download(export):
+    """What an export holds; nothing while it is written."""
+    try:
+        return export.download()
+    except gitlab.exceptions.GitlabGetError as error:
+        assert error.response_code == 404, error
+        return None
+
+
+@step
+def bulk_imports(run):
+    """A project that the server fetches from itself."""
+    run.gl.settings.update(
+        new_data={"bulk_import_enabled": True, "allow_local_requests_from_web_hooks_and_services": True}
+    )
+    project = run.gl.projects.create({"name": "Fetched Python", "initialize_with_readme": True})
+    group = run.gl.groups.create({"name": "Fetchers", "path": "fetchers-python"})
+    entity = {
+        "source_type": "project_entity",
+        "source_full_path": project.path_with_namespace,
+        "destination_namespace": group.full_path,
+        "destination_slug": "here",
+    }
+    source = {"url": URL, "access_token": TOKEN}
+    made = run.gl.bulk_imports.create({"configuration": source, "entities": [entity]})
+    assert made.id in [one.id for one in run.gl.bulk_imports.list(get_all=True)]
+    assert made.entities.list(get_all=True)[0].destination_slug == "here"
+    # It looks every ten seconds whether the archive is there.
+    for _ in range(6):
+        try:
+            eventually(lambda: made.refresh() or made.status not in ("created", "started"))
+            break
+        except AssertionError:
+            continue
+    fetched = made.entities.list(get_all=True)[0]
+    assert (made.status, fetched.status, fetched.failures) == ("finished", "finished", []), (made, fetched)
+    assert run.gl.projects.get("fetchers-python/here").default_branch == "main"
+    assert run.gl.bulk_import_entities.list(get_all=True)[0].bulk_import_id == made.id
+    run.gl.settings.update(
+        new_data={"bulk_import_enabled": False, "allow_local_requests_from_web_hooks_and_services": False}
+    )
+    group.delete()
     project.delete()
 
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 
 import { admin } from "./admin.mjs";
 import { ciSettings } from "./ci_settings.mjs";
+import { deployments } from "./deployments.mjs";
 import { geo } from "./geo.mjs";
 import { pipelines } from "./pipelines.mjs";
 import { reviews } from "./reviews.mjs";
@@ -279,7 +280,7 @@ const steps = {
 
 const { ends, ...first } = steps;
 const all = { ...first };
-for (const more of [reviews, pipelines, ciSettings, geo, admin]) Object.assign(all, more(api, run, refused));
+for (const more of [reviews, pipelines, ciSettings, deployments, geo, admin]) Object.assign(all, more(api, run, refused));
 all.ends = ends;
 
 let failed = 0;

@@ -15,6 +15,7 @@ import requests
 
 import admin
 import ci_settings
+import deployments
 import geo
 import jobs
 import pipeline_sources
@@ -439,7 +440,7 @@ def wikis(run):
         refused(lambda holder=holder: holder.wikis.get("Home-page"), 404)
 
 
-for more in [reviews, pipelines, jobs, pipeline_sources, ci_settings, geo, admin]:
+for more in [reviews, pipelines, jobs, pipeline_sources, ci_settings, deployments, geo, admin]:
     STEPS.extend(more.STEPS)
 
 

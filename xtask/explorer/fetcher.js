@@ -1,5 +1,6 @@
 // Sends operations with the token of the page. Subscriptions answer as Server-Sent Events, all else as JSON.
 const ENDPOINT = new URL("../api/graphql", document.baseURI);
+const CSRF = document.querySelector("meta[name=csrf-token]")?.content;
 
 export function fetcherWith(token) {
   return (operation, options = {}) => {
@@ -7,9 +8,11 @@ export function fetcherWith(token) {
     const headers = { "Content-Type": "application/json", ...options.headers };
     headers.Accept = accept ? "text/event-stream" : "application/json";
     const secret = token();
+    // With a token cookies are not sent: it alone says who asks. Without one the session does, with the page's value.
     if (secret) headers.Authorization = `Bearer ${secret}`;
-    // Cookies are not sent: the token alone says who asks.
-    const request = { method: "POST", credentials: "omit", headers, body: JSON.stringify(operation) };
+    else if (CSRF) headers["X-CSRF-Token"] = CSRF;
+    const credentials = secret ? "omit" : "same-origin";
+    const request = { method: "POST", credentials, headers, body: JSON.stringify(operation) };
     return accept ? events(request) : answer(request);
   };
 }

@@ -86,6 +86,7 @@ fn on_sqlite(options: &Options) -> Result<()> {
 /// Programs that show how a crate is used alone. Each makes what it needs, and fails where it finds something else than it
 /// should.
 const EXAMPLES: &[&str] = &[
+    "check_integration",
     "clean_review_apps",
     "close_stale_issues",
     "evaluate_approvals",
@@ -94,6 +95,7 @@ const EXAMPLES: &[&str] = &[
     "mirror_repository",
     "plan_pipeline",
     "report_members",
+    "sign_requests",
 ];
 
 fn run_examples() -> Result<()> {

@@ -137,7 +137,7 @@ fn coverage() -> Result<Outcome> {
     if !tool.is_file() {
         return Ok(Outcome::Partly("left out: the specification's folder is not here".to_owned()));
     }
-    run_program(command("python3").arg(tool).arg("repo"))?;
+    run_program(command("python3").arg(tool))?;
     Ok(Outcome::Clean)
 }
 

@@ -143,7 +143,7 @@ fn of_host_import(refusal: &import::Refusal) -> (StatusCode, Value) {
         Refusal::Missing => {
             (StatusCode::UNPROCESSABLE_ENTITY, json!({ "errors": failed("Not Found (HTTP 404)") }))
         }
-        Refusal::Namespace(text) | Refusal::Invalid(text) => {
+        Refusal::Namespace(text) | Refusal::Permission(text) | Refusal::Invalid(text) => {
             (StatusCode::UNPROCESSABLE_ENTITY, json!({ "errors": text }))
         }
         Refusal::RateLimited(_) => {
@@ -164,7 +164,7 @@ fn of_server_import(refusal: &import::Refusal, source: &str) -> (StatusCode, Val
         Refusal::Url(why) => (StatusCode::BAD_REQUEST, format!("Invalid URL: {why}")),
         Refusal::Denied => (StatusCode::BAD_REQUEST, failed("the credentials were refused")),
         Refusal::Source(text) => (StatusCode::BAD_REQUEST, failed(text)),
-        Refusal::Namespace(_) => (
+        Refusal::Permission(_) => (
             StatusCode::UNAUTHORIZED,
             "You don't have permissions to import this project".to_owned(),
         ),
@@ -172,7 +172,9 @@ fn of_server_import(refusal: &import::Refusal, source: &str) -> (StatusCode, Val
         Refusal::Missing => {
             (StatusCode::UNPROCESSABLE_ENTITY, format!("Project {source} could not be found"))
         }
-        Refusal::Invalid(text) => (StatusCode::UNPROCESSABLE_ENTITY, text.clone()),
+        Refusal::Namespace(text) | Refusal::Invalid(text) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, text.clone())
+        }
         Refusal::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests".to_owned()),
         Refusal::Other(error) => return of_kernel(error),
     };

@@ -31,6 +31,7 @@ use signatures::TrustedRoots;
 use worker::{RunningWork, Worker};
 
 use crate::{
+    external_authorization::AuthorizationAnswers,
     import::RunningSteps,
     mail::smtp::Mailer,
     memory,
@@ -80,6 +81,8 @@ pub struct Services {
     pub courier: Arc<Courier>,
     /// Steps of imports that are under way.
     pub imports: RunningSteps,
+    /// Who may enter which projects, as a service of the administrators says.
+    pub authorizations: AuthorizationAnswers,
     /// Hashes and checks passwords.
     pub passwords: Passwords,
     /// Wrong passwords by account.

@@ -13,6 +13,7 @@ pub mod branch;
 pub mod checksums;
 pub mod commit;
 pub mod deployment;
+pub mod external_authorization;
 pub mod files;
 mod forge;
 pub mod geo;

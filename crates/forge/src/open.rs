@@ -14,7 +14,6 @@ use db::{Database, Location};
 use kernel::{Clock, Result};
 use objects::{ContentStorage, Objects};
 use org::{namespace::Networks, settings::store::SettingsStore as _};
-use outbound::Client;
 use repo::{
     commit::Answers,
     git::{Git, Repositories, Storage},
@@ -31,6 +30,7 @@ use worker::RunningWork;
 use crate::{
     Forge, Services, activity_feed, audit,
     checksums::{ARTIFACTS, AVATARS, FileLedger, UPLOADS},
+    external_authorization::AuthorizationAnswers,
     geo::GeoSettings,
     import::RunningSteps,
     jobs, listeners,
@@ -76,6 +76,7 @@ impl Forge {
         let listening = Subscriptions::install(&foundation)?;
         let stored = Arc::new(foundation.db.read_blocking(|tx| tx.settings())?);
         let mailer = Mailer::open(settings.mail.as_ref())?;
+        let courier = Arc::new(courier(settings, listening.wake));
         let forge = Self(Arc::new_cyclic(|services| Services {
             storage: Storage::new(&settings.data),
             lfs: contents.lfs,
@@ -90,9 +91,10 @@ impl Forge {
             revision: settings.revision.clone(),
             mailer,
             roots: settings.roots.clone(),
-            outbound: client(settings),
-            courier: Arc::new(courier(settings, listening.wake)),
+            outbound: courier.rules.web().client(),
+            courier,
             imports: RunningSteps::default(),
+            authorizations: AuthorizationAnswers::default(),
             passwords: Passwords::default(),
             sign_ins: SignIns::default(),
             node_identity: settings.geo.identity(&settings.external_url),
@@ -179,12 +181,6 @@ fn courier(settings: &Settings, wake: Arc<Notify>) -> Courier {
     Courier::new(OutgoingRules::new(settings.inner_networks.clone()), wake)
 }
 
-/// Goes out of the machine, and into the networks that the configuration names.
-fn client(settings: &Settings) -> Client {
-    let inner = settings.inner_networks.clone();
-    Client::new(Arc::new(move |address| inner.hold(address)))
-}
-
 /// The stores of files that are not part of a repository.
 struct Contents {
     lfs: LfsFiles,
@@ -195,7 +191,7 @@ struct Contents {
 }
 
 impl Contents {
-    /// Exports are there for an hour only, and nobody notes them.
+    /// Exports are there for a time only, and nobody notes them: those of vulnerabilities for an hour, archives for a day.
     fn open(settings: &Settings, db: &Database) -> Result<Self> {
         let objects = |kind| settings.contents.objects(&settings.data, kind);
         let noted = |kind| -> Result<Objects> {

@@ -82,6 +82,10 @@ pub fn is_archived(tx: &mut Tx<'_>, project: ProjectId, job: JobId) -> Result<bo
 /// All settings as administrators see them.
 pub fn document(forge: &Forge, settings: &Settings) -> Result<Map<String, Value>> {
     let mut document = settings.document()?;
+    if settings.commit_email_hostname().is_none() {
+        let host = forge.urls.private_mail_host();
+        document.insert("commit_email_hostname".to_owned(), host.into());
+    }
     for setting in table::all().filter(|setting| setting.is_secret()) {
         if let Some(value) = document.get_mut(setting.name) {
             *value = clear(&forge.vault, setting, value);
@@ -127,6 +131,23 @@ fn sealed(tx: &mut Tx<'_>) -> Result<Vec<(&'static str, String)>> {
 /// Whether a secret is set.
 pub(crate) fn has_sealed(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(!sealed(tx)?.is_empty())
+}
+
+/// How many secrets are set.
+pub(crate) fn count_sealed(tx: &mut Tx<'_>) -> Result<i64> {
+    Ok(sealed(tx)?.len().try_into().unwrap_or(i64::MAX))
+}
+
+/// Forgets all secrets; the answer is how many there were.
+pub(crate) fn forget_sealed(tx: &mut Tx<'_>) -> Result<usize> {
+    let names: Vec<&str> = sealed(tx)?.into_iter().map(|(name, _)| name).collect();
+    if names.is_empty() {
+        return Ok(0);
+    }
+    let mut settings = tx.settings()?;
+    settings.other.retain(|name, _| !names.contains(&name.as_str()));
+    tx.store_settings(&settings)?;
+    Ok(names.len())
 }
 
 /// Whether a vault has the key of the secrets; `None` where none is set.

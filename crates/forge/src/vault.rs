@@ -143,7 +143,8 @@ pub fn survey(location: &Location, data: &Path) -> Result<Survey> {
             + security::sealed::count(tx)?
             + admin::sealed::count(tx)?
             + geo::sealed::count(tx)?
-            + org::sealed::count(tx)?;
+            + org::sealed::count(tx)?
+            + settings::count_sealed(tx)?;
         let is_readable = match &vault {
             Some(vault) => secrets > 0 && fit(tx, vault)? != KeyMatch::Foreign,
             None => false,
@@ -164,7 +165,8 @@ pub async fn forget(location: &Location) -> Result<usize> {
             + security::sealed::delete_all(tx)?
             + admin::sealed::delete_all(tx)?
             + geo::sealed::delete_all(tx)?
-            + org::sealed::delete_all(tx)?)
+            + org::sealed::delete_all(tx)?
+            + settings::forget_sealed(tx)?)
     };
     connect(location)?.write(forget).await
 }

@@ -7,6 +7,7 @@ use kernel::{Result, ids::UserId};
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = user_preferences, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct Preferences {
+    /// 0 where nothing is stored yet.
     pub id: i64,
     pub user_id: UserId,
     pub view_diffs_file_by_file: bool,
@@ -29,15 +30,30 @@ fn find(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Preferences>> {
         .map_err(error("Preferences")))
 }
 
+/// Somebody's preferences as they are stored, or the defaults: for servers that take no writes.
+pub fn read(tx: &mut Tx<'_>, user: UserId) -> Result<Preferences> {
+    Ok(find(tx, user)?.unwrap_or_else(|| defaults(user)))
+}
+
+fn defaults(user: UserId) -> Preferences {
+    Preferences {
+        id: 0,
+        user_id: user,
+        view_diffs_file_by_file: false,
+        show_whitespace_in_diffs: true,
+    }
+}
+
 /// Somebody's preferences; the first look writes the defaults down.
 pub fn preferences(tx: &mut Tx<'_>, user: UserId) -> Result<Preferences> {
     if let Some(found) = find(tx, user)? {
         return Ok(found);
     }
+    let new = defaults(user);
     let row = (
         user_preferences::user_id.eq(user),
-        user_preferences::view_diffs_file_by_file.eq(false),
-        user_preferences::show_whitespace_in_diffs.eq(true),
+        user_preferences::view_diffs_file_by_file.eq(new.view_diffs_file_by_file),
+        user_preferences::show_whitespace_in_diffs.eq(new.show_whitespace_in_diffs),
     );
     let insert = diesel::insert_into(user_preferences::table).values(row);
     each_backend!(tx, |conn| insert

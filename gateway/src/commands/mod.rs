@@ -92,7 +92,8 @@ enum Command {
         after_help = "Examples:\n  forgeway --data /srv/forgeway adopt      after identity.key was lost\n  forgeway --data /srv/forgeway adopt --forget-secrets      after secrets.key was lost"
     )]
     Adopt {
-        /// First delete what cannot be read without secrets.key: CI/CD variables, and trigger tokens
+        /// First delete what cannot be read without secrets.key: CI/CD variables, trigger tokens, webhooks, integrations,
+        /// imports under way, and the secrets of the settings
         #[arg(long)]
         forget_secrets: bool,
         /// Delete the secrets even if secrets.key opens them, or the database belongs to another data folder

@@ -13,7 +13,7 @@ struct Address {
     of_prometheus: bool,
 }
 
-const PROJECT: (&str, &str) = ("project_path", "The full path of a project, slashes and all.");
+const PROJECT: (&str, &str) = ("project_path", "Full path of the project.");
 
 const ADDRESSES: [Address; 3] = [
     Address {
@@ -109,7 +109,7 @@ fn alert() -> Value {
             "title": { "type": "string", "default": "New: Alert" },
             "description": text(),
             "start_time": { "type": "string", "format": "date-time" },
-            "end_time": { "type": "string", "format": "date-time", "description": "Says that the alert is over." },
+            "end_time": { "type": "string", "format": "date-time", "description": "End time; resolves the alert." },
             "service": text(),
             "monitoring_tool": text(),
             "hosts": texts(),

@@ -43,9 +43,18 @@ impl Rules {
             },
             notes: minute(given(set.notes_create_limit()).unwrap_or(limits.notes_per_minute)),
             issues: minute(given(set.issues_create_limit()).unwrap_or(limits.issues_per_minute)),
-            raw_files: minute(given(set.raw_blob_request_limit()).unwrap_or_default()),
+            raw_files: minute(raw_files(limits, set)),
             protected: throttles.protected_paths().unwrap_or_default(),
         }
+    }
+}
+
+/// Without a number of an administrator, downloads of a file are counted where requests of people are counted at all.
+fn raw_files(limits: Limits, set: &Settings) -> u32 {
+    let is_set = set.other.contains_key("raw_blob_request_limit");
+    match is_set || limits.user_per_minute > 0 {
+        true => given(set.raw_blob_request_limit()).unwrap_or_default(),
+        false => 0,
     }
 }
 

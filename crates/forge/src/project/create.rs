@@ -109,7 +109,7 @@ async fn make(
     let branch = match &creation.change.default_branch {
         Some(branch) => branch.clone(),
         // The installation says how first branches are called, where the caller does not.
-        None => forge.db.peek(|tx| tx.settings()).await?.default_branch_name,
+        None => forge.db.peek(|tx| tx.settings()).await?.default_branch(),
     };
     let (head, vault) = (branch.clone(), forge.vault.clone());
     let made = forge.db.write(move |tx| {

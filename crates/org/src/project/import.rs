@@ -19,7 +19,7 @@ const NOT_ALLOWED: &str = "You are not allowed to import projects in this namesp
 /// The namespace that somebody names for an import.
 ///
 /// # Errors
-/// `Unprocessable` where it is not there, or not theirs to fill.
+/// `Unprocessable` where it is not there, `Forbidden` where it is not theirs to fill.
 pub fn namespace_for(tx: &mut Tx<'_>, actor: Actor, path: &str) -> Result<NamespaceId> {
     let path = IdOrPath::Path(path.trim().trim_matches('/').to_owned());
     let missing = || Error::unprocessable().whole(NO_NAMESPACE);
@@ -30,7 +30,7 @@ pub fn namespace_for(tx: &mut Tx<'_>, actor: Actor, path: &str) -> Result<Namesp
     let may = home::is_own(actor, &home) || home::may_create_in(tx, actor, &home)?;
     match may {
         true => Ok(home.id),
-        false => Err(Error::unprocessable().whole(NOT_ALLOWED)),
+        false => Err(Error::forbidden().whole(NOT_ALLOWED)),
     }
 }
 

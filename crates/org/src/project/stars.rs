@@ -1,13 +1,13 @@
 //! Stars of projects.
 
 use db::{
-    CountOf, Tx, each_backend, error, lower,
+    CountOf, OneOf as _, Tx, each_backend, error, lower,
     schema::{project_stars, projects, users},
 };
 use diesel::prelude::*;
 use kernel::{
     Error, Grant, Result, Ts,
-    ids::ProjectId,
+    ids::{ProjectId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
@@ -51,6 +51,26 @@ fn counted(tx: &mut Tx<'_>, project: ProjectId, rows: usize, by: i64) -> Result<
         .set(projects::star_count.eq(projects::star_count + by));
     each_backend!(tx, |conn| update.execute(conn).map_err(error("Project")))?;
     tx.project(project)
+}
+
+/// The projects that some people starred, by one statement; none where there are more than `most` in all.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn starred_by(
+    tx: &mut Tx<'_>,
+    users: &[UserId],
+    most: usize,
+) -> Result<Option<Vec<(UserId, ProjectId)>>> {
+    let limit = i64::try_from(most.saturating_add(1)).unwrap_or(i64::MAX);
+    let found: Vec<(UserId, ProjectId)> = each_backend!(tx, |conn| project_stars::table
+        .filter(project_stars::user_id.one_of(users))
+        .order((project_stars::user_id, project_stars::project_id))
+        .limit(limit)
+        .select((project_stars::user_id, project_stars::project_id))
+        .load(conn)
+        .map_err(error("Star")))?;
+    Ok((found.len() <= most).then_some(found))
 }
 
 /// Those who starred a project, newest star last; people who keep their profile to themselves are left out.

@@ -45,7 +45,8 @@ pub struct Settings {
     pub deactivate_dormant_users_period: i64,
     /// How long artifacts stay whose job does not say it, in words; `0` is for ever.
     pub default_artifacts_expire_in: String,
-    pub default_branch_name: String,
+    /// See [`default_branch`](Self::default_branch).
+    pub default_branch_name: Option<String>,
     pub default_branch_protection: i32,
     pub default_group_visibility: Visibility,
     pub default_project_creation: i32,
@@ -110,7 +111,7 @@ impl Default for Settings {
             ci_max_includes: 150,
             deactivate_dormant_users_period: 90,
             default_artifacts_expire_in: "30 days".to_owned(),
-            default_branch_name: "main".to_owned(),
+            default_branch_name: None,
             default_branch_protection: 2,
             default_group_visibility: Visibility::Private,
             default_project_creation: 2,
@@ -133,7 +134,7 @@ impl Default for Settings {
             keep_latest_artifact: true,
             max_artifacts_size: 100,
             max_yaml_depth: 100,
-            max_yaml_size_bytes: 2 << 20,
+            max_yaml_size_bytes: 1 << 20,
             minimum_password_length: 8,
             outbound_local_requests_whitelist: Vec::new(),
             password_lowercase_required: false,
@@ -160,13 +161,18 @@ impl Settings {
             let text = format!("'{days}' days of inactivity must be greater than or equal to 90");
             faults.add("deactivate_dormant_users_period", text);
         }
-        if !is_branch_name(&self.default_branch_name) {
+        if !self.default_branch_name.as_deref().is_none_or(is_branch_name) {
             faults.add("default_branch_name", "is invalid");
         }
         self.prefix_faults(&mut faults);
         self.key_faults(&mut faults);
         self.pipeline_faults(&mut faults);
         faults
+    }
+
+    /// The branch that repositories begin with where nobody names one.
+    pub fn default_branch(&self) -> String {
+        self.default_branch_name.clone().unwrap_or_else(|| "main".to_owned())
     }
 
     /// After how many milliseconds a client may ask again that would wait so many; -1 where it should not.
@@ -269,7 +275,10 @@ mod tests {
     fn the_defaults_are_valid_and_survive_an_older_row() {
         assert!(Settings::default().faults().is_empty());
         let older: Settings = serde_json::from_str(r#"{"default_branch_name":"trunk"}"#).unwrap();
-        assert_eq!(older.default_branch_name, "trunk");
+        assert_eq!(
+            (older.default_branch().as_str(), &*Settings::default().default_branch()),
+            ("trunk", "main")
+        );
         assert_eq!(older.minimum_password_length, 8);
     }
 
@@ -278,7 +287,8 @@ mod tests {
         for name in
             ["", "a b", "-x", "a..b", "x.lock", "a//b", "@", "a~1", "a/.b", "HEAD", "refs/heads/x"]
         {
-            let settings = Settings { default_branch_name: name.to_owned(), ..Settings::default() };
+            let default_branch_name = Some(name.to_owned());
+            let settings = Settings { default_branch_name, ..Settings::default() };
             assert!(!settings.faults().is_empty(), "{name}");
         }
     }

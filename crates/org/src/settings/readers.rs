@@ -63,6 +63,7 @@ readers! {
         disable_personal_access_tokens,
         email_restrictions_enabled,
         enforce_terms,
+        external_authorization_service_enabled,
         group_owners_can_manage_default_branch_protection,
         housekeeping_enabled,
         maintenance_mode,
@@ -129,6 +130,7 @@ readers! {
         after_sign_up_text,
         archive_builds_in_human_readable,
         asset_proxy_url,
+        auto_devops_domain,
         abuse_notification_email,
         commit_email_hostname,
         custom_http_clone_url_root,
@@ -136,6 +138,8 @@ readers! {
         email_additional_text,
         email_restrictions,
         enabled_git_access_protocol,
+        external_authorization_service_default_label,
+        external_authorization_service_url,
         external_pipeline_validation_service_url,
         geo_node_allowed_ips,
         help_page_documentation_base_url,
@@ -150,6 +154,7 @@ readers! {
         user_default_internal_regex,
     }
     decimal -> f64 {
+        external_authorization_service_timeout,
         polling_interval_multiplier,
     }
     words -> Vec<&str> {

@@ -18,6 +18,7 @@ pub(super) fn check(values: &Map<String, Value>, given: &GivenSettings) -> Resul
     rules.housekeeping(&mut faults);
     rules.paths(&mut faults);
     rules.client_key(&mut faults);
+    rules.spam_check(&mut faults);
     rules.geo_networks(&mut faults);
     faults.into_result()
 }
@@ -137,6 +138,20 @@ impl Rules<'_> {
         let odd = path.starts_with('/') || path.split(['/', '\\']).any(|part| part == "..");
         if self.touches(&[NAME]) && odd {
             faults.add(NAME, "cannot include leading slash or directory traversal.");
+        }
+    }
+
+    /// The service is spoken to by gRPC.
+    fn spam_check(&self, faults: &mut Faults) {
+        const NAME: &str = "spam_check_endpoint_url";
+        let address = self.value(NAME).as_str().unwrap_or_default();
+        let is_known = ["grpc://", "tls://"].iter().any(|scheme| {
+            address.strip_prefix(scheme).is_some_and(|host| {
+                !host.is_empty() && !host.contains(|sign: char| sign.is_whitespace())
+            })
+        });
+        if self.touches(&[NAME]) && !self.is_blank(NAME) && !is_known {
+            faults.add(NAME, "is blocked: Only allowed schemes are tls, grpc");
         }
     }
 

@@ -41,7 +41,7 @@ impl PairEntity {
 /// The application that a token was given to.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ApplicationUid {
-    /// What the application calls itself by.
+    /// Client ID of the application.
     uid: String,
 }
 
@@ -52,7 +52,7 @@ pub enum Introspection {
     Active {
         active: bool,
         scope: String,
-        /// What the application of the token calls itself by.
+        /// Client ID of the token's application.
         client_id: Option<String>,
         username: String,
         token_type: &'static str,
@@ -60,7 +60,7 @@ pub enum Introspection {
         exp: Option<i64>,
         /// When the token was made, in seconds since 1970.
         iat: i64,
-        /// Number of the user.
+        /// ID of the user.
         sub: String,
     },
     Inactive {

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 /// What is known of the user of a token.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UserInfo {
-    /// Number of the user.
+    /// ID of the user.
     sub: String,
     name: String,
     nickname: String,

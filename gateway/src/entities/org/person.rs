@@ -40,7 +40,8 @@ impl From<Option<Status>> for StatusEntity {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PreferencesEntity {
-    id: i64,
+    /// Null where nothing is stored yet and the server takes no writes.
+    id: Option<i64>,
     user_id: i64,
     view_diffs_file_by_file: bool,
     show_whitespace_in_diffs: bool,
@@ -49,7 +50,7 @@ pub struct PreferencesEntity {
 impl From<Preferences> for PreferencesEntity {
     fn from(preferences: Preferences) -> Self {
         Self {
-            id: preferences.id,
+            id: Some(preferences.id).filter(|id| *id != 0),
             user_id: preferences.user_id.0,
             view_diffs_file_by_file: preferences.view_diffs_file_by_file,
             show_whitespace_in_diffs: preferences.show_whitespace_in_diffs,

@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TopicEntity {
     pub id: i64,
-    /// What projects name it by.
+    /// Name of the topic, as used in the topics of projects.
     pub name: String,
-    /// What people read.
+    /// Title of the topic, as shown in the user interface.
     pub title: String,
     pub description: Option<String>,
     /// Number of projects with the topic.

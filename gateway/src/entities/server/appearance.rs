@@ -12,7 +12,7 @@ pub struct AppearanceEntity {
     pub pwa_name: String,
     pub pwa_short_name: String,
     pub pwa_description: String,
-    /// Paths of pictures.
+    /// Path of the progressive web app's icon.
     pub pwa_icon: Option<String>,
     pub logo: Option<String>,
     pub header_logo: Option<String>,

@@ -12,13 +12,13 @@ const NOBODY: i64 = -1;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AuditEventEntity {
     pub id: i64,
-    /// -1 where nobody in particular did it.
+    /// ID of the user who caused the event; -1 if there is none.
     pub author_id: i64,
     pub entity_id: i64,
     pub entity_type: String,
     /// Name of the kind of event.
     pub event_name: String,
-    /// What happened, and to whom.
+    /// Details of the event: the change and its target.
     #[schema(value_type = Object)]
     pub details: Value,
     #[schema(value_type = String)]

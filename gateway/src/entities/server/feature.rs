@@ -16,7 +16,7 @@ pub struct FeatureEntity {
     pub definition: Option<FeatureDefinition>,
 }
 
-/// What lets somebody use a feature.
+/// Gate of a feature flag: boolean, percentage or actors.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GateEntity {
     #[schema(value_type = String)]
@@ -26,7 +26,7 @@ pub struct GateEntity {
     pub value: Value,
 }
 
-/// What is known of a feature before anybody sets it.
+/// Definition of a feature flag.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FeatureDefinition {
     pub name: String,

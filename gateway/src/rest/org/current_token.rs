@@ -1,7 +1,7 @@
 //! The token that the caller shows: whatever its scopes, it may be looked at, renewed and given up.
 
 use kernel::{Error, Ts, access::SignedIn};
-use org::token::{self, AccessToken, Kind, Scope, store::TokenStore};
+use org::token::{self, AccessToken, Kind, Scope};
 use time::Date;
 
 use crate::{

@@ -41,7 +41,7 @@ pub mod project_params;
 pub mod project_sharing;
 pub mod projects;
 pub mod resource_access_tokens;
-mod session_cookie;
+pub(crate) mod session_cookie;
 pub mod session_pages;
 pub mod sign_up_pages;
 pub mod stars;

@@ -1,4 +1,5 @@
-//! The cookie that a browser keeps while somebody is signed in on the pages. The API itself takes no cookie.
+//! The cookie that a browser keeps while somebody is signed in on the pages. The REST API takes no cookie;
+//! GraphQL takes it with the CSRF value of the session.
 
 use org::{
     token::Secret,
@@ -12,7 +13,7 @@ const NAME: &str = "_forgeway_session";
 const LONGEST_MINUTES: i64 = 366 * 24 * 60;
 
 /// What the browser shows of its session.
-pub(super) fn shown(header: Option<&str>) -> Option<Secret> {
+pub(crate) fn shown(header: Option<&str>) -> Option<Secret> {
     let cookies = header.into_iter().flat_map(|header| header.split(';'));
     let value =
         cookies.filter_map(|pair| pair.trim().split_once('=')).find(|(name, _)| *name == NAME);
@@ -20,9 +21,14 @@ pub(super) fn shown(header: Option<&str>) -> Option<Secret> {
 }
 
 /// Who is signed in there, if anybody.
-pub(super) async fn person(app: &App, header: Option<&str>) -> ApiResult<Option<User>> {
+pub(crate) async fn person(app: &App, header: Option<&str>) -> ApiResult<Option<User>> {
     let Some(secret) = shown(header) else { return Ok(None) };
     Ok(app.db.write(move |tx| session::resume(tx, &secret)).await?)
+}
+
+/// What pages of this site send along with the session, and no page of another site can know.
+pub(crate) fn csrf_value(session: &Secret) -> String {
+    Secret::given(&format!("csrf:{}", session.reveal())).digest()
 }
 
 /// What the browser is to keep: for as long as the settings say, or until it is closed. Requests from other sites come

@@ -121,9 +121,11 @@ async fn ask_out(app: App, _: Call<Anyone>) -> ApiResult<Custom> {
     Ok(Custom(html::page(StatusCode::OK, "Sign out", &body)))
 }
 
-/// Ends the session, and sends the person to where the settings say.
+/// Ends the session, and sends the person to where the settings say. On a secondary, whose rows are copies, the browser
+/// forgets the session, which ends at the primary.
 async fn sign_out(app: App, call: Call<Anyone>) -> ApiResult<Custom> {
-    if let Some(secret) = session_cookie::shown(call.header("cookie")) {
+    let secret = session_cookie::shown(call.header("cookie"));
+    if let Some(secret) = secret.filter(|_| app.node_identity.is_primary()) {
         app.db.write(move |tx| session::end(tx, &secret)).await?;
     }
     let settings = app.settings();

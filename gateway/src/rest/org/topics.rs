@@ -75,9 +75,9 @@ async fn show(app: App, call: Call<Anyone, OneTopic>) -> ApiResult<Json<TopicEnt
 
 params! {
     struct CreateTopic {
-        /// What projects name it by.
+        /// Name of the topic, as used in the topics of projects.
         name: NonEmpty,
-        /// What people read.
+        /// Title of the topic, as shown in the user interface.
         title: NonEmpty,
         description: Option<String>,
         avatar: Change<Upload>,
@@ -111,9 +111,9 @@ async fn create(
 params! {
     struct UpdateTopic {
         topic_id: i64,
-        /// What projects name it by.
+        /// Name of the topic, as used in the topics of projects.
         name: Option<String>,
-        /// What people read.
+        /// Title of the topic, as shown in the user interface.
         title: Option<String>,
         description: Option<String>,
         avatar: Change<Upload>,

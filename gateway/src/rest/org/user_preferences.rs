@@ -30,7 +30,11 @@ params! {
 
 async fn show(app: App, call: Call<SignedIn>) -> ApiResult<Json<PreferencesEntity>> {
     let user = call.grant.user()?;
-    Ok(Json(app.db.write(move |tx| preference::preferences(tx, user)).await?.into()))
+    let preferences = match app.write_refusal() {
+        None => app.db.write(move |tx| preference::preferences(tx, user)).await?,
+        Some(_) => app.db.read(move |tx| preference::read(tx, user)).await?,
+    };
+    Ok(Json(preferences.into()))
 }
 
 async fn change(

@@ -264,7 +264,7 @@ async fn write<A: Writes>(
 ) -> Result<WikiResult> {
     let user = caller.user()?;
     let settings = app.db.peek(|tx| tx.settings()).await?;
-    let default_branch = RefName::branch(&settings.default_branch_name)?;
+    let default_branch = RefName::branch(&settings.default_branch())?;
     let (author, _) = signatures(app, user, None, None);
     let username = user.username.clone();
     let site = A::site(grant)?;

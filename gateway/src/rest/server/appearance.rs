@@ -49,7 +49,7 @@ params! {
         footer_message: Option<String>,
         message_background_color: Option<String>,
         message_font_color: Option<String>,
-        /// Whether letters have the header and footer messages.
+        /// Whether emails contain the header and footer messages.
         email_header_and_footer_enabled: Option<bool>,
         logo: Change<Upload>,
         header_logo: Change<Upload>,

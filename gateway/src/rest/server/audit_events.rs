@@ -61,7 +61,7 @@ params! {
     pub struct ListAllAuditEvents: keyset {
         /// Only events that are about one of these.
         entity_type: Option<EntityType>,
-        /// Only events about the one with this id; `entity_type` is needed, too.
+        /// Only events about the entity with this ID. Requires `entity_type`.
         entity_id: Option<i64>,
         /// Only events from this moment on.
         created_after: Option<Ts>,

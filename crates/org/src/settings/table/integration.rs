@@ -26,14 +26,16 @@ pub(super) const ROWS: &[Setting] = &[
     prose("external_auth_client_cert"),
     prose("external_auth_client_key").sealed(),
     text("external_auth_client_key_pass").sealed(),
-    switch("external_authorization_service_enabled", false).needs(&[
-        "external_authorization_service_default_label",
-        "external_authorization_service_timeout",
-        "external_authorization_service_url",
-    ]),
-    text("external_authorization_service_default_label"),
-    decimal("external_authorization_service_timeout", Preset::None, ABOVE_ZERO, 10.0),
-    url("external_authorization_service_url"),
+    switch("external_authorization_service_enabled", false)
+        .needs(&[
+            "external_authorization_service_default_label",
+            "external_authorization_service_timeout",
+            "external_authorization_service_url",
+        ])
+        .acts(),
+    text("external_authorization_service_default_label").acts(),
+    decimal("external_authorization_service_timeout", Preset::None, ABOVE_ZERO, 10.0).acts(),
+    url("external_authorization_service_url").acts(),
     switch("gitpod_enabled", false).needs(&["gitpod_url"]),
     url("gitpod_url"),
     switch("grafana_enabled", false),

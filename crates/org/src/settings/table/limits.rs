@@ -26,7 +26,7 @@ pub(super) const ROWS: &[Setting] = &[
     whole("project_export_limit", 6).acts(),
     whole("project_import_limit", 6).acts(),
     text("rate_limiting_response_text").acts(),
-    whole("raw_blob_request_limit", 0).acts(),
+    whole("raw_blob_request_limit", 300).acts(),
     optional("receive_max_input_size", 1, 1 << 20).acts(),
     whole("search_rate_limit", 30),
     whole("search_rate_limit_unauthenticated", 10),

@@ -17,6 +17,13 @@ const FULL_WEIGHT: i64 = 100;
 /// Settings whose words are a duration.
 const DURATIONS: &[&str] = &["default_artifacts_expire_in"];
 
+/// Settings that are given together, or not at all.
+const TOGETHER: [&str; 3] = [
+    "housekeeping_full_repack_period",
+    "housekeeping_gc_period",
+    "housekeeping_incremental_repack_period",
+];
+
 /// Settings with new values.
 #[derive(Clone, Debug)]
 pub(super) struct ChangeSettings(pub(super) GivenSettings);
@@ -46,6 +53,10 @@ impl Params for ChangeSettings {
         }
         for (setting, _) in given.iter().filter(|(_, value)| *value == Value::Bool(true)) {
             let missing = setting.needs.iter().filter(|name| !is_given(raw, name));
+            missing.for_each(|name| flaws.add(name, MISSING));
+        }
+        if flaws.is_empty() && TOGETHER.iter().any(|name| is_given(raw, name)) {
+            let missing = TOGETHER.iter().filter(|name| !is_given(raw, name));
             missing.for_each(|name| flaws.add(name, MISSING));
         }
         if flaws.is_empty() { Ok(Self(GivenSettings(given))) } else { Err(flaws) }

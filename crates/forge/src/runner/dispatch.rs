@@ -238,7 +238,7 @@ async fn hand_over(
     let terms = draft.environment_terms();
     let own = forge.clone();
     // In a task of its own, which goes on where the runner hangs up meanwhile.
-    let begun = tokio::spawn(async move {
+    let begun = db::spawn(async move {
         let begun = own.db.write(move |tx| {
             let Some(job) = begin(tx, id, &start)? else { return Ok(None) };
             note_terms(tx, id, &terms)?;

@@ -74,7 +74,7 @@ pub async fn land(by: Writer<'_>, mut push: Push) -> Result<(), Setback> {
     head::look(git, repositories, storage, &mut push).await?;
     let (db, storage, journal) = (db.clone(), storage.clone(), journal.clone());
     let aftermath = Arc::clone(aftermath);
-    let done = tokio::spawn(async move {
+    let done = db::spawn(async move {
         carry_out(&db, &storage, &journal, push.clone()).await?;
         follow(&aftermath, &push).await;
         Ok(())

@@ -120,7 +120,7 @@ struct Ready {
 impl Writer {
     /// Does what is asked. A caller that goes away does not stop it half-way.
     pub async fn write(self, asked: WikiRequest) -> Result<WikiResult> {
-        let done = tokio::spawn(async move {
+        let done = db::spawn(async move {
             let _turn = self.locks.of(asked.site.wiki).lock_owned().await;
             let asked = Arc::new(asked);
             for _ in 0..TRIES {

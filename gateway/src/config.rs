@@ -101,7 +101,7 @@ pub const SETTINGS: [(&str, &str); 37] = [
     ),
     (
         "inner_networks",
-        "internal addresses and networks, joined by commas, that CI includes may be fetched from [only the public internet]",
+        "internal addresses and networks, joined by commas, that requests on somebody's word may reach [only the public internet]",
     ),
     ("database_url", "postgres://USER:PASSWORD@HOST/NAME instead of the embedded SQLite"),
     (

@@ -697,6 +697,26 @@ const WHOLE: &[(&str, &str, &str)] = &[
         "/projects/{id}/services/mattermost_slash_commands/trigger",
         "Run a slash command from Mattermost (older URL)",
     ),
+    (
+        "POST",
+        "/projects/{id}/integrations/slack-slash-commands/trigger",
+        "Run a slash command from Slack (name with dashes)",
+    ),
+    (
+        "POST",
+        "/projects/{id}/integrations/mattermost-slash-commands/trigger",
+        "Run a slash command from Mattermost (name with dashes)",
+    ),
+    (
+        "POST",
+        "/projects/{id}/services/slack-slash-commands/trigger",
+        "Run a slash command from Slack (name with dashes, older URL)",
+    ),
+    (
+        "POST",
+        "/projects/{id}/services/mattermost-slash-commands/trigger",
+        "Run a slash command from Mattermost (name with dashes, older URL)",
+    ),
     ("GET", "/hooks", "List system hooks"),
     ("POST", "/hooks", "Create a system hook"),
     ("GET", "/hooks/{hook_id}", "Get a system hook"),

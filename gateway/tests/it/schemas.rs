@@ -21,6 +21,7 @@ use crate::support::TestApp;
 /// Where the specification, the contract or a decision of ours says otherwise, it wins: the schema, the field, and what
 /// holds instead.
 const OTHERWISE: &[(&str, &str, &str)] = &[
+    ("boards.json", "repository_storage", "administrators see it in the short form, too"),
     ("environments.json", "repository_storage", "administrators see it in the short form, too"),
     ("integration.json", "properties", "a single integration shows its parameters"),
     ("members.json", "expires_at", "the last day of a membership is a date, not a moment"),

@@ -215,7 +215,7 @@ async fn everything_of_a_lost_key_is_deleted() {
 
     let (count, gone) = (app.write(count), app.write(delete_all));
 
-    assert_eq!((count, gone), (13, 13));
+    assert_eq!((count, gone), (14, 14));
     let at = |path: &str| format!("/projects/{project}/{path}");
     assert_eq!(ada.get(&at("triggers")).await.ok(), json!([]));
     let schedule = ada.get(&at("pipeline_schedules")).await.ok()[0]["id"].clone();

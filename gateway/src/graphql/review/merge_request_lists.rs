@@ -70,7 +70,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
                 Some(grant) => {
                     listed(&context, Home::Project(grant.project()), None, &arguments).await
                 }
-                None => Ok(Connection::empty().into()),
+                None => Ok(no_merge_requests()),
             }
         })
         .lookup("mergeRequest", |project: Arc<ProjectRecord>, arguments, context| async move {
@@ -89,7 +89,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         "mergeRequests",
         |group: Arc<GroupRecord>, arguments, context| async move {
             let Some(grant) = visible(group.grant::<ReadGroupMergeRequests>())? else {
-                return Ok(Connection::empty().into());
+                return Ok(no_merge_requests());
             };
             let path = grant.group_facts().full_path.clone();
             let inside = arguments.flag("includeSubgroups");
@@ -110,7 +110,7 @@ pub async fn of_user(
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
     if context.actor().id.is_none() {
-        return Ok(Connection::empty().into());
+        return Ok(no_merge_requests());
     }
     let id = arguments.maybe_gid("projectId", &["Project"])?;
     let place = match (id, arguments.maybe_text("projectPath")) {
@@ -124,12 +124,12 @@ pub async fn of_user(
             let actor = context.actor();
             let located = context.app.db.read(move |tx| locate_project(tx, actor, &place)).await;
             let Some((project, who)) = visible(located)? else {
-                return Ok(Connection::empty().into());
+                return Ok(no_merge_requests());
             };
             let id = project.0.id;
             match visible(kernel::Grant::<ListMergeRequests>::check(&who, project))? {
                 Some(_) => Home::Project(id),
-                None => return Ok(Connection::empty().into()),
+                None => return Ok(no_merge_requests()),
             }
         }
     };
@@ -275,4 +275,9 @@ fn sorting(name: &str) -> Sorting {
         _ => Order::Id,
     };
     Sorting { by, direction }
+}
+
+/// A list without merge requests.
+fn no_merge_requests() -> Value {
+    Connection::empty().field("totalTimeToMerge", None::<f64>).into()
 }

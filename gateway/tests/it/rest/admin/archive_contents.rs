@@ -142,6 +142,10 @@ async fn add_rules(root: &Person<'_>, project: &Value) {
             json!({ "name": "production", "required_approval_count": 1,
                     "deploy_access_levels": [{ "access_level": 40 }, { "user_id": bob }] }),
         ),
+        (
+            "merge_requests/1/approval_rules",
+            json!({ "name": "Once", "approvals_required": 1, "user_ids": [bob] }),
+        ),
         ("freeze_periods", json!({ "freeze_start": "0 23 * * 5", "freeze_end": "0 8 * * 1" })),
     ] {
         root.post(&format!("{base}/{path}"), new).await.created();

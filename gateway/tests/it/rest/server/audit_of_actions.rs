@@ -159,8 +159,8 @@ async fn who_makes_tokens_of_projects_and_revokes_their_own_is_audited() {
     assert_told(&app, &path, &["resource_access_token_created", "resource_access_token_deleted"])
         .await;
 
-    ada.delete("/personal_access_tokens/self").await.with(204);
     let query = format!("/audit_events?entity_type=User&entity_id={}", app.id_of("ada"));
+    ada.delete("/personal_access_tokens/self").await.with(204);
     let last = app.admin().get(&query).await.ok()[0].clone();
     assert_eq!(last["event_name"], "personal_access_token_revoked");
 }

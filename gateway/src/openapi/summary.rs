@@ -5,7 +5,9 @@
 
 /// A name that no other operation has: `getApiV4ProjectsIdProtectedTagsName`.
 pub(super) fn operation_id(method: &str, full_pattern: &str) -> String {
-    let words = full_pattern.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
+    // Slash commands have an address with underscores and one with dashes.
+    let distinct = full_pattern.replace("-slash-commands", "-dashed-slash-commands");
+    let words = distinct.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
     let mut id = method.to_ascii_lowercase();
     for word in words {
         let (first, rest) = word.split_at(1);

@@ -387,6 +387,9 @@ fn chance(row: &'static RouteRow, values: &[(Index, Value)], asked: RowRequest) 
         .fold(asked, |asked, (place, value)| asked.with(names[place.index(names.len())], value))
 }
 
+/// Longer ones are no addresses for the test's own client.
+const LONGEST_ADDRESS: usize = 60_000;
+
 async fn by_chance(root: &Person<'_>, asked: &RowRequest, in_query: bool) -> Answer {
     if !in_query {
         return asked.by(root).await;
@@ -404,7 +407,7 @@ async fn by_chance(root: &Person<'_>, asked: &RowRequest, in_query: bool) -> Ans
     let mut url = format!("{}?", asked.path());
     // Some routes have more parameters than fit into an address.
     for pair in pairs {
-        if url.len() + pair.len() > 60_000 {
+        if url.len() + pair.len() > LONGEST_ADDRESS {
             break;
         }
         url.push_str(&pair);
@@ -424,6 +427,9 @@ async fn nothing_that_chance_sends_breaks_a_route() {
         for turn in 0..12 {
             let values = values.new_tree(&mut runner).expect("values").current();
             let asked = chance(row, &values, place.asked(row));
+            if asked.path().len() > LONGEST_ADDRESS {
+                continue;
+            }
             let answer = by_chance(&root, &asked, turn % 2 == 0).await;
             if answer.status >= 500 {
                 wrong.push(format!("{row:?} {asked:?}: {} {}", answer.status, answer.body));

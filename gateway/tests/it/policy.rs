@@ -349,9 +349,8 @@ async fn somebody_who_is_blocked_is_refused_everywhere() {
     let project = app.project(&ada, "kept", Visibility::Public).to_string();
     app.block("ada");
 
-    // Probes look at no credential, and a status at that of a node alone.
-    let looks_at_people =
-        |row: &&RouteRow| row.resource != "Health" && row.pattern != "/geo/status";
+    // Probes look at no credential, and replication at that of a node alone.
+    let looks_at_people = |row: &&RouteRow| !["Health", "Geo replication"].contains(&row.resource);
     for row in rest::tables().into_iter().flatten().filter(looks_at_people) {
         let answer = ask(&ada, row, &project).await;
         let refusal = match row.pattern {

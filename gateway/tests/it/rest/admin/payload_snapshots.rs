@@ -264,6 +264,8 @@ async fn groups_and_their_members() {
     let (receiver, ada) = (Receiver::new(), app.person("ada"));
     let system = system(&app).await;
     let group = ada.group("crew", None).await;
+    // Its owner was added to it, too.
+    event(&app, &system, "user_add_to_group").await;
     let hook = receiver.hook(&["subgroup_events"]);
     ada.post(&format!("/groups/{group}/hooks"), hook).await.created();
     app.person("bob");

@@ -73,7 +73,7 @@ pub struct ListPart<'b, K> {
 
 /// Whether a list can also be read from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum ReadDirection {
     BothWays,
     /// What a page has that is counted from the end is found by the length of the list.
     Forwards,
@@ -87,10 +87,10 @@ impl<T> KeysetList<T> {
     pub fn read<K>(
         page: &Page,
         bounds: &Bounds<K>,
-        (counts, reading): (bool, Reading),
+        (counts, reading): (bool, ReadDirection),
         mut list: impl FnMut(ListPart<'_, K>) -> Result<kernel::page::Page<T>>,
     ) -> Result<Self> {
-        let reversed = page.backwards() && reading == Reading::BothWays;
+        let reversed = page.backwards() && reading == ReadDirection::BothWays;
         let rows = if reversed {
             NumberedList::read(&page.reversed(), |page| list(ListPart { bounds, reversed, page }))?
                 .reversed()

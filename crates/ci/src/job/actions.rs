@@ -3,7 +3,7 @@
 use db::Tx;
 use kernel::{
     AccessLevel::Maintainer,
-    Error, Grant, Result, Standing, Ts,
+    Error, Grant, Result, Standing,
     ids::{JobId, PipelineId, ProjectId},
     page::{Page, PageRequest},
 };
@@ -14,6 +14,7 @@ use super::{
     MotionStore as _, Step,
     dependents::reset_dependents,
     progress::{self, enqueue},
+    rules::is_archived,
 };
 use crate::{
     Event, Status,
@@ -106,11 +107,6 @@ fn changeable(
         true => tx.job(id),
         false => Err(Error::forbidden()),
     }
-}
-
-/// Whether a job is among those that were made until then.
-pub(crate) fn is_archived(job: &Job, before: Option<Ts>) -> bool {
-    before.is_some_and(|then| job.created_at <= then)
 }
 
 /// Whether the caller may change a job. Nobody may where something newer is where the job would deploy to, and where the job

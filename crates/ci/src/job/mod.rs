@@ -10,7 +10,7 @@ mod motion;
 pub mod permission;
 pub mod progress;
 pub mod queue;
-mod rules;
+pub(crate) mod rules;
 mod spec;
 mod stage;
 mod state;

@@ -8,7 +8,7 @@ use kernel::{
     ids::{JobId, MergeRequestId, PipelineId, ProjectId},
 };
 
-use super::{Job, actions::is_archived};
+use super::{Job, rules::is_archived};
 use crate::{
     pipeline::{Pipeline, PipelineRef},
     policy::{UpdateJobs, UpdatePipelines},

@@ -8,8 +8,9 @@ use kernel::{
 };
 
 use super::{
-    Job, JobStore as _, MotionStore as _, SpecStore as _, Step, actions::is_archived,
-    dependents::reset_dependents, rules,
+    Job, JobStore as _, MotionStore as _, SpecStore as _, Step,
+    dependents::reset_dependents,
+    rules::{self, is_archived},
 };
 use crate::{
     Event, Status,

@@ -1,5 +1,7 @@
 //! Whether a job that failed is no harm, or is tried again.
 
+use kernel::Ts;
+
 use super::{DEPLOYMENT_REJECTED, Job, JobSpec};
 
 /// What is never tried again, whatever a configuration says: it would fail again.
@@ -15,6 +17,11 @@ const FINAL: [&str; 7] = [
 
 /// A fault of the server while it assigns a job is tried again so often without anybody saying so.
 const SCHEDULER_TRIES: i64 = 2;
+
+/// Whether a job is among those that were made until then.
+pub(crate) fn is_archived(job: &Job, before: Option<Ts>) -> bool {
+    before.is_some_and(|then| job.created_at <= then)
+}
 
 /// Whether a job that failed for this reason is tried again by itself.
 pub(super) fn is_tried_again(

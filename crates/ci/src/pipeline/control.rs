@@ -18,9 +18,8 @@ use crate::{
     Event, Status,
     event::JobMove,
     job::{
-        Job, JobKind, JobListStore as _, Member, MotionStore as _, Step,
-        actions::{is_archived, may_update},
-        progress::after_end,
+        Job, JobKind, JobListStore as _, Member, MotionStore as _, Step, actions::may_update,
+        progress::after_end, rules::is_archived,
     },
     policy::{DeletePipelines, ReadPipelines, UpdatePipelines},
     ports::{DeployRight, Projects, Refs},

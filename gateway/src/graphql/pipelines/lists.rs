@@ -32,7 +32,7 @@ use crate::{
     graphql::{
         context::Context,
         failure::{failure_of, visible},
-        keyset_list::{Bounds, KeysetList, ListPart, Reading, id_cursor, id_of},
+        keyset_list::{Bounds, KeysetList, ListPart, ReadDirection, id_cursor, id_of},
         projects::ProjectRecord,
         repository::CommitRecord,
         review::merge_request::MergeRequestRecord,
@@ -166,7 +166,7 @@ async fn pipelines(
     let grant = home.grant::<ReadPipelines>().map_err(failure_of)?;
     let (bounds, counts, asked) = (Bounds::of(&page, id_of)?, arguments.counts(), page.clone());
     let read = context.app.db.read(move |tx| {
-        KeysetList::read(&asked, &bounds, (counts, Reading::BothWays), |part| {
+        KeysetList::read(&asked, &bounds, (counts, ReadDirection::BothWays), |part| {
             // The newest comes first: what is behind an element is older.
             let filter = PipelineFilter {
                 id_before: part.bounds.after.map(PipelineId),
@@ -321,7 +321,7 @@ async fn project_jobs(
             true => Some(counted(|page| list(&filter, page))?),
             false => None,
         };
-        let found = KeysetList::read(&asked, &bounds, (false, Reading::BothWays), |part| {
+        let found = KeysetList::read(&asked, &bounds, (false, ReadDirection::BothWays), |part| {
             list(&part_of(&filter, &part), part.page)
         });
         Ok((found?, count))
@@ -362,7 +362,7 @@ async fn all_jobs(arguments: &Arguments, context: &Context) -> Result<Value, Fai
             true => Some(counted(|page| tx.all_jobs(&filter, page))?),
             false => None,
         };
-        let found = KeysetList::read(&asked, &bounds, (false, Reading::BothWays), |part| {
+        let found = KeysetList::read(&asked, &bounds, (false, ReadDirection::BothWays), |part| {
             tx.all_jobs(&part_of(&filter, &part), part.page)
         });
         Ok((found?, count))

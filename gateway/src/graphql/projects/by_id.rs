@@ -11,7 +11,7 @@ use super::record::{project, record_of};
 use crate::graphql::{
     context::Context,
     failure::failure_of,
-    keyset_list::{Bounds, KeysetList, ListPart, Reading, id_cursor, id_of},
+    keyset_list::{Bounds, KeysetList, ListPart, ReadDirection, id_cursor, id_of},
 };
 
 /// A page of projects, the newest or the oldest first, of which those are left out that the caller does not see; with
@@ -27,7 +27,7 @@ pub async fn connection_by_id(
 ) -> Result<Value, Failure> {
     let (actor, window, bounds) = (context.actor(), page.clone(), Bounds::of(page, id_of)?);
     let found = context.app.db.read(move |tx| {
-        KeysetList::read(&window, &bounds, (counts, Reading::BothWays), |part| {
+        KeysetList::read(&window, &bounds, (counts, ReadDirection::BothWays), |part| {
             let (filter, order) = part_of(&filter, sort, &part);
             tx.projects(actor, &filter, order, part.page)
         })
@@ -45,7 +45,7 @@ pub async fn connection_of(
     all: &[Project],
 ) -> Result<Value, Failure> {
     let bounds = Bounds::of(page, id_of)?;
-    let found = KeysetList::read(page, &bounds, (true, Reading::BothWays), |part| {
+    let found = KeysetList::read(page, &bounds, (true, ReadDirection::BothWays), |part| {
         let after = part.bounds.after.unwrap_or(i64::MAX);
         let before = part.bounds.before.unwrap_or_default();
         let rows = all.iter().filter(|row| row.id.0 < after && row.id.0 > before).cloned();

@@ -2,10 +2,10 @@
 
 use graphql::{Connection, Cursor, Failure, Page, Value};
 use kernel::{Result as Kept, page::PageRequest};
-use review::item::list::{ListBound, ListPosition, Order, Side, Sorting};
+use review::item::list::{ListEdge, ListPosition, Order, Side, Sorting};
 
 use crate::graphql::{
-    keyset_list::{Bounds, CursorValues, KeysetList, ListPart, Reading, id_of},
+    keyset_list::{Bounds, CursorValues, KeysetList, ListPart, ReadDirection, id_of},
     numbered_list::NumberedList,
 };
 
@@ -21,7 +21,7 @@ pub struct ItemPage {
 /// What a list of items is asked for.
 #[derive(Clone, Debug)]
 pub struct ItemPart {
-    pub bounds: Vec<ListBound>,
+    pub bounds: Vec<ListEdge>,
     pub sorting: Sorting,
     pub page: PageRequest,
 }
@@ -59,8 +59,8 @@ impl ItemPage {
         };
         // Of equals the newest comes first in either direction, so that only ids can be read from their end.
         let reading = match sorting.by {
-            Order::Id => Reading::BothWays,
-            _ => Reading::Forwards,
+            Order::Id => ReadDirection::BothWays,
+            _ => ReadDirection::Forwards,
         };
         let read = |part: ListPart<'_, ListPosition>| list(part_of(*sorting, &part));
         KeysetList::read(page, bounds, (false, reading), read).map(ItemRows::Keyset)
@@ -99,7 +99,7 @@ impl<T> ItemRows<T> {
 
 fn part_of(sorting: Sorting, part: &ListPart<'_, ListPosition>) -> ItemPart {
     let bound = |side, position: Option<ListPosition>| {
-        position.map(|position| ListBound { sorting, side, position })
+        position.map(|position| ListEdge { sorting, side, position })
     };
     let bounds = [bound(Side::Behind, part.bounds.after), bound(Side::InFront, part.bounds.before)];
     let direction = match part.reversed {

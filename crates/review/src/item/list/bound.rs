@@ -24,13 +24,13 @@ pub enum Side {
 
 /// The part of a list on one side of a position.
 #[derive(Clone, Copy, Debug)]
-pub struct ListBound {
+pub struct ListEdge {
     pub sorting: Sorting,
     pub side: Side,
     pub position: ListPosition,
 }
 
-impl ListBound {
+impl ListEdge {
     /// The condition on a row `i`, as SQL; none in orders whose values are not known.
     pub(super) fn sql(&self) -> Option<String> {
         let Self { sorting, side, position } = *self;
@@ -68,12 +68,12 @@ impl ListBound {
 
 #[cfg(test)]
 mod tests {
-    use super::{ListBound, ListPosition, Side};
+    use super::{ListEdge, ListPosition, Side};
     use crate::item::list::{Direction, Order, Sorting};
 
     fn sql(by: Order, direction: Direction, side: Side, value: Option<i64>) -> String {
         let position = ListPosition { value, id: 7 };
-        let bound = ListBound { sorting: Sorting { by, direction }, side, position };
+        let bound = ListEdge { sorting: Sorting { by, direction }, side, position };
         bound.sql().unwrap_or_default()
     }
 

@@ -10,7 +10,7 @@ mod query;
 mod search;
 mod searched;
 
-pub use bound::{ListBound, ListPosition, Side};
+pub use bound::{ListEdge, ListPosition, Side};
 pub use conditions::{Choice, Conditions, IndexedFilter, MilestoneChoice, Part, confidential_for};
 pub use plan::{Query, count_all, page_of, sum_all, sum_of};
 pub(crate) use query::midnight;

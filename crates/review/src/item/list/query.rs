@@ -6,7 +6,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use super::{Choice, Conditions, ListBound, MilestoneChoice, Search, conditions::table_of};
+use super::{Choice, Conditions, ListEdge, MilestoneChoice, Search, conditions::table_of};
 use crate::{item::ItemKind, ports::ReadableProjects};
 
 /// The projects or groups whose items a list covers.
@@ -38,7 +38,7 @@ pub struct Common {
     pub any: AnyCommon,
     pub not: NotCommon,
     /// The part of the list that is read.
-    pub bounds: Vec<ListBound>,
+    pub bounds: Vec<ListEdge>,
 }
 
 /// Alternatives: an item has one of these authors, one of these assignees, and one of these labels.
@@ -83,7 +83,7 @@ impl Common {
         }
         self.any.ask(all);
         self.not.ask(all, today);
-        self.bounds.iter().filter_map(ListBound::sql).for_each(|bound| all.plain(bound));
+        self.bounds.iter().filter_map(ListEdge::sql).for_each(|bound| all.plain(bound));
     }
 }
 

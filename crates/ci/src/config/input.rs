@@ -138,7 +138,7 @@ pub const MOST_JOBS: usize = 5_000;
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            yaml_size: 1 << 20,
+            yaml_size: 2 << 20,
             yaml_depth: 100,
             includes: 150,
             needs: 50,

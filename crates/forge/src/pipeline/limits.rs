@@ -112,6 +112,9 @@ mod tests {
 
     #[test]
     fn the_settings_begin_with_the_limits_of_the_language() {
-        assert_eq!(limits(&Settings::default()), Limits::default());
+        assert_eq!(
+            limits(&Settings::default()),
+            Limits { yaml_size: 1 << 20, ..Limits::default() }
+        );
     }
 }

@@ -5,15 +5,15 @@ use serde_json::{Map, Value as Json, json};
 use crate::{
     document::{Literal, Type},
     model::{ArgumentModel, DirectiveModel, Model, TypeKind},
-    plan::Plan,
+    plan::{Plan, PlannedField},
 };
 
 /// The directives that juniper tells of.
 const OF_THE_LANGUAGE: [&str; 5] = ["deprecated", "include", "oneOf", "skip", "specifiedBy"];
 
 /// Adds the directives to the data of an answer, with what its plan selects of them.
-pub(crate) fn add_selected(model: &Model, plan: &Plan, data: &mut Json) {
-    for schema in plan.fields.iter().filter(|field| field.name == "__schema") {
+pub(crate) fn add_selected(model: &Model, fields: &[&PlannedField], data: &mut Json) {
+    for schema in fields.iter().filter(|field| field.name == "__schema") {
         for field in schema.below.fields.iter().filter(|field| field.name == "directives") {
             let list = data.get_mut(&schema.key).and_then(|schema| schema.get_mut(&field.key));
             if let Some(Json::Array(list)) = list {

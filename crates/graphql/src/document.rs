@@ -1,9 +1,9 @@
 //! A query document as it was written.
 
-use std::fmt;
+use std::{collections::HashMap, fmt};
 
 /// A place in a document, both from 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
     pub(crate) line: usize,
     pub(crate) column: usize,
@@ -154,6 +154,26 @@ impl Type {
         match self {
             Self::NonNull(inner) => inner,
             other => other,
+        }
+    }
+}
+
+impl Operation {
+    /// Calls types of variables by their own names where they have others, too.
+    pub(crate) fn rename_types(&mut self, other_names: &HashMap<&'static str, &'static str>) {
+        for variable in &mut self.variables {
+            if let Some(own) = other_names.get(variable.kind.name()) {
+                variable.kind.rename(own);
+            }
+        }
+    }
+}
+
+impl Type {
+    fn rename(&mut self, to: &str) {
+        match self {
+            Self::Named(name) => to.clone_into(name),
+            Self::List(inner) | Self::NonNull(inner) => inner.rename(to),
         }
     }
 }

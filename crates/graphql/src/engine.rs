@@ -17,6 +17,8 @@ pub(crate) struct Resolvers<C> {
     types: HashMap<&'static str, FieldEntries<C>>,
     pub(crate) composed: HashSet<&'static str>,
     pub(crate) ids: IdClasses,
+    /// Further names of types, with the types' own.
+    pub(crate) other_names: HashMap<&'static str, &'static str>,
     /// The version whose interface this is, as `@gl_introduced` compares it.
     pub(crate) version: Vec<u32>,
     renewal: Option<Renewal<C>>,
@@ -35,6 +37,7 @@ impl<C> Resolvers<C> {
             types: registry.types,
             composed: registry.composed.into_iter().collect(),
             ids: registry.ids,
+            other_names: registry.other_names,
             version: numbers.map_while(|number| number.parse().ok()).collect(),
             renewal: registry.renewal,
         }

@@ -22,6 +22,12 @@ impl QueryError {
         Self { locations: vec![at], ..Self::new(message) }
     }
 
+    /// Errors stand in the order of the document, and of the elements of lists.
+    pub(crate) fn place(&self) -> impl Ord {
+        let path = self.path.iter().flatten().map(|step| (step.as_u64(), step.as_str()));
+        (&self.locations, path.collect::<Vec<_>>())
+    }
+
     pub(crate) fn to_json(&self) -> Json {
         let mut error = Map::new();
         error.insert("message".to_owned(), self.message.as_str().into());

@@ -1,127 +1,395 @@
-//! Execution by juniper: its traits, for objects whose types the model describes.
+//! Execution of a plan: fields that follow from their records at once, and all others of a request together, so that
+//! what is looked up for many objects can be read at once.
 
 use std::{
     borrow::Cow,
-    collections::HashSet,
-    marker::PhantomData,
-    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
+    collections::{HashSet, VecDeque},
+    future::{Future, poll_fn},
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
 };
 
-use futures_util::future::join_all;
-use juniper::{
-    ArcStr, Arguments as JuniperArguments, BoxFuture, ExecutionResult, Executor, FieldError,
-    GraphQLSubscriptionValue, GraphQLType, GraphQLValue, GraphQLValueAsync,
-    Object as JuniperObject, Registry, Selection, Value as JuniperValue, meta::MetaType,
+use futures_util::{
+    StreamExt as _,
+    future::{BoxFuture, FutureExt as _},
+    stream::FuturesUnordered,
 };
-use serde_json::{Map, Value as Json};
+use juniper::ArcStr;
+use serde_json::Value as Json;
 
 use crate::{
+    answer::{Answer, Cells, Content, Entry, Step},
     arguments::{Arguments, Cost},
     connection::Connection,
-    document::{Position, Type},
+    document::Type,
     engine::Engine,
+    error::QueryError,
     failure::Failure,
-    meta::meta,
+    model::{MUTATION, TypeModel},
     payload::Payload,
+    plan::{Plan, PlannedField},
     registry::{Record, Resolver},
     request::Outcome,
-    value::{Content, Object, Value},
-    write::Line,
+    value::{self, Object, Value},
 };
 
 /// The fields of a request that may be asked for once, and were.
 pub(crate) type Once = Arc<Mutex<HashSet<(ArcStr, String)>>>;
 
-/// One execution of a plan: what juniper hands to all objects.
-pub(crate) struct Execution<C> {
-    /// Nothing where only the schema itself is asked for.
-    pub(crate) context: Option<Arc<C>>,
-    pub(crate) lines: Vec<Option<Line>>,
+type Resolved = Result<Value, Failure>;
+
+/// What fields are resolved with.
+pub(crate) struct Request<C> {
+    pub(crate) context: Arc<C>,
     pub(crate) cost: Cost,
-    /// The fields that were asked for, of those that may be asked for once.
     pub(crate) once: Once,
-    /// How the request as a whole went, where that is not as usual.
-    pub(crate) outcome: Mutex<Option<Outcome>>,
-    /// Values that juniper has no form for. It holds their places in this list, behind a zero byte.
-    pub(crate) leaves: Mutex<Vec<Json>>,
     /// The value of the field of a subscription, which follows from an event.
-    pub(crate) event_value: Mutex<Option<Result<Value, Failure>>>,
+    pub(crate) event_value: Option<Resolved>,
 }
 
-impl<C> juniper::Context for Execution<C> {}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+impl<C> Request<C> {
+    pub(crate) fn new(context: Arc<C>, cost: Cost) -> Self {
+        Self { context, cost, once: Once::default(), event_value: None }
+    }
 }
 
-/// What begins a text that stands for a value in [`Execution::leaves`].
-const MARK: char = '\0';
+/// Executes the plan of a root.
+pub(crate) async fn execute<C: Send + Sync + 'static>(
+    engine: &Engine<C>,
+    root: &'static str,
+    plan: &Plan,
+    request: Request<C>,
+) -> Answer {
+    let mut execution = Execution {
+        engine,
+        request,
+        cells: Cells::default(),
+        objects: VecDeque::new(),
+        later: FuturesUnordered::new(),
+        errors: Vec::new(),
+        outcome: None,
+    };
+    let place = execution.cells.root();
+    let object = Object { type_name: root.into(), content: value::Content::Record(Arc::new(())) };
+    execution.objects.push_back((place, object, plan, None));
+    execution.run().await;
+    let Execution { cells, errors, outcome, .. } = execution;
+    Answer { data: cells.json(place), errors, outcome }
+}
 
-impl<C> Execution<C> {
-    pub(crate) fn new(context: Option<Arc<C>>, lines: Vec<Option<Line>>, cost: Cost) -> Self {
-        Self {
-            context,
-            lines,
-            cost,
-            once: Once::default(),
-            outcome: Mutex::default(),
-            leaves: Mutex::default(),
-            event_value: Mutex::default(),
+/// A field of an object.
+#[derive(Clone, Copy)]
+struct Target<'p> {
+    /// Where its value goes.
+    cell: usize,
+    field: &'p PlannedField,
+    /// The object's type.
+    on: &'p TypeModel,
+    kind: &'p Type,
+}
+
+/// A field whose value is being looked up.
+struct LaterField<'p> {
+    target: Target<'p>,
+    value: BoxFuture<'static, Resolved>,
+}
+
+impl<'p> Future for LaterField<'p> {
+    type Output = (Target<'p>, Resolved);
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let done = self.value.poll_unpin(cx);
+        done.map(|value| (self.target, value))
+    }
+}
+
+/// The value of a field, or what will have it.
+enum Start {
+    Now(Resolved),
+    Later(BoxFuture<'static, Resolved>),
+}
+
+impl From<Value> for Start {
+    fn from(value: Value) -> Self {
+        Self::Now(Ok(value))
+    }
+}
+
+impl From<Failure> for Start {
+    fn from(failure: Failure) -> Self {
+        Self::Now(Err(failure))
+    }
+}
+
+/// One execution of a plan.
+struct Execution<'p, C> {
+    engine: &'p Engine<C>,
+    request: Request<C>,
+    cells: Cells<'p>,
+    /// Objects whose fields are still to be resolved, each with the field that it is a value of.
+    objects: VecDeque<(usize, Object, &'p Plan, Option<&'p PlannedField>)>,
+    later: FuturesUnordered<LaterField<'p>>,
+    errors: Vec<QueryError>,
+    /// How the request as a whole went, where that is not as usual.
+    outcome: Option<Outcome>,
+}
+
+impl<'p, C: Send + Sync + 'static> Execution<'p, C> {
+    async fn run(&mut self) {
+        loop {
+            while let Some((cell, object, plan, field)) = self.objects.pop_front() {
+                self.object(cell, &object, plan, field);
+            }
+            if self.later.is_empty() {
+                return;
+            }
+            for (target, value) in self.finished().await {
+                self.finish(target, value);
+            }
         }
     }
 
-    /// In a request of which other fields were executed before.
-    pub(crate) fn with_once(self, once: &Once) -> Self {
-        Self { once: once.clone(), ..self }
+    /// All fields that have their values by now, at least one. What they lead to is looked up together then.
+    async fn finished(&mut self) -> Vec<(Target<'p>, Resolved)> {
+        poll_fn(|cx| {
+            let mut finished = Vec::new();
+            while let Poll::Ready(Some(field)) = self.later.poll_next_unpin(cx) {
+                finished.push(field);
+            }
+            match finished.is_empty() {
+                true => Poll::Pending,
+                false => Poll::Ready(finished),
+            }
+        })
+        .await
     }
 
-    /// For an event, of which the field of a subscription got its value.
-    pub(crate) fn with_event_value(self, value: Result<Value, Failure>) -> Self {
-        Self { event_value: Mutex::new(Some(value)), ..self }
+    fn object(
+        &mut self,
+        cell: usize,
+        object: &Object,
+        plan: &'p Plan,
+        of: Option<&'p PlannedField>,
+    ) {
+        let Some(on) = self.engine.model.find(&object.type_name) else {
+            let failure = Failure::internal(format!("there is no type {}", object.type_name));
+            return self.fail(cell, of, &failure);
+        };
+        let mut entries = Vec::with_capacity(plan.fields.len());
+        self.fields(cell, object, on, plan, &mut entries);
+        self.cells.set(cell, Content::Object(entries));
     }
 
-    pub(crate) fn outcome(&self) -> Option<Outcome> {
-        *held(&self.outcome)
+    /// Begins with the fields that a plan has for objects of a type.
+    fn fields(
+        &mut self,
+        cell: usize,
+        object: &Object,
+        on: &'p TypeModel,
+        plan: &'p Plan,
+        entries: &mut Vec<Entry<'p>>,
+    ) {
+        for field in &plan.fields {
+            let place = self.cells.add(cell, Step::Key(&field.key));
+            let kind = self.engine.model.field(on, &field.name).map(|known| &known.kind);
+            let kind = kind.unwrap_or(&field.kind);
+            // Introspection has its value from elsewhere.
+            let is_required = kind.is_non_null() && !field.is_introspection();
+            entries.push(Entry { key: &field.key, cell: place, is_required });
+            if field.name == "__typename" {
+                self.cells.set(place, Content::Leaf(on.name.as_str().into()));
+                continue;
+            }
+            if field.is_introspection() {
+                continue;
+            }
+            let target = Target { cell: place, field, on, kind };
+            match self.start(object, target) {
+                Start::Now(value) => self.finish(target, value),
+                Start::Later(value) => self.later.push(LaterField { target, value }),
+            }
+        }
+        for (narrow, plan) in &plan.narrower {
+            let narrow = self.engine.model.find(narrow);
+            if narrow.is_some_and(|narrow| self.engine.model.is_kind_of(on, narrow)) {
+                self.fields(cell, object, on, plan, entries);
+            }
+        }
     }
 
-    /// The place in the client's document that a line of juniper's stands for.
-    pub(crate) fn place(&self, line: usize) -> Option<Position> {
-        self.lines.get(line)?.as_ref().map(|line| line.at)
+    fn start(&mut self, object: &Object, target: Target<'p>) -> Start {
+        let Target { field, on, kind, .. } = target;
+        let entry = self.engine.entry(&object.type_name, &field.name);
+        let entry = entry.filter(|entry| entry.resolver.is_some());
+        if let value::Content::Fields(fields) = &object.content {
+            // Objects of one type may be records, or bring all their fields along.
+            let found = fields.iter().find(|(name, _)| *name == field.name.as_str());
+            if found.is_some() || entry.is_none() {
+                return found.map_or(Value::Null, |(_, value)| value.clone()).into();
+            }
+        }
+        let record: Record = match (&object.content, entry) {
+            (value::Content::Connection(connection), None) => {
+                return self.of_connection(connection, on, &field.name);
+            }
+            (value::Content::Record(record), _) => record.clone(),
+            (value::Content::Fields(fields), _) => fields.clone(),
+            (value::Content::Connection(connection), Some(_)) => connection.clone(),
+        };
+        let absent =
+            || Failure::internal(format!("{}.{} has no resolver", object.type_name, field.name));
+        let Some(entry) = entry else { return absent().into() };
+        if entry.once && !self.is_first(object, &field.name) {
+            let (name, on) = (&field.name, &object.type_name);
+            let text = format!("\"{name}\" field can be requested only for 1 {on}(s) at a time.");
+            return Failure::Message(text).into();
+        }
+        match &entry.resolver {
+            Some(Resolver::Plain(value)) => Start::Now(value(&*record).ok_or_else(|| {
+                Failure::internal(format!(
+                    "{}.{} was asked of another record",
+                    object.type_name, field.name
+                ))
+            })),
+            Some(Resolver::Lookup(resolve)) => {
+                let context = self.request.context.clone();
+                Start::Later(resolve(record, self.arguments(field), context))
+            }
+            Some(Resolver::Unsupported) => nothing(self.engine, kind).into(),
+            Some(Resolver::Subscription(_)) => {
+                Start::Now(self.request.event_value.take().unwrap_or_else(|| Err(absent())))
+            }
+            Some(Resolver::Mutation(resolve)) => {
+                let whole = self.arguments(field);
+                let input = whole.object("input").unwrap_or(whole);
+                let client = input.maybe_text("clientMutationId");
+                let payload = resolve(input, self.request.context.clone());
+                let type_name = kind.name().to_owned();
+                let value = async move {
+                    Ok(Value::Object(payload_object(type_name, payload.await?, client)))
+                };
+                Start::Later(value.boxed())
+            }
+            None => absent().into(),
+        }
     }
 
-    fn keep(&self, leaf: Json) -> JuniperValue {
-        let mut leaves = held(&self.leaves);
-        leaves.push(leaf);
-        JuniperValue::scalar(format!("{MARK}{}", leaves.len() - 1))
+    fn arguments(&self, field: &PlannedField) -> Arguments {
+        Arguments {
+            values: field.arguments.clone(),
+            selection: field.selection.clone(),
+            cost: self.request.cost,
+        }
     }
 
-    /// An answer of juniper's as JSON.
-    pub(crate) fn json(&self, value: JuniperValue) -> Json {
+    fn is_first(&self, object: &Object, field: &str) -> bool {
+        let key = (ArcStr::from(object.type_name.as_ref()), field.to_owned());
+        self.request.once.lock().unwrap_or_else(PoisonError::into_inner).insert(key)
+    }
+
+    fn of_connection(&self, connection: &Connection, on: &TypeModel, field: &str) -> Start {
+        let rows = || connection.rows.iter();
+        match field {
+            "nodes" => Value::List(rows().map(|(_, value)| value.clone()).collect()).into(),
+            "edges" => {
+                let edge = self.engine.model.field(on, field);
+                let edge = edge.map_or_else(String::new, |edge| edge.kind.name().to_owned());
+                let edges = rows().map(|(cursor, value)| {
+                    let fields = vec![
+                        ("cursor".into(), cursor.as_str().into()),
+                        ("node".into(), value.clone()),
+                    ];
+                    Value::Object(Object::of_fields(Cow::Owned(edge.clone()), fields))
+                });
+                Value::List(edges.collect()).into()
+            }
+            "pageInfo" => page_info(connection).into(),
+            other => {
+                let known = connection.fields.iter().find(|(name, _)| name == other);
+                match (known, connection.later(other)) {
+                    (Some((_, value)), _) => value.clone().into(),
+                    (None, Some(later)) => Start::Later(later.boxed()),
+                    // What is the whole list has been counted.
+                    (None, None) if other == "count" && connection.is_whole() => {
+                        Value::from(connection.rows.len()).into()
+                    }
+                    (None, None) => {
+                        Failure::internal(format!("{}.{other} was not given", on.name)).into()
+                    }
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self, target: Target<'p>, value: Resolved) {
+        let Target { cell, field, on, kind } = target;
         match value {
-            JuniperValue::Null => Json::Null,
-            JuniperValue::List(elements) => {
-                elements.into_iter().map(|element| self.json(element)).collect()
+            Ok(Value::Null) if kind.is_non_null() => {
+                let (on, name) = (&on.name, &field.name);
+                let text = format!("Cannot return null for non-nullable field {on}.{name}.");
+                self.fail(cell, Some(field), &Failure::Message(text));
             }
-            JuniperValue::Object(fields) => {
-                let fields = fields.into_iter().map(|(name, value)| (name, self.json(value)));
-                Json::Object(Map::from_iter(fields))
-            }
-            JuniperValue::Scalar(scalar) => self.scalar(&scalar),
+            Ok(value) => self.complete(cell, field, kind, value),
+            Err(failure) => self.fail(cell, Some(field), &failure),
         }
     }
 
-    fn scalar(&self, scalar: &juniper::DefaultScalarValue) -> Json {
-        let json = serde_json::to_value(scalar).unwrap_or(Json::Null);
-        let place = json.as_str().and_then(|text| text.strip_prefix(MARK));
-        let place = place.and_then(|place| place.parse::<usize>().ok());
-        match place {
-            Some(place) => held(&self.leaves).get_mut(place).map_or(Json::Null, Json::take),
-            None => json,
+    /// Brings a value into the form of its type, with the selection applied.
+    fn complete(&mut self, cell: usize, field: &'p PlannedField, kind: &'p Type, value: Value) {
+        match (kind.nullable(), value) {
+            (_, Value::Null) => {}
+            (Type::List(inner), Value::List(elements)) => {
+                self.list(cell, field, inner, elements);
+            }
+            (Type::Named(_), Value::Connection(Connection { failure: Some(failure), .. })) => {
+                self.fail(cell, Some(field), &failure);
+            }
+            (Type::Named(name), Value::Connection(connection)) => {
+                let object = Object {
+                    type_name: Cow::Owned(name.clone()),
+                    content: value::Content::Connection(Arc::new(connection)),
+                };
+                self.objects.push_back((cell, object, &field.below, Some(field)));
+            }
+            (Type::Named(_), Value::Object(object)) => {
+                self.objects.push_back((cell, object, &field.below, Some(field)));
+            }
+            (Type::Named(name), leaf) => match leaf_json(leaf, name) {
+                Ok(json) => self.cells.set(cell, Content::Leaf(json)),
+                Err(Some(failure)) => self.fail(cell, Some(field), &failure),
+                Err(None) => self.fail(cell, Some(field), &of_other_type(kind)),
+            },
+            _ => self.fail(cell, Some(field), &of_other_type(kind)),
         }
     }
 
-    /// What juniper is told of a failure. Some decide over the whole answer.
-    fn error(&self, failure: &Failure, is_mutation: bool) -> FieldError {
+    fn list(
+        &mut self,
+        cell: usize,
+        field: &'p PlannedField,
+        inner: &'p Type,
+        elements: Vec<Value>,
+    ) {
+        let is_required = inner.is_non_null();
+        let mut cells = Vec::with_capacity(elements.len());
+        for (number, element) in elements.into_iter().enumerate() {
+            let place = self.cells.add(cell, Step::Element(number));
+            cells.push(place);
+            match element {
+                Value::Null if is_required => {
+                    let text = "Cannot return null for non-nullable element.".to_owned();
+                    self.fail(place, Some(field), &Failure::Message(text));
+                }
+                element => self.complete(place, field, inner, element),
+            }
+        }
+        self.cells.set(cell, Content::List { cells, is_required });
+    }
+
+    /// Notes a failure, some of which decide over the whole answer. The cell stays null.
+    fn fail(&mut self, cell: usize, field: Option<&PlannedField>, failure: &Failure) {
+        let is_mutation = field.is_some_and(|field| field.on == MUTATION);
         let outcome = match failure {
             Failure::TooManyRequests if is_mutation => Some(Outcome::TooManyRequests),
             Failure::Timeout => Some(Outcome::TimedOut),
@@ -131,232 +399,51 @@ impl<C> Execution<C> {
             }
             _ => None,
         };
-        if outcome.is_some() {
-            *held(&self.outcome) = outcome;
-        }
-        match failure {
-            Failure::WithExtensions(text, extensions) => {
-                FieldError::new(text, self.keep(extensions.clone()))
-            }
-            other => FieldError::new(other, JuniperValue::null()),
-        }
-    }
-}
-
-/// The type of an object, for juniper.
-pub(crate) struct Info<C> {
-    pub(crate) engine: Arc<Engine<C>>,
-    pub(crate) name: ArcStr,
-    /// Whether juniper begins with this type, and hears of all others by it.
-    pub(crate) is_root: bool,
-}
-
-impl<C> Info<C> {
-    /// Of another type.
-    pub(crate) fn of(&self, name: ArcStr) -> Self {
-        Self { engine: self.engine.clone(), name, is_root: false }
-    }
-}
-
-/// An object, for juniper.
-pub(crate) struct Node<C> {
-    object: Object,
-    context: PhantomData<fn(C)>,
-}
-
-impl<C> Node<C> {
-    pub(crate) fn new(object: Object) -> Self {
-        Self { object, context: PhantomData }
-    }
-
-    /// The object that fields of a root are resolved of.
-    pub(crate) fn root(type_name: &'static str) -> Self {
-        Self::new(Object { type_name: type_name.into(), content: Content::Record(Arc::new(())) })
-    }
-}
-
-impl<C: Send + Sync + 'static> GraphQLType for Node<C> {
-    fn name(info: &Info<C>) -> Option<ArcStr> {
-        Some(info.name.clone())
-    }
-
-    fn meta(info: &Info<C>, registry: &mut Registry) -> MetaType {
-        meta(info, registry)
-    }
-}
-
-impl<C: Send + Sync + 'static> GraphQLValue for Node<C> {
-    type Context = Execution<C>;
-    type TypeInfo = Info<C>;
-
-    fn type_name(&self, info: &Info<C>) -> Option<ArcStr> {
-        let found = info.engine.model.find(&self.object.type_name);
-        Some(found.map_or_else(|| info.name.clone(), |found| found.name.clone()))
-    }
-
-    fn concrete_type_name(&self, _: &Execution<C>, _: &Info<C>) -> String {
-        self.object.type_name.clone().into_owned()
-    }
-}
-
-/// Events are answered as queries are, so no stream of juniper's is ever asked for.
-impl<C: Send + Sync + 'static> GraphQLSubscriptionValue for Node<C> {}
-
-impl<C: Send + Sync + 'static> GraphQLValueAsync for Node<C> {
-    fn resolve_field_async<'a>(
-        &'a self,
-        info: &'a Info<C>,
-        field: &'a str,
-        _: &'a JuniperArguments<'_>,
-        executor: &'a Executor<'_, '_, Execution<C>>,
-    ) -> BoxFuture<'a, ExecutionResult> {
-        Box::pin(async move {
-            let execution = executor.context();
-            let on = info.engine.model.find(&self.object.type_name);
-            let model = on.and_then(|on| info.engine.model.field(on, field));
-            let line = executor.location().line();
-            let line = execution.lines.get(line).and_then(Option::as_ref);
-            let (Some(model), Some(line)) = (model, line) else {
-                let failure = Failure::internal(format!("no plan for the field {field}"));
-                return Err(execution.error(&failure, false));
-            };
-            let is_mutation = self.object.type_name == crate::model::MUTATION;
-            let found = self.field(info, field, &model.kind, line, execution).await;
-            let value = found.map_err(|failure| execution.error(&failure, is_mutation))?;
-            let value = FieldValue { value, kind: &model.kind, context: PhantomData };
-            executor.resolve_async(info, &value).await
-        })
-    }
-}
-
-impl<C: Send + Sync + 'static> Node<C> {
-    async fn field(
-        &self,
-        info: &Info<C>,
-        field: &str,
-        kind: &Type,
-        line: &Line,
-        execution: &Execution<C>,
-    ) -> Result<Value, Failure> {
-        let entry = info.engine.entry(&self.object.type_name, field);
-        let entry = entry.filter(|entry| entry.resolver.is_some());
-        if let Content::Fields(fields) = &self.object.content {
-            // Objects of one type may be records, or bring all their fields along.
-            let found = fields.iter().find(|(name, _)| name == field);
-            if found.is_some() || entry.is_none() {
-                return Ok(found.map_or(Value::Null, |(_, value)| value.clone()));
-            }
-        }
-        let record: Record = match (&self.object.content, entry) {
-            (Content::Connection(connection), None) => {
-                return self.of_connection(info, connection, field).await;
-            }
-            (Content::Record(record), _) => record.clone(),
-            (Content::Fields(fields), _) => fields.clone(),
-            (Content::Connection(connection), Some(_)) => connection.clone(),
+        self.outcome = outcome.or(self.outcome);
+        let extensions = match failure {
+            Failure::WithExtensions(_, extensions) => Some(extensions.clone()),
+            _ => None,
         };
-        let type_name = &self.object.type_name;
-        let absent = || Failure::internal(format!("{type_name}.{field} has no resolver"));
-        let entry = entry.ok_or_else(absent)?;
-        if entry.once {
-            let key = (ArcStr::from(type_name.as_ref()), field.to_owned());
-            if !held(&execution.once).insert(key) {
-                return Err(Failure::Message(format!(
-                    "\"{field}\" field can be requested only for 1 {type_name}(s) at a time."
-                )));
-            }
-        }
-        let arguments = || Arguments {
-            values: line.arguments.clone(),
-            selection: line.selection.clone(),
-            cost: execution.cost,
-        };
-        let context = || execution.context.clone().ok_or_else(absent);
-        match entry.resolver.as_ref().ok_or_else(absent)? {
-            Resolver::Plain(value) => value(&*record).ok_or_else(|| {
-                Failure::internal(format!("{type_name}.{field} was asked of another record"))
-            }),
-            Resolver::Lookup(resolve) => resolve(record, arguments(), context()?).await,
-            Resolver::Unsupported => Ok(nothing(info, kind)),
-            Resolver::Subscription(_) => {
-                held(&execution.event_value).take().unwrap_or_else(|| Err(absent()))
-            }
-            Resolver::Mutation(resolve) => {
-                let whole = arguments();
-                let input = whole.object("input").unwrap_or(whole);
-                let client = input.maybe_text("clientMutationId");
-                let payload = resolve(input, context()?).await?;
-                Ok(Value::Object(payload_object(kind.name(), payload, client)))
-            }
-        }
-    }
-
-    async fn of_connection(
-        &self,
-        info: &Info<C>,
-        connection: &Connection,
-        field: &str,
-    ) -> Result<Value, Failure> {
-        let rows = || connection.rows.iter();
-        let cursor = |row: Option<&(crate::Cursor, Value)>| {
-            Value::from(row.map(|(cursor, _)| cursor.as_str()))
-        };
-        let made: Vec<(Cow<'static, str>, Value)> = match field {
-            "nodes" => return Ok(Value::List(rows().map(|(_, value)| value.clone()).collect())),
-            "edges" => {
-                let on = info.engine.model.find(&self.object.type_name);
-                let edge = on.and_then(|on| info.engine.model.field(on, field));
-                let edge = edge.map_or_else(String::new, |edge| edge.kind.name().to_owned());
-                let edges = rows().map(|(cursor, value)| {
-                    let fields = vec![
-                        ("cursor".into(), cursor.as_str().into()),
-                        ("node".into(), value.clone()),
-                    ];
-                    Value::Object(Object::of_fields(Cow::Owned(edge.clone()), fields))
-                });
-                return Ok(Value::List(edges.collect()));
-            }
-            "pageInfo" => vec![
-                ("startCursor".into(), cursor(connection.rows.first())),
-                ("endCursor".into(), cursor(connection.rows.last())),
-                ("hasNextPage".into(), connection.has_next.into()),
-                ("hasPreviousPage".into(), connection.has_previous.into()),
-            ],
-            other => {
-                let known = connection.fields.iter().find(|(name, _)| name == other);
-                return match (known, connection.later(other)) {
-                    (Some((_, value)), _) => Ok(value.clone()),
-                    (None, Some(later)) => later.await,
-                    // What is the whole list has been counted.
-                    (None, None) if other == "count" && connection.is_whole() => {
-                        Ok(connection.rows.len().into())
-                    }
-                    (None, None) => Err(Failure::internal(format!(
-                        "{}.{other} was not given",
-                        self.object.type_name
-                    ))),
-                };
-            }
-        };
-        Ok(Value::Object(Object::of_fields(Cow::Borrowed("PageInfo"), made)))
+        self.errors.push(QueryError {
+            message: failure.to_string(),
+            locations: field.map(|field| field.at).into_iter().collect(),
+            path: Some(self.cells.path(cell)),
+            extensions: extensions.filter(|extensions| !extensions.is_null()),
+        });
     }
 }
 
-fn payload_object(type_name: &str, payload: Payload, client: Option<String>) -> Object {
+fn of_other_type(kind: &Type) -> Failure {
+    Failure::internal(format!("a value is not of its type {kind}"))
+}
+
+fn page_info(connection: &Connection) -> Value {
+    let cursor =
+        |row: Option<&(crate::Cursor, Value)>| Value::from(row.map(|(cursor, _)| cursor.as_str()));
+    Value::fields(
+        "PageInfo",
+        [
+            ("startCursor", cursor(connection.rows.first())),
+            ("endCursor", cursor(connection.rows.last())),
+            ("hasNextPage", connection.has_next.into()),
+            ("hasPreviousPage", connection.has_previous.into()),
+        ],
+    )
+}
+
+fn payload_object(type_name: String, payload: Payload, client: Option<String>) -> Object {
     let mut fields = payload.fields;
     fields.push(("errors".into(), payload.errors.into()));
     fields.push(("clientMutationId".into(), client.into()));
-    Object::of_fields(Cow::Owned(type_name.to_owned()), fields)
+    Object::of_fields(Cow::Owned(type_name), fields)
 }
 
 /// What stands for what does not exist here.
-fn nothing<C>(info: &Info<C>, kind: &Type) -> Value {
+fn nothing<C>(engine: &Engine<C>, kind: &Type) -> Value {
     let is_required = kind.is_non_null();
     match kind.nullable() {
         Type::List(_) => Value::List(Vec::new()),
-        Type::Named(name)
-            if info.engine.model.find(name).is_some_and(super::model::TypeModel::is_connection) =>
-        {
+        Type::Named(name) if engine.model.find(name).is_some_and(TypeModel::is_connection) => {
             Value::Connection(Connection::empty())
         }
         Type::Named(name) if is_required => match name.as_str() {
@@ -366,173 +453,32 @@ fn nothing<C>(info: &Info<C>, kind: &Type) -> Value {
             "String" => Value::Text(String::new()),
             _ => Value::Null,
         },
-        _ => Value::Null,
+        Type::Named(_) | Type::NonNull(_) => Value::Null,
     }
 }
 
-/// A value that is to be brought into the form of its type, with the selection applied.
-struct FieldValue<'t, C> {
-    value: Value,
-    kind: &'t Type,
-    context: PhantomData<fn(C)>,
-}
-
-impl<C: Send + Sync + 'static> GraphQLValue for FieldValue<'_, C> {
-    type Context = Execution<C>;
-    type TypeInfo = Info<C>;
-
-    fn type_name(&self, _: &Info<C>) -> Option<ArcStr> {
-        None
-    }
-}
-
-impl<C: Send + Sync + 'static> GraphQLValueAsync for FieldValue<'_, C> {
-    fn resolve_async<'a>(
-        &'a self,
-        info: &'a Info<C>,
-        selections: Option<&'a [Selection<'_>]>,
-        executor: &'a Executor<'_, '_, Execution<C>>,
-    ) -> BoxFuture<'a, ExecutionResult> {
-        complete(&self.value, self.kind, info, selections, executor)
-    }
-}
-
-/// The numbers of elements in the paths of errors, which juniper wants as names. Longer lists do not tell theirs.
-static NUMBERS: LazyLock<Vec<String>> =
-    LazyLock::new(|| (0..1_000).map(|number: u32| number.to_string()).collect());
-
-fn complete<'a, C: Send + Sync + 'static>(
-    value: &'a Value,
-    kind: &'a Type,
-    info: &'a Info<C>,
-    selections: Option<&'a [Selection<'a>]>,
-    executor: &'a Executor<'a, 'a, Execution<C>>,
-) -> BoxFuture<'a, ExecutionResult> {
-    Box::pin(async move {
-        let execution = executor.context();
-        let of_other_type = || {
-            let failure = Failure::internal(format!("a value is not of its type {kind}"));
-            execution.error(&failure, false)
-        };
-        match (kind.nullable(), value) {
-            (_, Value::Null) => Ok(JuniperValue::null()),
-            (Type::List(inner), Value::List(elements)) => {
-                let elements = elements.iter().enumerate().map(|(number, element)| {
-                    completed_element(number, element, inner, info, selections, executor)
-                });
-                let elements = join_all(elements).await;
-                let is_void = inner.is_non_null() && elements.iter().any(JuniperValue::is_null);
-                match is_void {
-                    true => Ok(JuniperValue::null()),
-                    false => Ok(JuniperValue::list(elements)),
-                }
+/// A leaf in the form of its type; without a failure where it has none.
+fn leaf_json(leaf: Value, name: &str) -> Result<Json, Option<Failure>> {
+    Ok(match (name, leaf) {
+        ("Int", Value::Int(number)) => match i32::try_from(number) {
+            Ok(number) => number.into(),
+            Err(_) => {
+                return Err(Some(Failure::Message(format!(
+                    "Integer out of bounds: {number}. Consider using ID or BigInt instead."
+                ))));
             }
-            (Type::Named(name), Value::Connection(connection)) => {
-                if let Some(failure) = &connection.failure {
-                    return Err(execution.error(failure, false));
-                }
-                let object = Object {
-                    type_name: Cow::Owned(name.clone()),
-                    content: Content::Connection(Arc::new(connection.clone())),
-                };
-                completed_object(object, info, selections, executor).await
-            }
-            (Type::Named(_), Value::Object(object)) => {
-                completed_object(object.clone(), info, selections, executor).await
-            }
-            (Type::Named(name), leaf) => {
-                completed_leaf(leaf, name, execution).ok_or_else(of_other_type)?
-            }
-            _ => Err(of_other_type()),
-        }
-    })
-}
-
-async fn completed_element<'a, C: Send + Sync + 'static>(
-    number: usize,
-    element: &'a Value,
-    kind: &'a Type,
-    info: &'a Info<C>,
-    selections: Option<&'a [Selection<'a>]>,
-    executor: &'a Executor<'a, 'a, Execution<C>>,
-) -> JuniperValue {
-    // `__typename` is a field of each object type, and the only way to make the path longer.
-    let type_name = match element {
-        Value::Object(object) => object.type_name.as_ref(),
-        _ => crate::model::QUERY,
-    };
-    let known = info.engine.model.find(type_name);
-    let type_name = known.map_or(crate::model::QUERY, |known| known.name.as_str());
-    let typed = executor.type_sub_executor(Some(type_name), selections);
-    let numbered = match NUMBERS.get(number) {
-        Some(number) => {
-            &typed.field_sub_executor(number, "__typename", *executor.location(), selections)
-        }
-        None => &typed,
-    };
-    let done = complete(element, kind, info, selections, numbered).await;
-    match done {
-        Ok(JuniperValue::Null) if kind.is_non_null() && element.is_null() => {
-            numbered.push_error("Cannot return null for non-nullable element.".into());
-            JuniperValue::null()
-        }
-        Ok(done) => done,
-        Err(error) => {
-            numbered.push_error(error);
-            JuniperValue::null()
-        }
-    }
-}
-
-async fn completed_object<'a, C: Send + Sync + 'static>(
-    object: Object,
-    info: &'a Info<C>,
-    selections: Option<&'a [Selection<'a>]>,
-    executor: &'a Executor<'a, 'a, Execution<C>>,
-) -> ExecutionResult {
-    let Some(kind) = info.engine.model.find(&object.type_name) else {
-        let failure = Failure::internal(format!("there is no type {}", object.type_name));
-        return Err(executor.context().error(&failure, false));
-    };
-    let typed = executor.type_sub_executor(Some(&kind.name), selections);
-    let node = Node::<C>::new(object);
-    match selections {
-        Some(selections) => node.resolve_async(info, Some(selections), &typed).await,
-        None => Ok(JuniperValue::object(JuniperObject::with_capacity(0))),
-    }
-}
-
-/// A leaf in the form of its type; nothing where it has none.
-fn completed_leaf<C>(
-    leaf: &Value,
-    name: &str,
-    execution: &Execution<C>,
-) -> Option<ExecutionResult> {
-    let whole = |number: i64| match i32::try_from(number) {
-        Ok(number) => Ok(JuniperValue::scalar(number)),
-        Err(_) => Err(FieldError::new(
-            format!("Integer out of bounds: {number}. Consider using ID or BigInt instead."),
-            JuniperValue::null(),
-        )),
-    };
-    Some(match (name, leaf) {
-        ("Int", Value::Int(number)) => whole(*number),
-        ("Int", _) => return None,
-        ("Boolean", Value::Bool(flag)) => Ok(JuniperValue::scalar(*flag)),
-        ("Boolean", _) => return None,
+        },
+        ("Boolean", Value::Bool(flag)) => flag.into(),
+        ("Int" | "Boolean", _) => return Err(None),
         ("Float" | "Duration", Value::Int(number)) => {
-            let float = serde_json::Number::from(*number).as_f64()?;
-            Ok(JuniperValue::scalar(float))
+            serde_json::Number::from(number).as_f64().ok_or(None)?.into()
         }
-        ("BigInt" | "ID", Value::Int(number)) => Ok(JuniperValue::scalar(number.to_string())),
-        (_, Value::Int(number)) => Ok(execution.keep((*number).into())),
-        (_, Value::Bool(flag)) => Ok(JuniperValue::scalar(*flag)),
-        (_, Value::Float(number)) => Ok(JuniperValue::scalar(*number)),
-        (_, Value::Text(text)) if text.starts_with(MARK) => {
-            Ok(execution.keep(text.as_str().into()))
-        }
-        (_, Value::Text(text)) => Ok(JuniperValue::scalar(text.clone())),
-        (_, Value::Json(json)) => Ok(execution.keep(json.clone())),
-        _ => return None,
+        ("BigInt" | "ID", Value::Int(number)) => number.to_string().into(),
+        (_, Value::Int(number)) => number.into(),
+        (_, Value::Bool(flag)) => flag.into(),
+        (_, Value::Float(number)) => number.into(),
+        (_, Value::Text(text)) => text.into(),
+        (_, Value::Json(json)) => json,
+        _ => return Err(None),
     })
 }

@@ -4,11 +4,11 @@
 //! registered by name: [`Registry`]. A [`Request`] is read, held against the schema and its [`Limits`], and executed:
 //! [`Schema`].
 //!
-//! # What juniper does, and what is done before it
+//! # What juniper does, and what is done here
 //!
-//! The crate juniper executes queries and answers introspection. Its types are made of the schema text at start. Five
-//! things are done before a query gets there, because clients rely on answers that juniper gives otherwise or not at
-//! all:
+//! The crate juniper describes the schema: its types are made of the schema text at start, and it answers
+//! introspection. Queries are read, checked and executed here, because clients rely on answers that juniper gives
+//! otherwise or not at all:
 //!
 //! - The texts of its parser and its validation, and the codes in `extensions`, are its own: `parse` and `validate`
 //!   give those that clients know.
@@ -17,15 +17,14 @@
 //!   merges selections first, so that all fields of an object are resolved at the same time, and those of a mutation
 //!   once.
 //! - It knows no cost, depth, recursion or fields that a request may have once: `score` does.
-//! - The paths of its errors do not tell the elements of lists apart: `execute` numbers them.
-//!
-//! The document that juniper gets is written from the plan, one field a line, without fragments on concrete types,
-//! directives and variables. The number of the line leads from a field of juniper's back to the plan, where its
-//! arguments are, already checked; juniper's document only holds placeholders for those that its own validation wants
-//! to see.
+//! - The paths of its errors do not tell the elements of lists apart: `answer` numbers them.
+//! - It makes a boxed future of each field of each object, also of those that are there already: `execute` makes one
+//!   for what is looked up only, and awaits all of a request together. A board of twenty issues takes less than half
+//!   of the time.
 
 #![expect(clippy::result_large_err, reason = "an error ends its query and is moved once")]
 
+mod answer;
 mod arguments;
 mod coerce;
 mod connection;
@@ -37,6 +36,7 @@ mod execute;
 mod failure;
 mod ids;
 mod input;
+mod introspection;
 mod lexer;
 mod meta;
 mod model;
@@ -56,7 +56,6 @@ mod subscription;
 mod tests;
 mod validate;
 mod value;
-mod write;
 
 pub use arguments::{Arguments, Cost};
 pub use connection::Connection;

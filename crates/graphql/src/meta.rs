@@ -11,7 +11,7 @@ use juniper::{
 
 use crate::{
     document::{Literal, Type},
-    execute::{Info, Node},
+    introspection::{Info, Node},
     model::{ArgumentModel, FieldModel, Members, TypeKind, TypeModel, ValueModel},
 };
 
@@ -35,7 +35,7 @@ impl ParseScalarValue for AnyValue {
 /// Tells juniper of a type, and with the root of all others.
 pub(crate) fn meta<C: Send + Sync + 'static>(info: &Info<C>, registry: &mut Registry) -> MetaType {
     let model = &info.engine.model;
-    if info.is_root {
+    if info.is_root() {
         for built_in in ["Boolean", "Float", "ID", "Int"] {
             match built_in {
                 "Boolean" => drop(registry.get_type::<bool>(&())),

@@ -7,12 +7,11 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     arguments::Cost,
-    document::OperationKind,
-    execute::Execution,
+    execute::{self, Once},
+    model::MUTATION,
     plan::Plan,
     request::{Limits, Outcome, Response},
-    schema::{Form, answer},
-    write::write,
+    schema::Form,
 };
 
 impl<C: Send + Sync + 'static> Form<C> {
@@ -25,17 +24,15 @@ impl<C: Send + Sync + 'static> Form<C> {
         limits: &Limits,
     ) -> Response {
         let (mut data, mut errors) = (Map::new(), Vec::new());
-        let mut once = Arc::default();
+        let once = Once::default();
         let end = tokio::time::Instant::now() + limits.time;
         for field in plan.fields {
             let single = Plan { fields: vec![field], narrower: Vec::new() };
-            let written = write(&self.engine.model, OperationKind::Mutation, &single);
             let context = self.engine.registered.renewed(&context);
-            let execution = Execution::new(Some(context), written.lines, cost).with_once(&once);
-            once = execution.once.clone();
+            let request =
+                execute::Request { once: once.clone(), ..execute::Request::new(context, cost) };
             let time = end.saturating_duration_since(tokio::time::Instant::now());
-            let limits = Limits { time, ..limits.clone() };
-            let answer = answer(&self.root, &written.text, execution, &limits).await;
+            let answer = self.answer(MUTATION, &single, request, time).await;
             if answer.outcome != Outcome::Answered {
                 return answer;
             }

@@ -123,6 +123,11 @@ impl Page {
         self.last.is_some()
     }
 
+    /// Whether it is the beginning of a list: no cursors are given, and it is not counted from the end.
+    pub fn is_first(&self) -> bool {
+        !self.has_after() && !self.has_before() && !self.backwards()
+    }
+
     /// How many elements stand before the page, where the list is paged by numbers. With `last` and no `before`, only
     /// [`Page::offset_within`] knows it.
     pub fn offset(&self) -> u64 {

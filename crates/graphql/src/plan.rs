@@ -1,7 +1,12 @@
 //! What is to be resolved: the selections of an operation, without fragments and directives, and merged.
 
-use std::{cell::LazyCell, collections::HashMap, sync::Arc};
+use std::{
+    cell::LazyCell,
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
 
+use indexmap::IndexMap;
 use juniper::ArcStr;
 use serde_json::json;
 
@@ -10,7 +15,7 @@ use crate::{
     document::{Directive, Document, Field, Fragment, Literal, Position, Selection, Type},
     error::QueryError,
     input::Input,
-    model::{FieldModel, TypeModel},
+    model::{FieldModel, Model, TypeModel},
     selection::Selection as Names,
 };
 
@@ -33,6 +38,8 @@ pub(crate) struct PlannedField {
     pub(crate) kind: Type,
     pub(crate) at: Position,
     pub(crate) arguments: Arc<Vec<(String, Input)>>,
+    /// The names of what is selected below it, for resolvers that look ahead.
+    pub(crate) selection: Arc<Names>,
     pub(crate) below: Plan,
 }
 
@@ -62,7 +69,45 @@ pub(crate) fn plan(
 ) -> Result<Plan, QueryError> {
     let fragments = document.fragments.iter().map(|it| (it.name.as_str(), it)).collect();
     let mut planner = Planner { rules, fragments, variables, count: 0, depth: 0 };
-    planner.plan(&[(selections, root)], root)
+    let plan = planner.plan(&[(selections, root)], root)?;
+    ensure_one_shape(rules.model, &[&plan])?;
+    Ok(plan)
+}
+
+/// Fields with the same name in the answer have values of the same form, also where objects of different types have
+/// them: programs read them into one type.
+fn ensure_one_shape(model: &Model, plans: &[&Plan]) -> Result<(), QueryError> {
+    let mut fields: IndexMap<&str, Vec<&PlannedField>> = IndexMap::new();
+    let mut rest: VecDeque<&Plan> = plans.iter().copied().collect();
+    while let Some(plan) = rest.pop_front() {
+        for field in &plan.fields {
+            fields.entry(&field.key).or_default().push(field);
+        }
+        rest.extend(plan.narrower.iter().map(|(_, plan)| plan));
+    }
+    for (key, fields) in fields {
+        let Some((first, others)) = fields.split_first() else { continue };
+        if let Some(other) = others.iter().find(|it| !has_form_of(model, &it.kind, &first.kind)) {
+            let (one, two) = (first.kind.to_string(), other.kind.to_string());
+            return Err(conflict(key, &one, &two, first.at));
+        }
+        let below: Vec<&Plan> = fields.iter().map(|field| &field.below).collect();
+        ensure_one_shape(model, &below)?;
+    }
+    Ok(())
+}
+
+fn has_form_of(model: &Model, one: &Type, other: &Type) -> bool {
+    match (one, other) {
+        (Type::NonNull(one), Type::NonNull(other)) | (Type::List(one), Type::List(other)) => {
+            has_form_of(model, one, other)
+        }
+        (Type::Named(one), Type::Named(other)) => {
+            let is_composite = |name| model.find(name).is_some_and(TypeModel::is_composite);
+            one == other || (is_composite(one) && is_composite(other))
+        }
+        _ => false,
+    }
 }
 
 struct Planner<'a> {
@@ -263,6 +308,7 @@ impl<'a> Planner<'a> {
             kind: model.kind.clone(),
             at: first.at,
             arguments: Arc::new(arguments),
+            selection: Arc::new(below.names()),
             below,
         })
     }
@@ -300,8 +346,7 @@ fn conflict(key: &str, one: &str, two: &str, at: Position) -> QueryError {
 }
 
 impl Plan {
-    /// The names of what is selected, for resolvers that look ahead.
-    pub(crate) fn names(&self) -> Names {
+    fn names(&self) -> Names {
         let mut names = Names::default();
         self.add_names(&mut names);
         names
@@ -309,7 +354,7 @@ impl Plan {
 
     fn add_names(&self, names: &mut Names) {
         for field in &self.fields {
-            names.fields.push((field.name.to_string(), field.below.names()));
+            names.fields.push((field.name.clone(), field.selection.clone()));
         }
         for (_, plan) in &self.narrower {
             plan.add_names(names);

@@ -75,6 +75,7 @@ pub struct Registry<C> {
     pub(crate) types: HashMap<&'static str, FieldEntries<C>>,
     pub(crate) composed: Vec<&'static str>,
     pub(crate) ids: IdClasses,
+    pub(crate) other_names: HashMap<&'static str, &'static str>,
     pub(crate) version: &'static str,
     pub(crate) renewal: Option<Renewal<C>>,
     records: HashMap<&'static str, TypeId>,
@@ -89,6 +90,7 @@ impl<C: Send + Sync + 'static> Registry<C> {
             types: HashMap::new(),
             composed: Vec::new(),
             ids: IdClasses::new(),
+            other_names: HashMap::new(),
             version: "",
             renewal: None,
             records: HashMap::new(),
@@ -119,6 +121,11 @@ impl<C: Send + Sync + 'static> Registry<C> {
     /// without classes takes any.
     pub fn ids(&mut self, scalars: &[(&'static str, &'static [&'static str])]) {
         self.ids.extend(scalars.iter().copied());
+    }
+
+    /// Types that clients may call by another name where they declare variables: that name, and the type's own.
+    pub fn other_names(&mut self, names: &[(&'static str, &'static str)]) {
+        self.other_names.extend(names.iter().copied());
     }
 
     /// The version whose interface this is, for fields with `@gl_introduced`.

@@ -1,18 +1,18 @@
 //! A schema with its resolvers, and the way of a request through it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use juniper::{IntrospectionFormat, RootNode, ValidatedOperation, Variables as NoVariables};
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
+    answer::Answer,
     arguments::Cost,
-    directives,
     document::{Directive, Document, Literal, Operation, OperationKind, Selection},
     engine::{Engine, Resolvers},
     error::QueryError,
-    execute::{Execution, Info, Node},
+    execute,
     failure::Failure,
+    introspection::Introspection,
     model::{MUTATION, Model, QUERY, SUBSCRIPTION},
     parse::parse,
     plan::{Plan, plan},
@@ -22,7 +22,6 @@ use crate::{
     score::exceeded,
     validate::validate,
     value::Value,
-    write::write,
 };
 
 /// How many characters the queries of a request may have, all together.
@@ -31,12 +30,6 @@ const LONGEST: usize = 10_000;
 /// What is said of a subscription where nothing can be sent later.
 const NO_STREAM: &str = "Subscriptions are answered over WebSocket and as Server-Sent Events \
                          (`Accept: text/event-stream`)";
-
-/// Limits of juniper's own, wider than those of plans.
-const DEEPEST: usize = 500;
-const MOST: usize = 1_000_000;
-
-type Root<C> = RootNode<Node<C>, Node<C>, Node<C>>;
 
 /// A schema with its resolvers.
 pub struct Schema<C: Send + Sync + 'static> {
@@ -59,33 +52,13 @@ impl<C: Send + Sync + 'static> Registry<C> {
 /// One of the two forms of a schema.
 pub(crate) struct Form<C: Send + Sync + 'static> {
     pub(crate) engine: Arc<Engine<C>>,
-    pub(crate) root: Root<C>,
-    /// Begins with the type of subscriptions, whose field is a query's then.
-    events: Root<C>,
+    introspection: Introspection<C>,
 }
 
 impl<C: Send + Sync + 'static> Form<C> {
     fn new(engine: Engine<C>) -> Self {
         let engine = Arc::new(engine);
-        let root = |first: &'static str| {
-            let info = |name: &'static str| Info {
-                engine: engine.clone(),
-                name: name.into(),
-                is_root: name == first,
-            };
-            let root = RootNode::new_with_info(
-                Node::root(first),
-                Node::root(MUTATION),
-                Node::root(SUBSCRIPTION),
-                info(first),
-                info(MUTATION),
-                info(SUBSCRIPTION),
-            );
-            // Plans are within narrower limits; what juniper gets of them must not be refused for its size.
-            root.limit_depth(DEEPEST).limit_tokens(MOST).limit_fields(MOST)
-        };
-        let (root, events) = (root(QUERY), root(SUBSCRIPTION));
-        Self { engine, root, events }
+        Self { introspection: Introspection::new(engine.clone()), engine }
     }
 }
 
@@ -187,15 +160,7 @@ impl<C: Send + Sync + 'static> Schema<C> {
 
     /// The answer to the query that tools ask for the schema.
     pub fn introspection(&self) -> Json {
-        let execution = Execution::new(None, Vec::new(), Cost::default());
-        match juniper::introspect(&self.whole.root, &execution, IntrospectionFormat::All) {
-            Ok((data, _)) => {
-                let mut data = execution.json(data);
-                directives::add_all(&self.whole.engine.model, &mut data);
-                json!({ "data": data })
-            }
-            Err(cause) => json!({ "errors": [{ "message": cause.to_string() }] }),
-        }
+        self.whole.introspection.whole()
     }
 
     /// The fields of what does not exist here, as `Type.field`.
@@ -222,6 +187,7 @@ impl<C: Send + Sync + 'static> Form<C> {
         let version = &self.engine.registered.version;
         for operation in &mut document.operations {
             leave_out(&mut operation.selections, version);
+            operation.rename_types(&self.engine.registered.other_names);
         }
         for fragment in &mut document.fragments {
             leave_out(&mut fragment.selections, version);
@@ -272,13 +238,8 @@ impl<C: Send + Sync + 'static> Form<C> {
         if kind == OperationKind::Mutation {
             return self.run_serially(plan, cost, context, limits).await;
         }
-        let written = write(&self.engine.model, kind, &plan);
-        let execution = Execution::new(Some(context), written.lines, cost);
-        let mut answer = answer(&self.root, &written.text, execution, limits).await;
-        if let Some(data) = answer.body.get_mut("data") {
-            directives::add_selected(&self.engine.model, &plan, data);
-        }
-        answer
+        let request = execute::Request::new(context, cost);
+        self.answer(QUERY, &plan, request, limits.time).await
     }
 
     /// The answer to an event, of which the field of a subscription got its value.
@@ -289,72 +250,47 @@ impl<C: Send + Sync + 'static> Form<C> {
         context: Arc<C>,
         limits: &Limits,
     ) -> Response {
-        let written = write(&self.engine.model, OperationKind::Query, &prepared.plan);
         let cost = Cost { score: prepared.score, limit: limits.complexity };
-        let execution = Execution::new(Some(context), written.lines, cost);
-        let execution = execution.with_event_value(value);
-        answer(&self.events, &written.text, execution, limits).await
+        let request = execute::Request::new(context, cost);
+        let request = execute::Request { event_value: Some(value), ..request };
+        self.answer(SUBSCRIPTION, &prepared.plan, request, limits.time).await
     }
-}
 
-/// Executes a document of juniper's.
-pub(crate) async fn answer<C: Send + Sync + 'static>(
-    root: &Root<C>,
-    text: &str,
-    execution: Execution<C>,
-    limits: &Limits,
-) -> Response {
-    let operation = match ValidatedOperation::new(text, None, root) {
-        Ok(operation) => operation,
-        Err(cause) => {
-            // Fields of different types with one name, which only juniper compares.
-            tracing::debug!(error = %cause, "juniper refused a query");
-            return Refusal::Errors(vec![QueryError::new(cause.to_string())]).into();
+    /// Executes the plan of a root.
+    pub(crate) async fn answer(
+        &self,
+        root: &'static str,
+        plan: &Plan,
+        request: execute::Request<C>,
+        time: Duration,
+    ) -> Response {
+        let about_schema: Vec<_> =
+            plan.fields.iter().filter(|field| field.is_introspection()).collect();
+        let told = match about_schema.is_empty() {
+            true => None,
+            false => match self.introspection.answer(&about_schema) {
+                Ok(told) => Some(told),
+                Err(error) => return Refusal::Errors(vec![error]).into(),
+            },
+        };
+        let work = Box::pin(execute::execute(&self.engine, root, plan, request));
+        let Ok(Answer { mut data, mut errors, outcome }) = tokio::time::timeout(time, work).await
+        else {
+            return failed(Outcome::TimedOut);
+        };
+        if let Some(outcome) = outcome {
+            return failed(outcome);
         }
-    };
-    let variables = NoVariables::new();
-    let work = operation.execute(&variables, &execution);
-    let done = match tokio::time::timeout(limits.time, Box::pin(work)).await {
-        Err(_) => return failed(Outcome::TimedOut),
-        Ok(done) => done,
-    };
-    if let Some(outcome) = execution.outcome() {
-        return failed(outcome);
-    }
-    let (data, errors) = match done {
-        Ok(done) => done,
-        Err(cause) => {
-            tracing::error!(error = %cause, "a query could not be executed");
-            return failed(Outcome::Failed);
+        if let (Some(Json::Object(told)), Json::Object(data)) = (told, &mut data) {
+            data.extend(told);
         }
-    };
-    let mut body = Map::new();
-    body.insert("data".to_owned(), execution.json(data));
-    if !errors.is_empty() {
-        let errors = errors.into_iter().map(|error| field_error(&execution, &error));
-        body.insert("errors".to_owned(), errors.collect());
+        errors.sort_by(|one, other| one.place().cmp(&other.place()));
+        let mut body = Map::from_iter([("data".to_owned(), data)]);
+        if !errors.is_empty() {
+            body.insert("errors".to_owned(), errors.iter().map(QueryError::to_json).collect());
+        }
+        Response { outcome: Outcome::Answered, body: Json::Object(body) }
     }
-    Response { outcome: Outcome::Answered, body: Json::Object(body) }
-}
-
-fn field_error<C>(
-    execution: &Execution<C>,
-    error: &juniper::ExecutionError<juniper::DefaultScalarValue>,
-) -> Json {
-    let place = execution.place(error.location().line());
-    let extensions = execution.json(error.error().extensions().clone());
-    // Names of fields begin with no digit, so that what is a number is an element's.
-    let path = error.path().iter().map(|step| match step.parse::<u64>() {
-        Ok(number) => number.into(),
-        Err(_) => step.as_str().into(),
-    });
-    let error = QueryError {
-        message: error.error().message().to_owned(),
-        locations: place.into_iter().collect(),
-        path: Some(path.collect()),
-        extensions: Some(extensions).filter(|extensions| !extensions.is_null()),
-    };
-    error.to_json()
 }
 
 fn failed(outcome: Outcome) -> Response {

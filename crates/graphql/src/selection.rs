@@ -1,9 +1,13 @@
 //! What a query selects below a field.
 
+use std::sync::Arc;
+
+use juniper::ArcStr;
+
 /// The names of the fields below a field, and what is selected below those.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selection {
-    pub(crate) fields: Vec<(String, Selection)>,
+    pub(crate) fields: Vec<(ArcStr, Arc<Selection>)>,
 }
 
 impl Selection {

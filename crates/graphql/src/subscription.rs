@@ -115,7 +115,7 @@ fn root_field<'f, C: Send + Sync + 'static>(
 fn arguments_of(field: &PlannedField, prepared: &OperationPlan, limits: &Limits) -> Arguments {
     Arguments {
         values: field.arguments.clone(),
-        selection: Arc::new(field.below.names()),
+        selection: field.selection.clone(),
         cost: Cost { score: prepared.score, limit: limits.complexity },
     }
 }

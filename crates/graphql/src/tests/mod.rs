@@ -66,6 +66,7 @@ fn books() -> Vec<Value> {
 pub(super) fn registry() -> Registry<Library> {
     let mut registry = Registry::<Library>::new(&[SDL]);
     registry.ids(&[("BookID", &["Book"])]);
+    registry.other_names(&[("Kind", "Genre")]);
     registry.version("15.7.0");
     registry.renewal(|library| Library {
         notes: library.notes.clone(),

@@ -162,3 +162,15 @@ fn deprecated_members_can_count_as_absent() {
     let answer = respond(query("{ given(genre: POEM) }"), limits());
     assert_eq!(answer.body["errors"][0]["extensions"]["code"], "argumentLiteralsIncompatible");
 }
+
+#[test]
+fn fields_of_one_name_have_values_of_one_form_whatever_has_them() {
+    let refusal = error("{ things { ... on Book { x: title } ... on Person { x: name } } }");
+    assert_eq!(refusal["message"], "Field 'x' has a field conflict: String or String!?");
+    assert_eq!(refusal["extensions"]["code"], "fieldConflict");
+    let below = "{ things { ... on Book { x: pages { count } } ... on Person { x: books { count: nodes { id } } } } }";
+    assert_eq!(message(below), "Field 'count' has a field conflict: Int! or [Book]?");
+    let alike =
+        "{ things { ... on Book { x: pages { count } } ... on Person { x: books { count } } } }";
+    assert_eq!(ask(alike).get("errors"), None);
+}

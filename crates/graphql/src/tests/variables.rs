@@ -40,6 +40,18 @@ fn defaults_stand_for_what_was_not_given() {
 }
 
 #[test]
+fn a_type_of_two_names_is_declared_by_either() {
+    assert_eq!(given("Kind", "genre", json!("POEM")), "POEM");
+    let listed = "query q($k: [Kind!]) { given(by: {name: \"a\", genres: $k}) }";
+    let by = asked(listed, json!({ "k": ["POEM"] }));
+    assert_eq!(by["data"]["given"]["by"]["genres"], json!(["POEM"]));
+    assert_eq!(
+        given("Kind!", "genre", json!("PROSE")),
+        "Variable $x of type Genre! was provided invalid value (Expected \"PROSE\" to be one of: NOVEL, POEM)"
+    );
+}
+
+#[test]
 fn variables_stand_inside_of_values() {
     let text = "query q($n: String!, $g: Genre!) { given(by: {name: $n, genres: [$g]}, any: {a: [$n, 1.5]}) }";
     let answer = asked(text, json!({ "n": "a", "g": "POEM" }));

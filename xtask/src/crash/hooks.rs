@@ -254,7 +254,8 @@ fn arrive(installation: &Installation, server: Server, receiver: &Receiver) -> R
         Ok(rows.first().map_or(0, |row| row.count))
     };
     let paused = "SELECT count(*) AS count FROM hooks WHERE disabled_until IS NOT NULL";
-    let all = "SELECT count(*) AS count FROM hook_deliveries";
+    let all = "SELECT (SELECT count(*) FROM hook_deliveries) \
+               + (SELECT count(*) FROM hook_events WHERE NOT queued) AS count";
     while waiting(paused)? == 0 && waiting(all)? > 0 {
         ensure!(begun.elapsed() < LONGEST, "nobody has noticed that the receiver is away");
         std::thread::sleep(PAUSE);

@@ -1,5 +1,6 @@
 //! What is told to webhooks and integrations: facts, what of them is still to be sent, and what was.
 
+mod fan_out;
 mod log;
 mod model;
 mod queue;

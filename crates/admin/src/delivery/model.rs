@@ -11,15 +11,25 @@ use crate::flags::Flag;
 /// Somebody who is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receiver {
-    /// From when on it may be told.
-    Hook(HookId, Ts),
+    Hook(HookId),
     Integration(IntegrationId),
+}
+
+impl Receiver {
+    /// Reads what [`Display`](std::fmt::Display) writes.
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        match name.split_at_checked(1)? {
+            ("h", id) => id.parse().ok().map(|id| Self::Hook(HookId(id))),
+            ("i", id) => id.parse().ok().map(|id| Self::Integration(IntegrationId(id))),
+            _ => None,
+        }
+    }
 }
 
 impl std::fmt::Display for Receiver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Hook(id, _) => write!(f, "h{id}"),
+            Self::Hook(id) => write!(f, "h{id}"),
             Self::Integration(id) => write!(f, "i{id}"),
         }
     }

@@ -1,4 +1,5 @@
-//! The queue of deliveries as rows: announced with the fact, taken by one server, gone when done.
+//! The queue of deliveries as rows: the fact is noted in its transaction, queued for each receiver by whoever sends, taken
+//! by one server, gone when done.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use kernel::{
 };
 use time::Duration;
 
-use super::{Delivery, HookEvent, NewEvent, Receiver};
+use super::{Delivery, HookEvent, NewEvent, Receiver, fan_out::queue_events};
 use crate::uuid;
 
 const NOUN: &str = "Hook Delivery";
@@ -60,8 +61,11 @@ fn by_lease(taken: &[&Delivery]) -> BTreeMap<Option<Ts>, Vec<HookDeliveryId>> {
 }
 
 pub trait DeliveryQueue {
-    /// Notes a fact, and that each of these is to be told; nothing where there is nobody.
+    /// Notes a fact, and who is to be told; nothing where there is nobody. It is one row, however many they are.
     fn announce(&mut self, event: &NewEvent, receivers: &[Receiver]) -> Result<()>;
+    /// Makes a row for each receiver of the next facts, in their order; false where there are none. Whoever is gone, or
+    /// wants nothing more, gets none.
+    fn queue_events(&mut self) -> Result<bool>;
     /// Takes what is due, the oldest first, at most so much: of each lane the first, and nothing for `busy` ones.
     fn take_deliveries(&mut self, most: i64, busy: &BusyReceivers) -> Result<Vec<Delivery>>;
     fn events_with(&mut self, ids: &[HookEventId]) -> Result<Vec<HookEvent>>;
@@ -83,6 +87,7 @@ pub trait DeliveryQueue {
     fn forget_events(&mut self, before: Ts, most: i64) -> Result<usize>;
     /// Forgets what has waited since before a moment, at most so much; how much that was.
     fn forget_deliveries(&mut self, before: Ts, most: i64) -> Result<usize>;
+    /// Deliveries that wait, and facts whose receivers are not queued yet.
     fn waiting_deliveries(&mut self) -> Result<i64>;
 }
 
@@ -106,35 +111,16 @@ impl DeliveryQueue for Tx<'_> {
             hook_events::gaps.eq(&event.gaps),
             hook_events::created_at.eq(now),
             hook_events::receivers.eq(names.join(" ")),
+            hook_events::object.eq(&event.object),
+            hook_events::queued.eq(false),
         );
         let insert = diesel::insert_into(hook_events::table).values(row);
-        let id: HookEventId = each_backend!(self, |conn| insert
-            .returning(hook_events::id)
-            .get_result(conn)
-            .map_err(error(NOUN)))?;
-        let rows: Vec<_> = receivers
-            .iter()
-            .map(|receiver| {
-                let (hook, integration, from) = match *receiver {
-                    Receiver::Hook(hook, from) => (Some(hook), None, from),
-                    Receiver::Integration(one) => (None, Some(one), now),
-                };
-                let lane = format!("{receiver}/{}", event.object);
-                (
-                    deliveries::event_id.eq(id),
-                    deliveries::hook_id.eq(hook),
-                    deliveries::integration_id.eq(integration),
-                    deliveries::lane.eq(lane),
-                    deliveries::idempotency_key.eq(uuid::new()),
-                    deliveries::attempts.eq(0),
-                    deliveries::run_at.eq(from.max(now)),
-                    deliveries::created_at.eq(now),
-                )
-            })
-            .collect();
-        let insert = diesel::insert_into(deliveries::table).values(rows);
         each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
         Ok(())
+    }
+
+    fn queue_events(&mut self) -> Result<bool> {
+        queue_events(self)
     }
 
     fn take_deliveries(&mut self, most: i64, busy: &BusyReceivers) -> Result<Vec<Delivery>> {
@@ -241,6 +227,7 @@ impl DeliveryQueue for Tx<'_> {
         let waits = deliveries::table.filter(deliveries::event_id.eq(hook_events::id));
         let old = hook_events::table
             .filter(hook_events::created_at.lt(before))
+            .filter(hook_events::queued)
             .filter(diesel::dsl::not(exists(waits)))
             .limit(most)
             .select(hook_events::id);
@@ -254,6 +241,11 @@ impl DeliveryQueue for Tx<'_> {
     }
 
     fn forget_deliveries(&mut self, before: Ts, most: i64) -> Result<usize> {
+        let unqueued = hook_events::table
+            .filter(diesel::dsl::not(hook_events::queued))
+            .filter(hook_events::created_at.lt(before));
+        let drop_them = diesel::update(unqueued).set(hook_events::queued.eq(true));
+        each_backend!(self, |conn| drop_them.execute(conn).map_err(error(NOUN)))?;
         let old = deliveries::table
             .filter(deliveries::created_at.lt(before))
             .limit(most)
@@ -268,7 +260,12 @@ impl DeliveryQueue for Tx<'_> {
     }
 
     fn waiting_deliveries(&mut self) -> Result<i64> {
-        let all = deliveries::table.count();
-        each_backend!(self, |conn| all.get_result(conn).map_err(error(NOUN)))
+        let queued = deliveries::table.count();
+        let unqueued = hook_events::table.filter(diesel::dsl::not(hook_events::queued)).count();
+        each_backend!(self, |conn| {
+            let queued: i64 = queued.get_result(conn).map_err(error(NOUN))?;
+            let unqueued: i64 = unqueued.get_result(conn).map_err(error(NOUN))?;
+            Ok(queued + unqueued)
+        })
     }
 }

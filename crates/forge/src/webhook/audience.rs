@@ -86,7 +86,7 @@ impl Audience {
     pub(super) fn receivers(&self, flag: Flag, occasion: &Occasion<'_>) -> Vec<Receiver> {
         let Some(now) = self.now else { return Vec::new() };
         let hooks = self.hooks.iter().filter(|hook| hook.hears(flag, occasion.branch, now));
-        let hooks = hooks.map(|hook| Receiver::Hook(hook.id, hook.disabled_until.unwrap_or(now)));
+        let hooks = hooks.map(|hook| Receiver::Hook(hook.id));
         let others = self.integrations.iter();
         let others = others.filter(|one| one.hears(flag) && is_wanted(&one.source, occasion));
         hooks.chain(others.map(|one| Receiver::Integration(one.source.id))).collect()
@@ -97,6 +97,6 @@ impl Audience {
         let Some(now) = self.now else { return Vec::new() };
         let hooks = self.system.iter();
         let hooks = hooks.filter(|hook| flag.is_none_or(|flag| hook.hears(flag, None, now)));
-        hooks.map(|hook| Receiver::Hook(hook.id, now)).collect()
+        hooks.map(|hook| Receiver::Hook(hook.id)).collect()
     }
 }

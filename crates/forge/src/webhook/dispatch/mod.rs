@@ -28,7 +28,7 @@ pub async fn run(forge: Forge, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         while tasks.try_join_next().is_some() {}
         match round(&forge, &mut tasks).await {
-            Ok(0) => {}
+            Ok(Round { taken: 0, queued: false }) => {}
             Ok(_) => continue,
             Err(cause) => tracing::error!(error = %cause, "deliveries cannot be read"),
         }
@@ -52,30 +52,43 @@ impl Forge {
     pub async fn deliver_due(&self) -> Result<usize> {
         let (mut tasks, mut count) = (JoinSet::new(), 0);
         loop {
-            let taken = round(self, &mut tasks).await?;
+            let Round { taken, queued } = round(self, &mut tasks).await?;
             count += taken;
-            if taken == 0 && tasks.join_next().await.is_none() {
+            if taken == 0 && !queued && tasks.join_next().await.is_none() {
                 return Ok(count);
             }
         }
     }
 }
 
-/// Takes what is due, and begins to send it; how much that was.
-async fn round(forge: &Forge, tasks: &mut JoinSet<()>) -> Result<usize> {
+/// What came of looking at the queue once.
+struct Round {
+    /// Deliveries that are being sent now.
+    taken: usize,
+    /// Whether facts were queued for their receivers, so that there may be more.
+    queued: bool,
+}
+
+/// Takes what is due, and begins to send it. Facts are queued only as fast as their deliveries are sent.
+async fn round(forge: &Forge, tasks: &mut JoinSet<()>) -> Result<Round> {
     let courier = &forge.courier;
     let room = courier.taken.available_permits();
     if room == 0 {
-        return Ok(0);
+        return Ok(Round { taken: 0, queued: false });
     }
     let busy = courier.hosts.busy();
     let most = i64::try_from(courier.pace.next(room)).unwrap_or(1);
     let taken = forge.db.write(move |tx| {
-        let taken = tx.take_deliveries(most, &busy)?;
+        let mut taken = tx.take_deliveries(most, &busy)?;
+        let room = most - i64::try_from(taken.len()).unwrap_or(most);
+        let queued = room > 0 && tx.queue_events()?;
+        if queued {
+            taken.extend(tx.take_deliveries(room, &busy)?);
+        }
         let settings = if taken.is_empty() { None } else { Some(tx.settings()?) };
-        Ok((DeliveryContext::load(tx, taken)?, settings))
+        Ok((DeliveryContext::load(tx, taken)?, settings, queued))
     });
-    let (around, settings) = taken.await?;
+    let (around, settings, queued) = taken.await?;
     // Another server may have changed where requests may go.
     if let Some(settings) = settings {
         courier.rules.follow(&settings);
@@ -93,5 +106,5 @@ async fn round(forge: &Forge, tasks: &mut JoinSet<()>) -> Result<usize> {
             drop(room);
         });
     }
-    Ok(around.deliveries.len())
+    Ok(Round { taken: around.deliveries.len(), queued })
 }

@@ -237,6 +237,7 @@ async fn a_server_that_was_too_slow_does_not_end_what_another_took() {
     let (ada, project, path) = set_up(&app);
     ada.post(&path, receiver.hook(&["issues_events"])).await.created();
     open_issue(&ada, project, "One").await;
+    assert!(app.write(|tx| tx.queue_events()));
     let take = || app.write(|tx| tx.take_deliveries(9, &BusyReceivers::default())).remove(0);
     let slow = take();
     app.clock.advance(Duration::minutes(3));

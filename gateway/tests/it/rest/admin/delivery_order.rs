@@ -65,7 +65,10 @@ impl<'a> Scene<'a> {
 
     /// Takes what is due, and ends before anything is sent.
     async fn end_before_sending(&self) {
-        let taken = |tx: &mut db::Tx<'_>| tx.take_deliveries(10, &BusyReceivers::default());
+        let taken = |tx: &mut db::Tx<'_>| {
+            tx.queue_events()?;
+            tx.take_deliveries(10, &BusyReceivers::default())
+        };
         self.app.state.db.write(taken).await.expect("deliveries");
     }
 
@@ -73,6 +76,7 @@ impl<'a> Scene<'a> {
     async fn other_server(&self) {
         for _ in 0..5 {
             let taken = self.app.state.db.write(|tx| {
+                tx.queue_events()?;
                 let taken = tx.take_deliveries(7, &BusyReceivers::default())?;
                 let ids: Vec<_> = taken.iter().map(|one| one.event_id).collect();
                 Ok((taken, tx.events_with(&ids)?))

@@ -1,10 +1,13 @@
 //! Artifacts in the database.
 
+use std::collections::HashMap;
+
 use db::{
     OneOf as _, Tx, each_backend, error,
+    listing::{list_of, rows},
     schema::{job_artifacts as artifacts, jobs},
 };
-use diesel::prelude::*;
+use diesel::{prelude::*, sql_types::BigInt};
 use kernel::{
     Result, Ts,
     ids::{JobId, PipelineId, ProjectId},
@@ -19,6 +22,14 @@ use crate::{
 
 const NOUN: &str = "Artifact";
 
+#[derive(QueryableByName)]
+struct SizeRow {
+    #[diesel(sql_type = BigInt)]
+    project_id: i64,
+    #[diesel(sql_type = BigInt)]
+    size: i64,
+}
+
 pub trait ArtifactStore {
     fn artifacts_of(&mut self, jobs: &[JobId]) -> Result<Vec<Artifact>>;
     fn find_artifact(&mut self, job: JobId, kind: ArtifactKind) -> Result<Option<Artifact>>;
@@ -29,6 +40,8 @@ pub trait ArtifactStore {
         pipeline: PipelineId,
         kinds: &[ArtifactKind],
     ) -> Result<Vec<Artifact>>;
+    /// How many bytes the artifacts of each of these projects have together.
+    fn artifact_sizes(&mut self, projects: &[ProjectId]) -> Result<HashMap<ProjectId, i64>>;
     fn insert_artifact(&mut self, job: &Job, new: &NewArtifact) -> Result<Artifact>;
     /// Takes the artifacts of a job away; the answer is what they were.
     fn delete_artifacts(&mut self, job: JobId) -> Result<Vec<Artifact>>;
@@ -93,6 +106,17 @@ impl ArtifactStore for Tx<'_> {
             .select(Artifact::as_select())
             .load(conn)
             .map_err(error(NOUN)))
+    }
+
+    fn artifact_sizes(&mut self, projects: &[ProjectId]) -> Result<HashMap<ProjectId, i64>> {
+        let ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
+        let sql = format!(
+            "SELECT a.project_id AS project_id, CAST(SUM(a.size) AS BIGINT) AS size FROM job_artifacts a \
+             WHERE a.project_id IN ({}) GROUP BY a.project_id",
+            list_of(&ids)
+        );
+        let rows: Vec<SizeRow> = rows(self, &sql, &[])?;
+        Ok(rows.into_iter().map(|row| (ProjectId(row.project_id), row.size)).collect())
     }
 
     fn insert_artifact(&mut self, job: &Job, new: &NewArtifact) -> Result<Artifact> {

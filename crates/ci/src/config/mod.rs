@@ -18,6 +18,7 @@ mod expression;
 mod extend;
 mod glob;
 mod include;
+mod included;
 pub mod input;
 mod json;
 mod lint;
@@ -36,7 +37,7 @@ pub mod variables;
 mod yaml;
 
 pub use entry::{Kind, Need, is_environment_name};
-pub use include::{Include, IncludeKind};
+pub use included::{Include, IncludeKind};
 pub use lint::{Lint, LintJob, dry_run, lint};
 pub use offered::{OfferedVariable, offered_variables};
 pub use plan::{AutoCancel, Plan, PlannedEnvironment, PlannedJob, When, YamlVariable};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     entry::{Kind, Need},
-    include::Include,
+    included::Include,
     options::{Environment, Options},
 };
 

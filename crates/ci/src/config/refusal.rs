@@ -2,6 +2,8 @@
 
 use kernel::Error;
 
+use super::plan::Plan;
+
 /// Why a configuration makes no pipeline.
 #[derive(Debug)]
 pub enum Refusal {
@@ -13,8 +15,8 @@ pub enum Refusal {
     OverLimit { reason: &'static str, sentence: String },
     /// Its workflow wants none.
     Filtered,
-    /// No job is left.
-    Empty,
+    /// No job is left, or none outside of the stages at the ends; with those there are.
+    Empty(Box<Plan>),
     /// Something could not be asked.
     Fault(Error),
 }
@@ -39,7 +41,7 @@ impl Refusal {
             Self::Unmet(problems) => plain(&problems.join("\n")),
             Self::OverLimit { sentence, .. } => plain(sentence),
             Self::Filtered => "Pipeline filtered out by workflow rules.".to_owned(),
-            Self::Empty => "No stages / jobs for this pipeline.".to_owned(),
+            Self::Empty(_) => "No stages / jobs for this pipeline.".to_owned(),
             Self::Fault(error) => error.to_string(),
         }
     }

@@ -20,7 +20,7 @@ use crate::Status;
 /// So many pipelines are put in order sooner than as many are found in it.
 const FEW: i64 = 1000;
 /// Without the children of other pipelines, which are listed only where they are asked for.
-const OWN: &str = "source <> 'parent_pipeline'";
+pub(super) const OWN: &str = "source <> 'parent_pipeline'";
 
 /// Pipelines of commits that are read at once.
 const OF_COMMITS: i64 = 20_000;

@@ -11,6 +11,7 @@ mod model;
 mod new_pipeline;
 mod outdated;
 mod state;
+mod statistics;
 mod store;
 pub(crate) mod variable;
 
@@ -22,6 +23,7 @@ pub use list::{
 };
 pub use model::{Pipeline, PipelineRef, Source};
 pub use new_pipeline::{NewPipeline, Parent};
+pub use statistics::{CoverageFigures, DayFigures, PipelineStatistics, PipelineTime, has_coverage};
 pub use store::PipelineStore;
 pub(crate) use variable::{LONGEST_NAME, LONGEST_VALUE};
 pub use variable::{PipelineVariable, PipelineVariableStore, VariableType};

@@ -158,7 +158,7 @@ fn differences(case: &Case, outcome: std::result::Result<Plan, Refusal>) -> Vec<
                 })
             };
             let of_kind = match kind.as_str() {
-                "empty" => matches!(refusal, Refusal::Empty),
+                "empty" => matches!(refusal, Refusal::Empty(_)),
                 "filtered" => matches!(refusal, Refusal::Filtered),
                 _ => refusal.is_kept(),
             };

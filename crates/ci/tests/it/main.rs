@@ -4,6 +4,7 @@
 mod bombs;
 mod composite;
 mod config;
+mod edges;
 mod files;
 mod fuzz;
 mod generator;

@@ -9,24 +9,57 @@ use forgeway_ci::config::{
 
 use crate::files::Files;
 
+/// What templates look for in a commit.
+const FILES: [(&str, &str); 7] = [
+    ("Cargo.lock", ""),
+    ("Cargo.toml", "[package]"),
+    ("Dockerfile", "FROM scratch"),
+    ("app/build.js", ""),
+    ("chart/Chart.yaml", ""),
+    ("lib/one.rb", ""),
+    ("load-test.js", ""),
+];
+
+/// What switches on the jobs of templates that need to be told something.
+const TOLD: [&str; 7] = [
+    "DAST_API_OPENAPI",
+    "DAST_WEBSITE",
+    "FUZZAPI_OPENAPI",
+    "KUBECONFIG",
+    "STAGING_ENABLED",
+    "URL",
+    "a11y_urls",
+];
+
 /// The jobs of a pipeline that includes a template, and has one job of its own.
 fn jobs(template: &str, kind: RefKind) -> Vec<String> {
-    let text = format!("include:\n- template: {template}.gitlab-ci.yml\nown: {{script: x}}\n");
+    let own = "own: {script: x, rules: [{if: $CI_DEFAULT_BRANCH}]}";
+    jobs_of(&format!("include:\n- template: {template}.gitlab-ci.yml\n{own}\n"), kind)
+}
+
+fn jobs_of(text: &str, kind: RefKind) -> Vec<String> {
     let name = match kind {
         RefKind::Branch => "CI_COMMIT_BRANCH",
         RefKind::Tag => "CI_COMMIT_TAG",
         RefKind::MergeRequest => "CI_MERGE_REQUEST_IID",
     };
-    let beneath =
-        vec![Variable::public("CI_DEFAULT_BRANCH", "main"), Variable::public(name, "main")];
+    let told = TOLD.map(|name| Variable::public(name, "https://example.com"));
+    let mut beneath = told.to_vec();
+    beneath.extend([Variable::public("CI_DEFAULT_BRANCH", "main"), Variable::public(name, "main")]);
     let known = OuterVariables { beneath, above: Vec::new() };
-    let tree = Files::of(&[("Dockerfile", "FROM scratch")]);
+    let tree = Files::of(&FILES);
     let given = PipelineInput::push("main", "group/project", &known);
     let plan =
-        compile(&text, &PipelineInput { ref_kind: kind, tree: &tree, fetch: &NoFiles, ..given });
-    let plan = plan.unwrap_or_else(|refusal| panic!("{template}: {refusal:?}"));
-    assert_eq!(plan.warnings, Vec::<String>::new(), "{template}");
+        compile(text, &PipelineInput { ref_kind: kind, tree: &tree, fetch: &NoFiles, ..given });
+    let plan = plan.unwrap_or_else(|refusal| panic!("{text}: {refusal:?}"));
+    assert_eq!(plan.warnings, Vec::<String>::new(), "{text}");
     plan.jobs.iter().map(|job| job.name.to_string()).collect()
+}
+
+/// Templates without jobs for a branch: they say which pipelines there are, are there to build on, or for merge requests.
+fn is_without_jobs(template: &str) -> bool {
+    template.starts_with("Workflows/")
+        || matches!(template, "Security/Coverage-Fuzzing" | "Verify/FailFast")
 }
 
 #[test]
@@ -34,8 +67,43 @@ fn every_template_adds_jobs_or_says_which_pipelines_there_are() {
     for template in templates::names() {
         let jobs = jobs(template, RefKind::Branch);
 
-        let begins = template.starts_with("Workflows/");
-        assert_eq!(jobs.len() == 1, begins, "{template}: {jobs:?}");
+        assert_eq!(jobs.len() == 1, is_without_jobs(template), "{template}: {jobs:?}");
+    }
+}
+
+#[test]
+fn every_template_compiles_for_tags_and_merge_requests() {
+    for template in templates::names() {
+        jobs(template, RefKind::Tag);
+        // This one wants no pipelines for merge requests.
+        if template != "Workflows/Branch-Pipelines" {
+            jobs(template, RefKind::MergeRequest);
+        }
+    }
+    let jobs = jobs("Verify/FailFast", RefKind::MergeRequest);
+    assert_eq!(jobs, ["rspec-rails-modified-path-specs", "own"]);
+}
+
+#[test]
+fn scanners_have_the_names_that_people_change_and_switch_off() {
+    for (template, job, switch) in [
+        ("Jobs/SAST", "semgrep-sast", "SAST_DISABLED"),
+        ("Security/SAST", "semgrep-sast", "SAST_DISABLED"),
+        ("Jobs/SAST-IaC.latest", "kics-iac-sast", "SAST_DISABLED"),
+        ("Security/Secret-Detection", "secret_detection", "SECRET_DETECTION_DISABLED"),
+        ("Jobs/Dependency-Scanning", "trivy-dependency_scanning", "DEPENDENCY_SCANNING_DISABLED"),
+        ("Jobs/Container-Scanning.latest", "container_scanning", "CONTAINER_SCANNING_DISABLED"),
+        ("Jobs/License-Scanning", "license_scanning", "LICENSE_MANAGEMENT_DISABLED"),
+        ("Security/DAST", "dast", "DAST_DISABLED"),
+        ("Security/DAST-API", "dast_api", "DAST_API_DISABLED"),
+        ("Security/API-Fuzzing", "apifuzzer_fuzz", "API_FUZZING_DISABLED"),
+    ] {
+        let text = format!(
+            "include: {{template: {template}.gitlab-ci.yml}}\n{job}: {{tags: [big]}}\nown: {{script: x}}\n"
+        );
+        assert!(jobs_of(&text, RefKind::Branch).contains(&job.to_owned()), "{template}");
+        let off = format!("{text}variables: {{{switch}: \"true\"}}\n");
+        assert_eq!(jobs_of(&off, RefKind::Branch), ["own"], "{template}");
     }
 }
 
@@ -57,4 +125,19 @@ fn templates_can_be_included_beside_one_another() {
 
     let jobs: Vec<&str> = plan.jobs.iter().map(|job| &*job.name).collect();
     assert_eq!(jobs, ["compile", "rust-lint", "rust-test", "format", "code_quality"]);
+}
+
+#[test]
+fn auto_devops_does_what_the_build_files_ask_for() {
+    let known = OuterVariables {
+        beneath: vec![Variable::public("CI_COMMIT_BRANCH", "main")],
+        above: Vec::new(),
+    };
+    let text = templates::find(templates::AUTO_DEVOPS).unwrap();
+    for file in templates::BUILD_FILES {
+        let tree = Files::of(&[(file, "x")]);
+        let given = PipelineInput::push("main", "group/project", &known);
+        let plan = compile(text, &PipelineInput { tree: &tree, fetch: &NoFiles, ..given });
+        assert!(plan.is_ok_and(|plan| !plan.jobs.is_empty()), "{file}");
+    }
 }

@@ -6,6 +6,7 @@ use ci::{
     config::{
         Refusal, compile,
         input::{Limits, PipelineInput, RefKind, Tree as _},
+        templates,
     },
     job::Job,
     pipeline::{Content, Pipeline, PipelineRef, PipelineVariable, PlanWithSpecs, Source},
@@ -116,6 +117,11 @@ pub(super) enum CompileResult {
     Content(Content),
     /// There is no configuration.
     Missing,
+    /// No job is left but these; that is told once the service that validates pipelines has nothing against it.
+    Empty {
+        jobs: PlanWithSpecs,
+        sentence: String,
+    },
     /// There is nothing to do, or it cannot be done; `kept` tells whether a pipeline without jobs says so.
     Refused {
         sentence: String,
@@ -174,12 +180,26 @@ pub(super) fn compile_config(
             }
         }
     };
+    let text = match text {
+        None if kept.has_auto_devops => auto_devops(&files)?,
+        text => text,
+    };
     let Some(text) = text else { return Ok(CompileResult::Missing) };
     if may_ask_for_iid(&text, &kept) {
         context.iid = Some(pass.reserve_iid(forge, context.facts.id)?);
     }
     let elsewhere = OtherProjects { forge, actor: context.actor, pass, parent: context.parent };
     judged(&elsewhere, reader, context, (kept, limits), &files, &text)
+}
+
+/// The configuration of Auto DevOps, where the commit has a file by which it knows what to do.
+fn auto_devops(files: &Files<BorrowedReader<'_>>) -> Result<Option<String>> {
+    for file in templates::BUILD_FILES {
+        if files.fingerprint(file)?.is_some() {
+            return Ok(templates::find(templates::AUTO_DEVOPS).map(str::to_owned));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether the number of the pipeline could be asked for: files that are included are not looked at.
@@ -221,7 +241,15 @@ fn judged(
     Ok(match plan {
         Ok(plan) => CompileResult::Content(Content::Jobs(PlanWithSpecs::new(plan)?)),
         Err(Refusal::Fault(fault)) => return Err(fault),
-        Err(refusal) => CompileResult::refused(&refusal),
+        Err(refusal) => {
+            let sentence = refusal.sentence();
+            match refusal {
+                Refusal::Empty(plan) => {
+                    CompileResult::Empty { jobs: PlanWithSpecs::new(*plan)?, sentence }
+                }
+                refusal => CompileResult::refused(&refusal),
+            }
+        }
     })
 }
 

@@ -22,8 +22,14 @@ use repo::{
     policy::ReadCode,
 };
 
+use tokio::runtime::Handle;
+
 use super::{artifact_files::artifact_file, remote_files::CompilePass};
-use crate::{Forge, version::API_VERSION};
+use crate::{
+    Forge,
+    external_authorization::{ensure_admitted, is_closed_across_projects},
+    version::API_VERSION,
+};
 
 /// Looking for files and compiling patterns ends after this.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -129,6 +135,21 @@ pub(super) struct OtherProjects<'a> {
     pub(super) parent: Option<PipelineId>,
 }
 
+impl OtherProjects<'_> {
+    /// Whether the service for external authorization lets the person into a project. Waits on this thread, which may
+    /// block.
+    fn is_admitted(&self, project: ProjectId) -> Result<bool> {
+        if !is_closed_across_projects(self.forge, self.actor) {
+            return Ok(true);
+        }
+        let Ok(runtime) = Handle::try_current() else { return Ok(false) };
+        match runtime.block_on(ensure_admitted(self.forge, self.actor, project)) {
+            Err(gone) if gone.is_gone() => Ok(false),
+            admitted => admitted.map(|()| true),
+        }
+    }
+}
+
 impl Fetch for OtherProjects<'_> {
     fn project(&self, path: &str, reference: Option<&str>) -> Result<Project<'_>> {
         let named = IdOrPath::Path(path.to_owned());
@@ -138,6 +159,9 @@ impl Fetch for OtherProjects<'_> {
             Err(failure) if !failure.is_gone() => return Err(failure),
             _ => return Ok(Project::NotFound),
         };
+        if !self.is_admitted(facts.id)? {
+            return Ok(Project::NotFound);
+        }
         let repository = self.forge.storage.repository(facts.id);
         let reader = match self.forge.repositories.open(&repository) {
             Ok(reader) => reader,

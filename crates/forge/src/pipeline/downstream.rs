@@ -27,7 +27,7 @@ use worker::{Job as Work, Queue as _};
 use super::{
     bridge::{Bridge, depth, is_done, line, waiting_bridge, with_variables},
     compile::{CompileResult, RunContext, compile_config},
-    make::{create_checked, new_pipeline},
+    make::{create_checked, kept_content, new_pipeline},
     mirror::mirror_upstream,
     remote_files::{CompilePass, in_passes},
     validation::validated,
@@ -154,11 +154,9 @@ async fn prepared(
         Err(gone) if gone.is_not_found("Repository") => return Ok(Err(CREATION_FAILED)),
         read => read?,
     };
-    let (who, place, new, content) = match ready {
-        Ok(ready) => ready,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    let content = validated(forge, &facts, &new, content).await?;
+    let Some((place, new, compiled)) = ready else { return Ok(Err(CREATION_FAILED)) };
+    let compiled = validated(forge, &facts, &new, compiled).await?;
+    let Ok(content) = kept_content(compiled, true) else { return Ok(Err(CREATION_FAILED)) };
     Ok(Ok((who, place, new, content)))
 }
 
@@ -206,22 +204,14 @@ fn content(
     bridge: &Bridge,
     facts: Arc<ProjectFacts>,
     who: Standing,
-) -> Result<std::result::Result<Ready, &'static str>> {
+) -> Result<Option<(PipelineRef, NewPipeline, CompileResult)>> {
     let Some(mut context) = run_context(forge, reader, bridge, facts, who)? else {
-        return Ok(Err(CREATION_FAILED));
+        return Ok(None);
     };
-    let content = match compile_config(forge, reader, &mut context, pass)? {
-        CompileResult::Content(content) => content,
-        CompileResult::Refused { sentence, reason, kept: true } => {
-            Content::Broken { reason, sentence }
-        }
-        CompileResult::Refused { .. } | CompileResult::Missing => {
-            return Ok(Err(CREATION_FAILED));
-        }
-    };
+    let compiled = compile_config(forge, reader, &mut context, pass)?;
     let parent = Parent { bridge: bridge.job.id, root: bridge.pipeline.root() };
     let new = NewPipeline { parent: Some(parent), ..new_pipeline(&context) };
-    Ok(Ok((who, context.guarded_place(), new, content)))
+    Ok(Some((context.guarded_place(), new, compiled)))
 }
 
 /// `None` where the branch is not there.

@@ -91,16 +91,6 @@ pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
         Err(gone) if gone.is_not_found("Repository") => return Err(refusal("Reference not found")),
         read => read?,
     };
-    // Who asks by hand is told what is wrong; nobody else would hear it.
-    let by_hand = matches!(request.source, Source::Api | Source::Web);
-    let content = match compiled {
-        CompileResult::Content(content) => content,
-        CompileResult::Missing => return Err(refusal(MISSING)),
-        CompileResult::Refused { sentence, reason, kept: true } if !by_hand => {
-            Content::Broken { reason, sentence }
-        }
-        CompileResult::Refused { sentence, .. } => return Err(refusal(&sentence)),
-    };
     let new = NewPipeline {
         schedule: request.schedule,
         schedule_run: request.schedule_run,
@@ -108,7 +98,10 @@ pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
         parent: request.parent,
         ..new_pipeline(&context)
     };
-    let content = validated(forge, &context.facts, &new, content).await?;
+    let compiled = validated(forge, &context.facts, &new, compiled).await?;
+    // Who asks by hand is told what is wrong; nobody else would hear it.
+    let by_hand = matches!(new.source, Source::Api | Source::Web);
+    let content = kept_content(compiled, !by_hand)?;
     let place = context.guarded_place();
     let vault = forge.vault.clone();
     let made =
@@ -120,6 +113,23 @@ pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
 const MOST_ROUNDS: usize = 300;
 
 pub(super) const MISSING: &str = "Missing CI config file";
+
+/// What a pipeline holds; where `keeps` says so, one without jobs tells what is wrong.
+///
+/// # Errors
+/// `BadRequest` on `base` with the sentence, where there is to be none.
+pub(super) fn kept_content(compiled: CompileResult, keeps: bool) -> Result<Content> {
+    match compiled {
+        CompileResult::Content(content) => Ok(content),
+        CompileResult::Missing => Err(refusal(MISSING)),
+        CompileResult::Refused { sentence, reason, kept: true } if keeps => {
+            Ok(Content::Broken { reason, sentence })
+        }
+        CompileResult::Refused { sentence, .. } | CompileResult::Empty { sentence, .. } => {
+            Err(refusal(&sentence))
+        }
+    }
+}
 
 pub(super) fn refusal(sentence: &str) -> Error {
     Error::invalid("base", sentence)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ci::{
     config::input::RefKind,
-    pipeline::{Content, NewPipeline, Pipeline, PipelineRef, PipelineStore as _, Source},
+    pipeline::{NewPipeline, Pipeline, PipelineRef, PipelineStore as _, Source},
     policy::CreatePipelines,
     ports::Refs as _,
 };
@@ -26,7 +26,7 @@ use worker::{Job, Queue as _};
 
 use super::{
     compile::{CompileResult, RunContext, compile_config},
-    make::{MISSING, create_checked, new_pipeline, refusal},
+    make::{create_checked, kept_content, new_pipeline, refusal},
     push::says_skip,
     remote_files::{CompilePass, in_passes},
     validation::validated,
@@ -160,16 +160,14 @@ async fn run(forge: &Forge, row: MergeRequest, user: UserId, by: Start) -> Resul
         })
     });
     let (context, compiled) = read.await?;
-    let content = match compiled {
-        CompileResult::Content(content) => content,
-        CompileResult::Missing => return Err(refusal(MISSING)),
-        CompileResult::Refused { sentence, reason, kept: true } if by == Start::Manual => {
-            Content::Broken { reason, sentence }
-        }
-        CompileResult::Refused { sentence, .. } => return Err(refusal(&sentence)),
-    };
     let new: NewPipeline = new_pipeline(&context);
-    let content = validated(forge, &context.facts, &new, content).await?;
+    // What nobody asked for, and nobody is told of, leaves no pipeline without jobs.
+    let compiled = match by {
+        Start::Automatic => kept_content(compiled, false).map(CompileResult::Content)?,
+        Start::Manual => compiled,
+    };
+    let compiled = validated(forge, &context.facts, &new, compiled).await?;
+    let content = kept_content(compiled, true)?;
     let place = context.guarded_place();
     let vault = forge.vault.clone();
     let made = forge.db.write(move |tx| {

@@ -28,7 +28,7 @@ use worker::{Job, Queue as _};
 use super::{
     compile::{CompileResult, RunContext, compile_config},
     limits::refs_with_pipeline,
-    make::{create_checked, ensure_variables, new_pipeline},
+    make::{create_checked, ensure_variables, kept_content, new_pipeline},
     push_variables::{self, passed_variables},
     remote_files::{CompilePass, in_passes},
     validation::validated,
@@ -226,13 +226,17 @@ async fn process_push(
             content(&own, reader, &pass, &asked, (at, who, place, variables))
         })
     });
-    let Some((context, content)) = read.await? else {
+    let Some((context, compiled)) = read.await? else {
         forget(forge, &job, runner);
         return Ok(());
     };
     let (new, place, vault) =
         (new_pipeline(&context), context.guarded_place(), forge.vault.clone());
-    let content = validated(forge, &context.facts, &new, content).await?;
+    let compiled = validated(forge, &context.facts, &new, compiled).await?;
+    let Ok(content) = kept_content(compiled, true) else {
+        forget(forge, &job, runner);
+        return Ok(());
+    };
     let (key, pushed_at) = (job.key(), Ts(job.pushed_at));
     let made = forge.db.write(move |tx| {
         let is_ours = match runner {
@@ -293,7 +297,7 @@ fn content(
         PipelineRef,
         Vec<PipelineVariable>,
     ),
-) -> Result<Option<(RunContext, Content)>> {
+) -> Result<Option<(RunContext, CompileResult)>> {
     let commit = reader.peeled(job.after.parse()?)?;
     let Some(commit) = commit else { return Ok(None) };
     let project = facts.id;
@@ -319,16 +323,10 @@ fn content(
     };
     // The message was meant for the branch: whoever tags the commit later wants the tag's jobs.
     if job.skip || (!context.place.tag && says_skip(&reader.commit(commit)?.message)) {
-        return Ok(Some((context, Content::Skipped)));
+        return Ok(Some((context, CompileResult::Content(Content::Skipped))));
     }
-    let content = match compile_config(forge, reader, &mut context, pass)? {
-        CompileResult::Content(content) => content,
-        CompileResult::Refused { sentence, reason, kept: true } => {
-            Content::Broken { reason, sentence }
-        }
-        CompileResult::Refused { .. } | CompileResult::Missing => return Ok(None),
-    };
-    Ok(Some((context, content)))
+    let compiled = compile_config(forge, reader, &mut context, pass)?;
+    Ok(Some((context, compiled)))
 }
 
 /// Whether a message says that nothing is to run for its commit: `[ci skip]` or `[skip ci]`, with a space, dash or

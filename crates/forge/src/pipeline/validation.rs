@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ci::{
     config::PlannedJob,
-    pipeline::{Content, NewPipeline},
+    pipeline::{Content, NewPipeline, PlanWithSpecs},
 };
 use kernel::{Error, Result, access::ProjectFacts, ids::UserId};
 use org::user::store::UserStore as _;
@@ -12,6 +12,7 @@ use outbound::Post;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
+use super::compile::CompileResult;
 use crate::{Forge, settings};
 
 /// The seconds within which the service answers, where the settings do not say it.
@@ -21,27 +22,47 @@ const REFUSED: u16 = 406;
 const REASON: &str = "external_validation_failure";
 const SENTENCE: &str = "External validation failed";
 
-/// What becomes of a pipeline: no jobs where the service refuses it. One that is silent keeps nobody from working.
+/// What becomes of a configuration: no jobs where the service refuses them. Whether any are left is told after that.
 pub(super) async fn validated(
     forge: &Forge,
     facts: &ProjectFacts,
     new: &NewPipeline,
-    content: Content,
-) -> Result<Content> {
+    compiled: CompileResult,
+) -> Result<CompileResult> {
+    let is_refused = match &compiled {
+        CompileResult::Content(Content::Jobs(plan)) | CompileResult::Empty { jobs: plan, .. } => {
+            refuses(forge, facts, new, plan).await?
+        }
+        CompileResult::Content(Content::Broken { .. } | Content::Skipped)
+        | CompileResult::Missing
+        | CompileResult::Refused { .. } => false,
+    };
+    Ok(match compiled {
+        _ if is_refused => {
+            CompileResult::Refused { sentence: SENTENCE.to_owned(), reason: REASON, kept: true }
+        }
+        CompileResult::Empty { sentence, .. } => {
+            CompileResult::Refused { sentence, reason: "config_error", kept: false }
+        }
+        compiled => compiled,
+    })
+}
+
+/// Whether the service is against these jobs. One that is silent keeps nobody from working.
+async fn refuses(
+    forge: &Forge,
+    facts: &ProjectFacts,
+    new: &NewPipeline,
+    plan: &PlanWithSpecs,
+) -> Result<bool> {
     let set = forge.settings();
     let Some(url) = set.external_pipeline_validation_service_url().map(str::to_owned) else {
-        return Ok(content);
+        return Ok(false);
     };
-    if !matches!(content, Content::Jobs(_)) {
-        return Ok(content);
-    }
     let seconds = set.external_pipeline_validation_service_timeout().unwrap_or(USUAL_SECONDS);
     let time = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
     let person = person(forge, new.user).await?;
-    let body = match &content {
-        Content::Jobs(plan) => record(facts, new, &person, plan.jobs(), plan.stages()),
-        Content::Broken { .. } | Content::Skipped => Value::Null,
-    };
+    let body = record(facts, new, &person, plan.jobs(), plan.stages());
     let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
     if let Some(token) = settings::secret(forge, &set, "external_pipeline_validation_service_token")
     {
@@ -54,13 +75,10 @@ pub(super) async fn validated(
         client.send(&Post { method: "POST", url: &url, headers, body, verify: true, time })
     });
     match asked.await.map_err(Error::internal)? {
-        Ok(answer) if answer.status == REFUSED => {
-            Ok(Content::Broken { reason: REASON, sentence: SENTENCE.to_owned() })
-        }
-        Ok(_) => Ok(content),
+        Ok(answer) => Ok(answer.status == REFUSED),
         Err(failure) => {
             tracing::warn!(error = %failure, "the service that validates pipelines does not answer");
-            Ok(content)
+            Ok(false)
         }
     }
 }

@@ -44,6 +44,8 @@ const MOST_MERGE_REQUESTS: usize = 4;
 /// What is kept in rows, in the order in which it wins.
 pub(super) struct StoredVariables {
     pub config_path: Option<String>,
+    /// Whether there are jobs without a configuration, too.
+    pub has_auto_devops: bool,
     pub beneath: Vec<Variable>,
     pub above: Vec<Vec<ScopedVariable>>,
 }
@@ -56,8 +58,8 @@ pub(super) fn stored_variables(
 ) -> Result<StoredVariables> {
     let project = tx.project(context.facts.id)?;
     let settings = tx.project_settings(context.facts.id)?;
-    let domain = settings
-        .auto_devops_enabled
+    let has_auto_devops = settings.auto_devops_enabled;
+    let domain = has_auto_devops
         .then(|| forge.settings())
         .and_then(|set| set.auto_devops_domain().map(str::to_owned));
     let config_path = settings.ci_config_path.filter(|path| !path.trim().is_empty());
@@ -96,7 +98,7 @@ pub(super) fn stored_variables(
     above.push(everywhere(inherited.map(|(key, value)| Variable::secret(key, value)).collect()));
     above.extend(variables_for(tx, &forge.vault, &context.facts, context.protected)?);
     above.push(everywhere(context.variables.iter().map(PipelineVariable::for_jobs).collect()));
-    Ok(StoredVariables { config_path, beneath, above })
+    Ok(StoredVariables { config_path, has_auto_devops, beneath, above })
 }
 
 /// When the pipeline was made, in whole seconds.

@@ -11,6 +11,7 @@ use super::{
     Stop,
     entry::{self, Report},
     evaluate::Evaluation,
+    included::{Include, IncludeKind},
     input::{PipelineInput, Tree},
     merge::{Budget, deep_merge},
     node::{Entries, Map, Node},
@@ -18,31 +19,6 @@ use super::{
     yaml,
 };
 use location::{Location, locations};
-
-/// Where an included file lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IncludeKind {
-    Local,
-    /// Of another project.
-    File,
-    Remote,
-    Template,
-    Artifact,
-}
-
-/// A file that a configuration includes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Include {
-    pub kind: IncludeKind,
-    /// A path, an address or a name; what is masked in variables is masked in it.
-    pub location: String,
-    /// Where it lies, when that is a commit of a project: path of the project and id of the commit.
-    pub at: Option<(String, String)>,
-    /// The other project and its ref, as written.
-    pub extra: Option<(String, String)>,
-    /// The project and commit of the file that names it.
-    pub context: (String, String),
-}
 
 /// The document with all that it includes, and the list of that.
 pub(super) fn include(

@@ -53,10 +53,11 @@ pub(super) fn select(
         return Err(Refusal::Unmet(problems.collect()));
     }
     selection.ensure_limits(&picked)?;
-    if !picked.iter().any(|job| !is_edge(&job.job.entry.stage)) {
-        return Err(Refusal::Empty);
-    }
+    let is_empty = picked.iter().all(|job| is_edge(&job.job.entry.stage));
     let mut plan = selection.plan(picked)?;
+    if is_empty {
+        return Err(Refusal::Empty(Box::new(plan)));
+    }
     plan.name = workflow.name;
     plan.auto_cancel = workflow.auto_cancel;
     Ok(plan)

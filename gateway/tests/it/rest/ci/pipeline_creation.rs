@@ -121,6 +121,30 @@ async fn a_pipeline_is_made_for_whoever_asks() {
 }
 
 #[actix_web::test]
+async fn a_pipeline_needs_one_ref_and_a_configuration() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let address = format!("/projects/{project}/pipeline");
+    let base = |text: &str| json!({ "message": { "base": [text] } });
+    let ask = |name: &str| json!({ "ref": name });
+    ada.post(&address, ask("main")).await.refused(400, base("Reference not found"));
+    let file = json!({ "branch": "main", "content": "x", "commit_message": "x" });
+    ada.post(&format!("/projects/{project}/repository/files/a"), file).await.created();
+    ada.post(&address, ask("main")).await.refused(400, base("Missing CI config file"));
+    commit(&ada, project, "main", "one [skip ci]", "unit: {script: x}").await;
+    let tag = json!({ "tag_name": "main", "ref": "main" });
+    ada.post(&format!("/projects/{project}/repository/tags"), tag).await.created();
+
+    ada.post(&address, ask("main")).await.refused(400, base("Ref is ambiguous"));
+
+    for (name, tag) in [("refs/heads/main", false), ("refs/tags/main", true)] {
+        let made = ada.post(&address, ask(name)).await.created();
+        assert_eq!((&made["ref"], &made["tag"]), (&json!("main"), &json!(tag)));
+    }
+}
+
+#[actix_web::test]
 async fn who_may_not_push_runs_nothing() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -16,7 +16,7 @@ use crate::support::{
 
 type Heard = Arc<Mutex<Vec<(String, Value)>>>;
 
-/// Answers with 406 where a job is called `mine`; notes the token and the body of each request.
+/// Answers with 406 where a job, or the branch, is called `mine`; notes the token and the body of each request.
 fn serve() -> (SocketAddr, Heard) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
@@ -39,7 +39,8 @@ fn serve() -> (SocketAddr, Heard) {
             let mut body = vec![0; length];
             reader.read_exact(&mut body).expect("a body");
             let body: Value = serde_json::from_slice(&body).expect("JSON");
-            let refused = body.to_string().contains("\"name\":\"mine\"");
+            let refused =
+                body.to_string().contains("\"name\":\"mine\"") || body["pipeline"]["ref"] == "mine";
             kept.lock().expect("unpoisoned").push((token, body));
             let status = if refused { "406 Not Acceptable" } else { "200 OK" };
             let head =
@@ -79,6 +80,48 @@ async fn a_service_says_which_pipelines_run() {
         (&json!("ada"), &json!("ada/engine"))
     );
     assert_eq!(body["builds"][0]["script"], json!(["make"]));
+}
+
+#[actix_web::test]
+async fn who_asks_for_a_refused_pipeline_is_told_and_nothing_is_stored() {
+    let (address, _) = serve();
+    let app = TestApp::reaching("127.0.0.1");
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    ask_there(&app, address).await;
+    commit(&ada, project, "main", "one [skip ci]", "mine: {script: [mine]}\n").await;
+
+    let made = ada.post(&format!("/projects/{project}/pipeline"), json!({ "ref": "main" })).await;
+
+    made.refused(400, json!({ "message": { "base": ["External validation failed"] } }));
+    assert_eq!(pipelines(&ada, project, "?source=api").await, Vec::<Value>::new());
+}
+
+#[actix_web::test]
+async fn the_service_is_heard_before_somebody_is_told_that_there_are_no_jobs() {
+    let (address, heard) = serve();
+    let app = TestApp::reaching("127.0.0.1");
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    ask_there(&app, address).await;
+    let text = "none: {script: x, rules: [{if: $NO}]}\n";
+    commit(&ada, project, "main", "one", text).await;
+    let branch = json!({ "branch": "mine", "ref": "main" });
+    ada.post(&format!("/projects/{project}/repository/branches"), branch).await.created();
+
+    let path = format!("/projects/{project}/pipeline");
+    for (name, sentence) in
+        [("main", "No stages / jobs for this pipeline."), ("mine", "External validation failed")]
+    {
+        let refusal = json!({ "message": { "base": [sentence] } });
+        ada.post(&path, json!({ "ref": name })).await.refused(400, refusal);
+    }
+
+    let made = pipelines(&ada, project, "").await;
+    let seen: Vec<_> = made.iter().map(|one| (&one["ref"], &one["status"])).collect();
+    assert_eq!(seen, [(&json!("mine"), &json!("failed"))], "the push of the branch says why");
+    let heard = heard.lock().expect("unpoisoned");
+    assert!(heard.iter().all(|(_, body)| body["total_builds_count"] == 0), "{heard:?}");
 }
 
 #[actix_web::test]

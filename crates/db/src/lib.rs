@@ -10,6 +10,7 @@ mod error;
 mod figures;
 mod folded;
 mod fragment;
+pub mod keyset;
 pub mod listing;
 mod migrations;
 mod one_of;

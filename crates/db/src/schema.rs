@@ -679,6 +679,8 @@ diesel::table! {
         gaps -> Nullable<Text>,
         created_at -> BigInt,
         receivers -> Text,
+        object -> Text,
+        queued -> Bool,
     }
 }
 
@@ -1752,6 +1754,21 @@ diesel::table! {
 }
 
 diesel::table! {
+    releases (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        tag -> Text,
+        name -> Text,
+        description -> Nullable<Text>,
+        author_id -> Nullable<BigInt>,
+        sha -> Text,
+        released_at -> BigInt,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     resource_events (id) {
         id -> BigInt,
         project_id -> Nullable<BigInt>,
@@ -2168,6 +2185,7 @@ diesel::table! {
         pipeline_id -> BigInt,
         created_at -> BigInt,
         updated_at -> BigInt,
+        scanner_vendor -> Nullable<Text>,
     }
 }
 
@@ -2453,6 +2471,7 @@ diesel::joinable!(push_rules -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
 diesel::joinable!(ref_checksums -> namespaces (namespace_id));
 diesel::joinable!(ref_checksums -> projects (project_id));
+diesel::joinable!(releases -> projects (project_id));
 diesel::joinable!(resource_events -> projects (project_id));
 diesel::joinable!(resource_groups -> projects (project_id));
 diesel::joinable!(review_app_removals -> projects (project_id));
@@ -2995,6 +3014,7 @@ diesel::allow_tables_to_appear_in_same_query!(projects, push_events);
 diesel::allow_tables_to_appear_in_same_query!(projects, push_rules);
 diesel::allow_tables_to_appear_in_same_query!(projects, redirects);
 diesel::allow_tables_to_appear_in_same_query!(projects, ref_checksums);
+diesel::allow_tables_to_appear_in_same_query!(projects, releases);
 diesel::allow_tables_to_appear_in_same_query!(projects, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(projects, resource_groups);
 diesel::allow_tables_to_appear_in_same_query!(projects, review_app_removals);

@@ -87,6 +87,7 @@ const OF_OBJECTS: &[FieldRow] = fields! {
         ciConfigVariables: CreatePipelines;
         ciJobTokenScope: ReadJobTokenScope;
         ciVariables: ReadVariables;
+        codeCoverageSummary: ReadPipelines;
         deployment: ReadDeployments;
         environment: ReadEnvironments;
         environments: ReadEnvironments;
@@ -106,6 +107,7 @@ const OF_OBJECTS: &[FieldRow] = fields! {
         milestones: ReadMilestones;
         nestedEnvironments: ReadEnvironments;
         pipeline: ReadPipelines;
+        pipelineAnalytics: ReadPipelines;
         pipelineCounts: ReadPipelines;
         pipelineSchedules: ReadSchedules;
         pipelines: ReadPipelines;
@@ -140,6 +142,9 @@ const OF_OBJECTS: &[FieldRow] = fields! {
         vulnerabilityGrades: ReadGroupVulnerabilities;
         vulnerabilityScanners: ReadGroupVulnerabilities;
         vulnerabilitySeveritiesCount: ReadGroupVulnerabilities;
+    }
+    BranchRule {
+        approvalRules: review::policy::ReadApprovals;
     }
     Repository {
         diskPath: OperateProject;
@@ -277,6 +282,7 @@ const OTHER_MUTATIONS: &[FieldRow] = fields! {
     Mutation {
         addProjectToSecurityDashboard: ReadVulnerabilities;
         alertSetAssignees: ChangeAlerts;
+        alertTodoCreate: ChangeAlerts;
         approveDeployment: ReadDeployments;
         bulkRunnerDelete: UseRunners;
         ciCdSettingsUpdate: AdminProject;
@@ -316,6 +322,7 @@ const OTHER_MUTATIONS: &[FieldRow] = fields! {
         runnerDelete: UseRunners;
         runnerUpdate: UseRunners;
         runnersRegistrationTokenReset: Administrate | AdminGroupRunners | AdminProjectRunners;
+        securityFindingDismiss: UseVulnerabilities;
         updateAlertStatus: ChangeAlerts;
         vulnerabilityConfirm: UseVulnerabilities;
         vulnerabilityDismiss: UseVulnerabilities;

@@ -10,7 +10,6 @@ const TYPES: &[&str] = &[
     "ApiFuzzingCiConfiguration",
     "ClusterAgent",
     "CodeCoverageActivity",
-    "CodeCoverageSummary",
     "ComplianceFramework",
     "ContactStateCounts",
     "ContainerRepository",

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use db::keyset::{RowPosition, SortValue};
 use forge::ports::review::OrgHierarchy;
 use graphql::{Arguments, Failure, Payload, Registry, Value};
-use kernel::{Grant, Result};
+use kernel::{Grant, Result, ids::LabelId};
 use review::{
     Labels, Manages, Reads,
     label::{
-        Label, LabelName,
+        Label, LabelName, NameEdge,
         actions::{self, ListedLabels, NewLabel},
         text_color,
     },
@@ -18,10 +19,9 @@ use review::{
 use super::{
     context::Context,
     failure::{done, failure_of, visible},
-    groups,
-    numbered_list::NumberedList,
-    projects,
+    groups, projects,
     values::time,
+    windowed_page::{CursorOrder, WindowedPage},
 };
 
 pub fn label(label: Label) -> Value {
@@ -98,7 +98,7 @@ async fn list(
     arguments: &Arguments,
     further: impl FnOnce(&Arguments) -> (bool, bool),
 ) -> Result<Value, Failure> {
-    let page = arguments.page()?;
+    let page = WindowedPage::new(arguments.page()?, CursorOrder::Text("name"))?.forwards();
     let Some(grant) = visible(grant)? else { return Ok(Value::Null) };
     let (of_descendants, of_projects) = further(arguments);
     let listed = ListedLabels {
@@ -108,13 +108,26 @@ async fn list(
         search: arguments.maybe_text("searchTerm"),
         name: arguments.maybe_text("title"),
     };
-    let window = page.clone();
+    let (asked, counts) = (page.clone(), arguments.counts());
     let found = context.app.db.read(move |tx| {
-        NumberedList::read(&window, |request| {
-            actions::list(tx, &grant, &OrgHierarchy, listed.clone(), request)
+        asked.read(counts, |window, part| {
+            let (after, before) = (edge(window.after.as_ref()), edge(window.before.as_ref()));
+            let edges = (after.as_ref(), before.as_ref());
+            actions::list_between(tx, &grant, &OrgHierarchy, listed.clone(), edges, part)
         })
     });
-    Ok(found.await.map_err(failure_of)?.connection(&page, label).into())
+    let found = found.await.map_err(failure_of)?;
+    let position = |row: &Label| RowPosition::of_text(&row.name, row.id.0);
+    Ok(page.connection(found, position, label).into())
+}
+
+/// The name and the id at which a list goes on.
+fn edge(position: Option<&RowPosition>) -> Option<NameEdge> {
+    let position = position?;
+    match &position.value {
+        Some(SortValue::Text(name)) => Some((name.clone(), LabelId(position.id))),
+        _ => None,
+    }
 }
 
 async fn create(context: &Context, input: &Arguments) -> Result<Payload, Failure> {

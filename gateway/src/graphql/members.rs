@@ -17,10 +17,9 @@ use org::{
 use super::{
     context::Context,
     failure::failure_of,
-    groups,
-    numbered_list::NumberedList,
-    people, projects,
+    groups, people, projects,
     values::{maybe_time, time},
+    windowed_page::{CursorOrder, WindowedPage},
 };
 use crate::entities::org::brief_user::BriefUser;
 
@@ -222,16 +221,25 @@ pub(super) async fn list(
     context: &Context,
     source: MemberSource,
     wanted: RelatedMembers,
-    page: &Page,
+    arguments: &Arguments,
 ) -> Result<Value, Failure> {
-    let window = page.clone();
+    let order = match wanted.order {
+        MemberOrder::UserId => CursorOrder::Id,
+        MemberOrder::AccessLevel => CursorOrder::Number("access_level"),
+        MemberOrder::UserName => CursorOrder::Text("name"),
+        MemberOrder::CreatedAt => CursorOrder::Number("created_at"),
+        MemberOrder::UpdatedAt => CursorOrder::Number("updated_at"),
+    };
+    let page = WindowedPage::new(arguments.page()?, order)?;
+    let (asked, list, counts) = (page.clone(), wanted.clone(), arguments.counts());
     let found = context.app.db.read(move |tx| {
-        NumberedList::read(&window, |request| {
-            related::list(tx, source.actor(), source.source, &wanted, request)
+        asked.read(counts, |window, part| {
+            related::list_in(tx, source.actor(), source.source, &list, window, part)
         })
     });
     let found = found.await.map_err(failure_of)?;
-    Ok(found.connection(page, |found| member(found.into())).into())
+    let position = |one: &Membership| wanted.position(one);
+    Ok(page.connection(found, position, |found| member(found.into())).into())
 }
 
 /// Memberships of a user in projects or groups whose members the caller may see.

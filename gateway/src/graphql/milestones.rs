@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::Tx;
+use db::{Tx, keyset::RowPosition};
 use forge::ports::review::OrgHierarchy;
 use graphql::{Arguments, Failure, Registry, Value};
 use kernel::{
@@ -28,6 +28,7 @@ use super::{
     numbered_list::NumberedList,
     projects,
     values::{ids, path_of, time},
+    windowed_page::{CursorOrder, WindowedPage},
 };
 use crate::entities::review::milestone::MilestoneEntity;
 
@@ -171,19 +172,50 @@ async fn list(
     grant: Result<impl Reads<Milestones> + Clone + Send + 'static>,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
-    let page = arguments.page()?;
     let Some(grant) = visible(grant)? else { return Ok(Value::Null) };
     let wanted = filter(arguments)?;
     let (ancestors, descendants) =
         (arguments.flag("includeAncestors"), arguments.flag("includeDescendants"));
-    let (window, urls) = (page.clone(), context.app.urls.clone());
+    let (page, urls, order) = (arguments.page()?, context.app.urls.clone(), wanted.order);
+    let Some(cursors) = cursor_order(order) else {
+        let window = page.clone();
+        let found = context.app.db.read(move |tx| {
+            let places = places(tx, grant.actor(), grant.home(), ancestors, descendants)?;
+            let (projects, groups) = (places.projects, places.groups);
+            let filter = MilestoneFilter { projects, groups, ..wanted };
+            let found = NumberedList::read(&window, |request| tx.milestones(&filter, request))?;
+            found.try_map_all(|rows: Vec<Milestone>| MilestoneEntity::all(tx, &urls, rows))
+        });
+        return Ok(found.await.map_err(failure_of)?.connection(&page, milestone).into());
+    };
+    let page = WindowedPage::new(page, cursors)?.forwards();
+    let (asked, counts) = (page.clone(), arguments.counts());
     let found = context.app.db.read(move |tx| {
         let places = places(tx, grant.actor(), grant.home(), ancestors, descendants)?;
         let filter = MilestoneFilter { projects: places.projects, groups: places.groups, ..wanted };
-        let found = NumberedList::read(&window, |request| tx.milestones(&filter, request))?;
-        found.try_map_all(|rows: Vec<Milestone>| MilestoneEntity::all(tx, &urls, rows))
+        let found = asked.read(counts, |window, part| tx.milestones_in(&filter, window, part))?;
+        found.try_map_all(|rows: Vec<Milestone>| {
+            let places: Vec<_> = rows.iter().map(|row| order.position(row)).collect();
+            let shown = MilestoneEntity::all(tx, &urls, rows)?;
+            Ok(places.into_iter().zip(shown).collect::<Vec<_>>())
+        })
     });
-    Ok(found.await.map_err(failure_of)?.connection(&page, milestone).into())
+    let found = found.await.map_err(failure_of)?;
+    let position = |(position, shown): &(Option<RowPosition>, MilestoneEntity)| {
+        position.clone().unwrap_or_else(|| RowPosition::of_id(shown.id))
+    };
+    Ok(page.connection(found, position, |(_, shown)| milestone(shown)).into())
+}
+
+/// What orders milestones, as cursors tell it; nothing for lists that are paged by numbers.
+fn cursor_order(order: MilestoneOrder) -> Option<CursorOrder> {
+    match order {
+        MilestoneOrder::NewestFirst => Some(CursorOrder::Id),
+        MilestoneOrder::CreatedAt { .. } => Some(CursorOrder::Number("created_at")),
+        MilestoneOrder::UpdatedAt { .. } => Some(CursorOrder::Number("updated_at")),
+        MilestoneOrder::DueDate { .. } => Some(CursorOrder::Number("due_date")),
+        MilestoneOrder::ExpiredLast { .. } => None,
+    }
 }
 
 /// The project or group, the groups above it, and with descendants all groups and projects inside that the caller sees.

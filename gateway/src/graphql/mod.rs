@@ -35,6 +35,7 @@ pub mod runners;
 pub mod security;
 pub(crate) mod subscriptions;
 pub mod values;
+pub mod windowed_page;
 
 use std::sync::LazyLock;
 

@@ -2,6 +2,7 @@
 
 use db::{
     Tx,
+    keyset::{ListOrder, ListWindow, WHOLE},
     listing::{self, Bind, Conditions, Selection, page_of_ids},
 };
 use kernel::{
@@ -61,15 +62,16 @@ impl DeploymentFilter {
     }
 
     /// Numbers and moments of creation come in the order of ids. What is looked for by its last change is listed by that.
-    fn order(&self) -> String {
-        let direction = if self.descending { "DESC" } else { "ASC" };
+    /// An order of refs goes on at the number of a row alone.
+    fn order(&self) -> ListOrder {
         let by_change = self.updated_before.is_some() || self.updated_after.is_some();
+        let changed = || ListOrder::of_number("d.updated_at", self.descending, "d.id");
         match self.order {
-            DeploymentOrder::UpdatedAt => format!("d.updated_at {direction}, d.id DESC"),
-            _ if by_change => format!("d.updated_at {direction}, d.id DESC"),
-            DeploymentOrder::Ref => format!("d.ref_name {direction}, d.id {direction}"),
+            DeploymentOrder::UpdatedAt => changed().with_ids(true),
+            _ if by_change => changed().with_ids(true),
+            DeploymentOrder::Ref => ListOrder::of_number("d.ref_name", self.descending, "d.id"),
             DeploymentOrder::Id | DeploymentOrder::Iid | DeploymentOrder::CreatedAt => {
-                format!("d.id {direction}")
+                ListOrder::of_ids("d.id", self.descending)
             }
         }
     }
@@ -81,24 +83,36 @@ pub trait DeploymentListStore {
         project: ProjectId,
         filter: &DeploymentFilter,
         page: PageRequest,
+    ) -> Result<Page<Deployment>> {
+        self.deployments_in(project, filter, &WHOLE, page)
+    }
+    /// As [`deployments`](Self::deployments), of a part of the list.
+    fn deployments_in(
+        &mut self,
+        project: ProjectId,
+        filter: &DeploymentFilter,
+        window: &ListWindow,
+        page: PageRequest,
     ) -> Result<Page<Deployment>>;
 }
 
 impl DeploymentListStore for Tx<'_> {
-    fn deployments(
+    fn deployments_in(
         &mut self,
         project: ProjectId,
         filter: &DeploymentFilter,
+        window: &ListWindow,
         page: PageRequest,
     ) -> Result<Page<Deployment>> {
-        let conditions = filter.conditions(project);
+        let (mut conditions, order) = (filter.conditions(project), filter.order());
+        order.narrow(&mut conditions, window);
         let from = format!("deployments d WHERE {}", conditions.text());
         let binds: Vec<Bind> = conditions.binds;
         let selection = Selection {
             id: "d.id",
             from: from.clone(),
             binds: binds.clone(),
-            order: filter.order(),
+            order: order.sql(window),
         };
         let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
         found.try_map_all(|ids| {

@@ -1,6 +1,9 @@
 //! Reading, making, changing, stopping and removing environments.
 
-use db::Tx;
+use db::{
+    Tx,
+    keyset::{ListWindow, WHOLE},
+};
 use kernel::{
     Ability, Error, Grant, Result,
     access::Project,
@@ -36,8 +39,19 @@ pub fn list(
     filter: &EnvironmentFilter,
     page: PageRequest,
 ) -> Result<Page<Environment>> {
+    list_in(tx, grant, filter, &WHOLE, page)
+}
+
+/// As [`list`], of a part of the list.
+pub fn list_in(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadEnvironments>,
+    filter: &EnvironmentFilter,
+    window: &ListWindow,
+    page: PageRequest,
+) -> Result<Page<Environment>> {
     ensure_searchable(filter)?;
-    tx.environments(grant.project(), filter, page)
+    tx.environments_in(grant.project(), filter, window, page)
 }
 
 /// A page of a project's environments, those whose names begin alike taken together.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use db::{
     Conn, OneOf as _, Tx, each_backend, error,
+    keyset::{ListOrder, ListWindow, WHOLE},
     listing::{self, Bind, Conditions, Selection, page_of_ids},
     schema::environments,
 };
@@ -57,6 +58,16 @@ pub trait EnvironmentStore {
         project: ProjectId,
         filter: &EnvironmentFilter,
         page: PageRequest,
+    ) -> Result<Page<Environment>> {
+        self.environments_in(project, filter, &WHOLE, page)
+    }
+    /// As [`environments`](Self::environments), of a part of the list.
+    fn environments_in(
+        &mut self,
+        project: ProjectId,
+        filter: &EnvironmentFilter,
+        window: &ListWindow,
+        page: PageRequest,
     ) -> Result<Page<Environment>>;
     /// A page of the folders of environments, and of those that are in none, by name. It is not counted.
     fn environment_folders(
@@ -102,25 +113,32 @@ impl EnvironmentFilter {
 }
 
 impl EnvironmentStore for Tx<'_> {
-    fn environments(
+    fn environments_in(
         &mut self,
         project: ProjectId,
         filter: &EnvironmentFilter,
+        window: &ListWindow,
         page: PageRequest,
     ) -> Result<Page<Environment>> {
-        let conditions = filter.conditions(self, project);
+        let mut conditions = filter.conditions(self, project);
+        let order = ListOrder::of_ids("e.id", false);
+        order.narrow(&mut conditions, window);
         let from = format!("environments e WHERE {}", conditions.text());
         let binds: Vec<Bind> = conditions.binds;
         let selection = Selection {
             id: "e.id",
             from: from.clone(),
             binds: binds.clone(),
-            order: "e.id".to_owned(),
+            order: order.sql(window),
         };
         let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
         found.try_map_all(|ids| {
             let ids: Vec<EnvironmentId> = ids.into_iter().map(EnvironmentId).collect();
-            self.environments_by_id(&ids)
+            let mut rows = self.environments_by_id(&ids)?;
+            if window.reversed {
+                rows.reverse();
+            }
+            Ok(rows)
         })
     }
 

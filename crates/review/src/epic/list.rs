@@ -1,9 +1,9 @@
 //! Lists of epics: what can be asked of them.
 
-use db::Tx;
+use db::{Fragment, Tx};
 use kernel::{
     Grant, Result, Ts,
-    ids::{ProjectId, UserId},
+    ids::{NamespaceId, ProjectId, UserId},
     page::{Page, PageRequest},
 };
 
@@ -14,7 +14,10 @@ use crate::{
     issue::IssueState,
     item::{
         ItemKind,
-        list::{Choice, Conditions, ListScope, Query, Search, Sorting, page_of},
+        list::{
+            Choice, Conditions, ListEdge, ListScope, Query, Search, Sorting, figures_of_all,
+            page_of,
+        },
     },
     policy::ReadGroupEpics,
     ports::GroupHierarchy,
@@ -65,20 +68,66 @@ pub fn list(
     sorting: Sorting,
     page: PageRequest,
 ) -> Result<Page<Epic>> {
-    let (group, actor) = (grant.group(), grant.actor());
-    let mut groups = vec![group];
-    if filter.around.ancestors {
-        groups.extend(places.above(tx, Home::Group(group))?);
-    }
-    if filter.around.descendants {
-        groups.extend(places.below(tx, actor, group)?);
-    }
-    let mut conditions = Conditions::of(ItemKind::Epic);
-    conditions.plain(condition(tx, places, actor, "i")?);
-    wanted(tx, &mut conditions, filter);
-    let query = Query { scope: ListScope::Groups(groups), conditions };
+    list_in(tx, grant, places, filter, &[], sorting, page)
+}
+
+/// As [`list`], of the part of the list between these edges.
+pub fn list_in(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadGroupEpics>,
+    places: &impl GroupHierarchy,
+    filter: &EpicFilter,
+    edges: &[ListEdge],
+    sorting: Sorting,
+    page: PageRequest,
+) -> Result<Page<Epic>> {
+    let groups = groups(tx, grant, places, filter.around)?;
+    let readable = condition(tx, places, grant.actor(), "i")?;
+    let mut query = query(tx, groups, &readable, filter);
+    edges.iter().filter_map(ListEdge::sql).for_each(|edge| query.conditions.plain(edge));
     let found = page_of(tx, &query, sorting, page)?;
     Ok(Page { items: tx.epics_in_order(&found.items)?, total: found.total })
+}
+
+/// How many epics each of several lists of a group has, such as those of a board. All look into the same groups.
+pub fn counts(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadGroupEpics>,
+    places: &impl GroupHierarchy,
+    filters: &[EpicFilter],
+) -> Result<Vec<i64>> {
+    let Some(first) = filters.first() else { return Ok(Vec::new()) };
+    let groups = groups(tx, grant, places, first.around)?;
+    let readable = condition(tx, places, grant.actor(), "i")?;
+    let queries: Vec<Query> =
+        filters.iter().map(|filter| query(tx, groups.clone(), &readable, filter)).collect();
+    Ok(figures_of_all(tx, &queries, "id")?.into_iter().map(|figures| figures.count).collect())
+}
+
+/// The groups that a list looks into.
+fn groups(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadGroupEpics>,
+    places: &impl GroupHierarchy,
+    around: HierarchyScope,
+) -> Result<Vec<NamespaceId>> {
+    let (group, actor) = (grant.group(), grant.actor());
+    let mut groups = vec![group];
+    if around.ancestors {
+        groups.extend(places.above(tx, Home::Group(group))?);
+    }
+    if around.descendants {
+        groups.extend(places.below(tx, actor, group)?);
+    }
+    Ok(groups)
+}
+
+/// What is asked of the epics of these groups; `readable` says which of them somebody may read.
+fn query(tx: &Tx<'_>, groups: Vec<NamespaceId>, readable: &Fragment, filter: &EpicFilter) -> Query {
+    let mut conditions = Conditions::of(ItemKind::Epic);
+    conditions.plain(readable.to_string());
+    wanted(tx, &mut conditions, filter);
+    Query { scope: ListScope::Groups(groups), conditions }
 }
 
 fn wanted(tx: &Tx<'_>, all: &mut Conditions, filter: &EpicFilter) {

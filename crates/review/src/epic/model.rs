@@ -9,7 +9,10 @@ use kernel::{
 use crate::{
     Home,
     issue::IssueState,
-    item::{Item, ItemId, ItemKind},
+    item::{
+        Item, ItemId, ItemKind,
+        list::{ListPosition, Order, Sorting},
+    },
 };
 
 #[derive(Clone, Debug, Queryable, Selectable)]
@@ -47,6 +50,17 @@ impl Epic {
     /// The epic as what hangs on it names it.
     pub fn item(&self) -> ItemId {
         ItemId { kind: ItemKind::Epic, id: self.id }
+    }
+
+    /// Where it stands in a list of this order; nothing in orders that have no positions.
+    pub fn list_position(&self, sorting: Sorting) -> Option<ListPosition> {
+        let value = match sorting.by {
+            Order::Id => None,
+            Order::Column("created_at") => Some(self.created_at.0),
+            Order::Column("updated_at") => Some(self.updated_at.0),
+            _ => return None,
+        };
+        Some(ListPosition { value, id: self.id })
     }
 
     /// The epic as notes, to-dos and references see it.

@@ -162,27 +162,46 @@ fn query(
     projects: &(impl Projects + GroupHierarchy),
     asked: &IssueQuery<'_>,
 ) -> Result<Query> {
+    let scope = scope(tx, projects, asked)?;
+    query_within(tx, projects, asked, scope)
+}
+
+/// The projects in which a list looks.
+pub(super) fn scope(
+    tx: &mut Tx<'_>,
+    projects: &impl Projects,
+    asked: &IssueQuery<'_>,
+) -> Result<ListScope> {
+    let group = match asked.among {
+        IssueSet::Project(project, _) => return Ok(ListScope::Project(project)),
+        IssueSet::Group(path) | IssueSet::OwnOfGroup(path, _) => Some(path),
+        IssueSet::Everywhere => None,
+    };
+    let (actor, archived) = (asked.actor, asked.archived);
+    let found = projects.readable(tx, actor, ItemKind::Issue, group, archived)?;
+    Ok(ListScope::Projects(found))
+}
+
+/// What is asked of a list that looks there.
+pub(super) fn query_within(
+    tx: &mut Tx<'_>,
+    projects: &(impl Projects + GroupHierarchy),
+    asked: &IssueQuery<'_>,
+    scope: ListScope,
+) -> Result<Query> {
     let (actor, filter) = (asked.actor, asked.filter);
     let mut all = Conditions::of(ItemKind::Issue);
-    let within = |tx: &mut Tx<'_>, group: Option<&str>| {
-        projects
-            .readable(tx, actor, ItemKind::Issue, group, asked.archived)
-            .map(ListScope::Projects)
-    };
-    let scope = match asked.among {
-        IssueSet::Project(project, who) => {
+    match asked.among {
+        IssueSet::Project(_, who) => {
             if !who.is(AccessLevel::Reporter) {
                 all.plain(confidential_for(actor, None));
             }
-            ListScope::Project(project)
         }
-        IssueSet::Group(path) => within(tx, Some(path))?,
-        IssueSet::OwnOfGroup(path, group) => {
+        IssueSet::OwnOfGroup(_, group) => {
             all.plain(format!("i.project_id IN ({})", projects.own_projects(group).ids()));
-            within(tx, Some(path))?
         }
-        IssueSet::Everywhere => within(tx, None)?,
-    };
+        IssueSet::Group(_) | IssueSet::Everywhere => {}
+    }
     if matches!(scope, ListScope::Projects(_)) && !actor.admin {
         all.plain(confidential_for(actor, Some(tx.now)));
     }

@@ -7,6 +7,7 @@ pub mod follow_up;
 pub mod import;
 pub mod link;
 pub mod list;
+pub mod lists;
 pub mod merge_requests;
 mod model;
 pub mod open_count;

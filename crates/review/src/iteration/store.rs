@@ -15,6 +15,8 @@ use crate::{Home, sequence};
 pub trait IterationStore {
     fn find_cadence(&mut self, group: NamespaceId, id: i64) -> Result<Option<Cadence>>;
     fn cadence(&mut self, id: i64) -> Result<Option<Cadence>>;
+    /// Cadences of whatever group, in no order.
+    fn cadences_by_id(&mut self, ids: &[i64]) -> Result<Vec<Cadence>>;
     /// The cadences of these groups, oldest first.
     fn cadences_of(&mut self, groups: &[NamespaceId]) -> Result<Vec<Cadence>>;
     /// In the order of their days.
@@ -39,6 +41,14 @@ impl IterationStore for Tx<'_> {
             .select(Cadence::as_select())
             .get_result(conn)
             .optional()
+            .map_err(error("Cadence")))
+    }
+
+    fn cadences_by_id(&mut self, ids: &[i64]) -> Result<Vec<Cadence>> {
+        each_backend!(self, |conn| cadences::table
+            .filter(cadences::id.one_of(ids))
+            .select(Cadence::as_select())
+            .load(conn)
             .map_err(error("Cadence")))
     }
 

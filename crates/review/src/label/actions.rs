@@ -11,7 +11,7 @@ use super::{
     color::Color,
     event::{Event, Fact},
     model::{Label, LabelFilter, LabelName},
-    store::{LabelDetails, LabelStore},
+    store::{LabelDetails, LabelStore, NameEdge},
 };
 use crate::{
     Home, Labels, Manages, Reads, ScopedCaller as _, policy::ManageLabels, ports::GroupHierarchy,
@@ -210,6 +210,18 @@ pub fn list(
     listed: ListedLabels,
     page: PageRequest,
 ) -> Result<Page<Label>> {
+    list_between(tx, grant, places, listed, (None, None), page)
+}
+
+/// As [`list`], of the labels behind the one edge and before the other.
+pub fn list_between(
+    tx: &mut Tx<'_>,
+    grant: &impl Reads<Labels>,
+    places: &impl GroupHierarchy,
+    listed: ListedLabels,
+    edges: (Option<&NameEdge>, Option<&NameEdge>),
+    page: PageRequest,
+) -> Result<Page<Label>> {
     let home = grant.home();
     let mut filter =
         LabelFilter { search: listed.search, name: listed.name, ..LabelFilter::of(home) };
@@ -226,7 +238,7 @@ pub fn list(
             filter.projects = places.projects_in(tx, grant.actor(), &within)?;
         }
     }
-    tx.labels(&filter, page)
+    tx.labels_between(&filter, edges, page)
 }
 
 /// A label of the place itself.

@@ -10,4 +10,4 @@ mod store;
 
 pub use color::{Color, FIRST_COLOR, text_color};
 pub use model::{Label, LabelFilter, LabelName};
-pub use store::{LabelDetails, LabelStore};
+pub use store::{LabelDetails, LabelStore, NameEdge};

@@ -6,7 +6,7 @@ use db::{
     CountOf, OneOf as _, Tx, each_backend, error, lower,
     schema::{label_priorities as priorities, label_subscriptions as subscriptions, labels},
 };
-use diesel::prelude::*;
+use diesel::{prelude::*, sql_types::Text};
 use kernel::{
     Result,
     ids::{LabelId, ProjectId, UserId},
@@ -25,9 +25,21 @@ pub struct LabelDetails {
     pub description: Option<String>,
 }
 
+/// A place in the order of names: the name of a label, and its id.
+pub type NameEdge = (String, LabelId);
+
 pub trait LabelStore {
     /// A page of labels in the order of their names.
-    fn labels(&mut self, filter: &LabelFilter, page: PageRequest) -> Result<Page<Label>>;
+    fn labels(&mut self, filter: &LabelFilter, page: PageRequest) -> Result<Page<Label>> {
+        self.labels_between(filter, (None, None), page)
+    }
+    /// As [`labels`](Self::labels), of those behind a name and an id, and before others.
+    fn labels_between(
+        &mut self,
+        filter: &LabelFilter,
+        edges: (Option<&NameEdge>, Option<&NameEdge>),
+        page: PageRequest,
+    ) -> Result<Page<Label>>;
     /// The first label of that name or id; an id counts before a name.
     fn find_label(&mut self, within: &LabelFilter, name: &LabelName) -> Result<Option<Label>>;
     /// Every label of these names, in no order.
@@ -58,7 +70,12 @@ pub trait LabelStore {
 }
 
 impl LabelStore for Tx<'_> {
-    fn labels(&mut self, filter: &LabelFilter, page: PageRequest) -> Result<Page<Label>> {
+    fn labels_between(
+        &mut self,
+        filter: &LabelFilter,
+        (after, before): (Option<&NameEdge>, Option<&NameEdge>),
+        page: PageRequest,
+    ) -> Result<Page<Label>> {
         let pattern = filter.search.as_deref().map(containing);
         let (items, total) = each_backend!(self, |conn| {
             let chosen = || {
@@ -68,6 +85,19 @@ impl LabelStore for Tx<'_> {
                 let mut all = labels::table.filter(within.assume_not_null()).into_boxed();
                 if let Some(name) = &filter.name {
                     all = all.filter(labels::name.eq(name));
+                }
+                let (folded, name, id) = (lower(labels::name), labels::name, labels::id);
+                if let Some((last, number)) = after {
+                    let limit = lower(last.as_str().into_sql::<Text>());
+                    let tied = name.eq(last).and(id.gt(*number));
+                    let same = folded.eq(limit).and(name.gt(last).or(tied));
+                    all = all.filter(folded.gt(limit).or(same));
+                }
+                if let Some((first, number)) = before {
+                    let limit = lower(first.as_str().into_sql::<Text>());
+                    let tied = name.eq(first).and(id.lt(*number));
+                    let same = folded.eq(limit).and(name.lt(first).or(tied));
+                    all = all.filter(folded.lt(limit).or(same));
                 }
                 match &pattern {
                     None => all,

@@ -1,5 +1,9 @@
 //! A milestone, its states, and which ones are asked for.
 
+use db::{
+    keyset::{ListOrder, ListWindow, RowPosition},
+    listing::Conditions,
+};
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
     Ts,
@@ -92,6 +96,42 @@ pub enum MilestoneOrder {
     ExpiredLast {
         descending: bool,
     },
+}
+
+impl MilestoneOrder {
+    fn list_order(self) -> Option<ListOrder> {
+        let by = |column, descending| ListOrder::of_number(column, descending, "milestones.id");
+        match self {
+            Self::NewestFirst => Some(ListOrder::of_ids("milestones.id", true)),
+            Self::CreatedAt { descending } => Some(by("milestones.created_at", descending)),
+            Self::UpdatedAt { descending } => Some(by("milestones.updated_at", descending)),
+            Self::DueDate { descending } => {
+                let due = "milestones.due_date";
+                Some(ListOrder::of_optional(due, descending, "milestones.id"))
+            }
+            Self::ExpiredLast { .. } => None,
+        }
+    }
+
+    /// The condition on the rows of a part of such a list, with the numbers in its text.
+    pub(super) fn between(self, window: &ListWindow) -> Option<String> {
+        let mut conditions = Conditions::default();
+        self.list_order()?.narrow(&mut conditions, window);
+        let text = conditions.text().replace("$(", "(");
+        Some(text).filter(|text| !text.is_empty())
+    }
+
+    /// The place of a milestone in such a list; nothing where it has no parts.
+    pub fn position(self, row: &Milestone) -> Option<RowPosition> {
+        let value = match self {
+            Self::NewestFirst => None,
+            Self::CreatedAt { .. } => Some(row.created_at.0),
+            Self::UpdatedAt { .. } => Some(row.updated_at.0),
+            Self::DueDate { .. } => row.due_date.map(|at| at.0),
+            Self::ExpiredLast { .. } => return None,
+        };
+        Some(RowPosition::of_number(value, row.id.0))
+    }
 }
 
 impl MilestoneFilter {

@@ -1,7 +1,12 @@
 //! Milestones in the database.
 
-use db::{CountOf, OneOf as _, Tx, each_backend, error, lower, schema::milestones};
-use diesel::prelude::*;
+use db::{
+    CountOf, OneOf as _, Tx, each_backend, error,
+    keyset::{ListWindow, WHOLE},
+    lower,
+    schema::milestones,
+};
+use diesel::{dsl::sql, prelude::*, sql_types::Bool};
 use kernel::{
     Result, Ts,
     ids::{MilestoneId, ProjectId},
@@ -28,6 +33,16 @@ pub trait MilestoneStore {
         &mut self,
         filter: &MilestoneFilter,
         page: PageRequest,
+    ) -> Result<Page<Milestone>> {
+        self.milestones_in(filter, &WHOLE, page)
+    }
+    /// As [`milestones`](Self::milestones), of a part of the list that is read from its beginning. A list with those last that are
+    /// over has no parts.
+    fn milestones_in(
+        &mut self,
+        filter: &MilestoneFilter,
+        window: &ListWindow,
+        page: PageRequest,
     ) -> Result<Page<Milestone>>;
     fn find_milestone(&mut self, home: Home, id: MilestoneId) -> Result<Option<Milestone>>;
     /// Milestones of whatever place, in no order.
@@ -49,11 +64,13 @@ pub trait MilestoneStore {
 
 impl MilestoneStore for Tx<'_> {
     #[expect(clippy::too_many_lines, reason = "one step after the other")]
-    fn milestones(
+    fn milestones_in(
         &mut self,
         filter: &MilestoneFilter,
+        window: &ListWindow,
         page: PageRequest,
     ) -> Result<Page<Milestone>> {
+        let between = filter.order.between(window);
         let pattern = filter.search.as_deref().map(containing);
         let title_pattern = filter.title_part.as_deref().map(containing);
         let today = Ts::from_date(self.now.date());
@@ -130,13 +147,21 @@ impl MilestoneStore for Tx<'_> {
                     chosen().order((expired, due.is_null(), due.desc(), id.desc()))
                 }
             };
+            let ordered = match &between {
+                Some(between) => ordered.filter(sql::<Bool>(between)),
+                None => ordered,
+            };
             let items = ordered
                 .limit(page.per_page)
                 .offset(page.offset())
                 .select(Milestone::as_select())
                 .load(conn)
                 .map_err(error("Milestone"))?;
-            let counted = CountOf(chosen().select(milestones::id).limit(COUNT_LIMIT + 1));
+            let counted = match &between {
+                Some(between) => chosen().filter(sql::<Bool>(between)),
+                None => chosen(),
+            };
+            let counted = CountOf(counted.select(milestones::id).limit(COUNT_LIMIT + 1));
             let total: i64 = counted.get_result(conn).map_err(error("Milestone"))?;
             (items, total)
         });

@@ -1,6 +1,10 @@
 //! Asking oneself to look at something, seeing what one is asked, and being done with it.
 
-use db::{OneOf as _, Tx, each_backend, error, schema::todos};
+use db::{
+    OneOf as _, Tx, each_backend, error,
+    keyset::{ListWindow, WHOLE},
+    schema::todos,
+};
 use diesel::prelude::*;
 use kernel::{
     Actor, Error, Result,
@@ -27,6 +31,25 @@ pub struct TodoFilter {
     /// Those that are pending where it is empty.
     pub states: Vec<TodoState>,
     pub kinds: Vec<ItemKind>,
+}
+
+impl TodoFilter {
+    /// Whether a to-do is one of those that are asked for. Of groups and projects, only those that it names itself.
+    pub fn fits(&self, row: &Todo) -> bool {
+        fn holds<T: PartialEq>(among: &[T], value: Option<&T>) -> bool {
+            among.is_empty() || value.is_some_and(|value| among.contains(value))
+        }
+        let state = match self.states.is_empty() {
+            true => row.state == TodoState::Pending,
+            false => self.states.contains(&row.state),
+        };
+        state
+            && holds(&self.actions, Some(&row.action))
+            && holds(&self.authors, Some(&row.author_id))
+            && holds(&self.projects, row.project_id.as_ref())
+            && holds(&self.groups, row.namespace_id.as_ref())
+            && holds(&self.kinds, Some(&row.item_kind))
+    }
 }
 
 /// Asks oneself to look at the item of that number.
@@ -60,6 +83,18 @@ pub fn list(
     filter: &TodoFilter,
     page: PageRequest,
 ) -> Result<Page<Todo>> {
+    list_in(tx, forge, actor, filter, &WHOLE, page)
+}
+
+/// As [`list`], of a part of the list.
+pub fn list_in(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    actor: Actor,
+    filter: &TodoFilter,
+    window: &ListWindow,
+    page: PageRequest,
+) -> Result<Page<Todo>> {
     let user = actor.user()?;
     let within = match filter.groups.is_empty() {
         true => None,
@@ -78,8 +113,21 @@ pub fn list(
     let said: Vec<(NoteId, Home)> = heads.iter().filter_map(Head::said).collect();
     let hidden = note::reading::hidden(tx, forge, actor, &said)?;
     heads.retain(|head| head.note.is_none_or(|note| !hidden.contains(&note)));
-    let page = page.slice(heads.into_iter().map(|head| head.id).collect());
-    page.try_map_all(|ids| by_id(tx, &ids))
+    // The newest comes first: what is behind a row is older.
+    let older = |id: i64| window.after.as_ref().is_none_or(|row| id < row.id);
+    let newer = |id: i64| window.before.as_ref().is_none_or(|row| id > row.id);
+    let mut ids: Vec<TodoId> = heads.into_iter().map(|head| head.id).collect();
+    ids.retain(|id| older(id.0) && newer(id.0));
+    if window.reversed {
+        ids.reverse();
+    }
+    page.slice(ids).try_map_all(|ids| {
+        let mut rows = by_id(tx, &ids)?;
+        if window.reversed {
+            rows.reverse();
+        }
+        Ok(rows)
+    })
 }
 
 #[derive(Queryable)]

@@ -1,13 +1,19 @@
 //! Boards of the epics of groups, and their lists.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    fmt,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
+use db::Tx;
 use forge::ports::review::OrgHierarchy;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
-use kernel::page::{PageRequest, Total};
+use kernel::{Result as Kept, ids::NamespaceId};
 use review::{
     board::EpicBoards,
-    epic::list::list as list_epics,
+    epic::list::{counts as epic_counts, list_in as list_epics},
     item::{
         ItemKind,
         list::{Direction, Order, Sorting},
@@ -25,8 +31,11 @@ use crate::graphql::{
     context::Context,
     failure::{failure_of, visible},
     groups::GroupRecord,
-    numbered_list::NumberedList,
-    review::epic::{EpicRecord, add_fields, epic},
+    loaders::BatchLoader,
+    review::{
+        epic::{EpicRecord, add_fields, epic},
+        item_pages::ItemPage,
+    },
     values::path_of,
 };
 
@@ -105,7 +114,7 @@ async fn epics(
     one: Arc<EpicListRecord>,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
-    let page = arguments.page()?;
+    let page = ItemPage::new(arguments.page()?, NEWEST)?;
     let wanted = ListedEpics::read(&one.0, arguments.object("filters").as_ref());
     let BoardHome::Group(group) = &one.0.board.place else { return Ok(Connection::empty().into()) };
     let Some(grant) = visible(group.grant::<ReadGroupEpics>())? else {
@@ -114,27 +123,78 @@ async fn epics(
     let (actor, urls, window) = (context.actor(), context.app.urls.clone(), page.clone());
     let found = context.app.db.read(move |tx| {
         let filter = wanted.filter(tx, &one.0.board, &one.0)?;
-        let rows = NumberedList::read(&window, |request: PageRequest| {
-            list_epics(tx, &grant, &OrgHierarchy, &filter, NEWEST, request)
+        let rows = window.read(|part| {
+            let edges = part.bounds;
+            list_epics(tx, &grant, &OrgHierarchy, &filter, &edges, part.sorting, part.page)
         })?;
         rows.try_map_all(|rows| EpicRecord::all(tx, &urls, actor, rows))
     });
     let found = found.await.map_err(failure_of)?;
-    Ok(found.connection(&page, |one| epic(Arc::new(one))).into())
+    let position = |one: &EpicRecord, sorting| one.row.list_position(sorting);
+    Ok(page.connection(found, position, |one| epic(Arc::new(one))).into())
 }
 
-/// How many epics a list has, counted up to the limit of lists.
+/// How many epics a list has; those of all lists of the query are counted together.
 async fn count(context: &Context, one: Arc<EpicListRecord>) -> Result<Value, Failure> {
-    let wanted = ListedEpics::read(&one.0, None);
-    let BoardHome::Group(group) = &one.0.board.place else { return Ok(0.into()) };
-    let Some(grant) = visible(group.grant::<ReadGroupEpics>())? else { return Ok(0.into()) };
-    let found = context.app.db.read(move |tx| {
-        let filter = wanted.filter(tx, &one.0.board, &one.0)?;
-        let page = PageRequest { page: 1, per_page: 1 };
-        Ok(list_epics(tx, &grant, &OrgHierarchy, &filter, NEWEST, page)?.total)
-    });
-    Ok(match found.await.map_err(failure_of)? {
-        Total::Counted(total) => total.into(),
-        Total::Uncounted { .. } => (kernel::page::COUNT_LIMIT + 1).into(),
-    })
+    let found = EpicCountLoader::of(context).0.load(CountedList(one)).await?;
+    Ok(found.unwrap_or_default().into())
+}
+
+/// A list whose epics are counted.
+#[derive(Clone)]
+struct CountedList(Arc<EpicListRecord>);
+
+impl PartialEq for CountedList {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.0.list.id == other.0.0.list.id
+    }
+}
+
+impl Eq for CountedList {}
+
+impl Hash for CountedList {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.0.list.id.hash(state);
+    }
+}
+
+impl fmt::Debug for CountedList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "epics of list {}", self.0.0.list.id)
+    }
+}
+
+/// Counts the epics of lists.
+struct EpicCountLoader(BatchLoader<CountedList, i64>);
+
+impl EpicCountLoader {
+    fn of(context: &Context) -> Arc<Self> {
+        context.loaders.of(|db| Self(BatchLoader::new(db, counts)))
+    }
+}
+
+/// The lengths of lists, those of each group's lists at once.
+fn counts(tx: &mut Tx<'_>, keys: &[CountedList]) -> Kept<HashMap<CountedList, i64>> {
+    let mut by_group: HashMap<NamespaceId, Vec<&CountedList>> = HashMap::new();
+    for key in keys {
+        if let BoardHome::Group(group) = &key.0.0.board.place {
+            by_group.entry(group.id()).or_default().push(key);
+        }
+    }
+    let mut all = HashMap::new();
+    for lists in by_group.into_values() {
+        let Some(BoardHome::Group(group)) = lists.first().map(|one| &one.0.0.board.place) else {
+            continue;
+        };
+        // Whoever may not read epics there counts none.
+        let Ok(grant) = group.grant::<ReadGroupEpics>() else { continue };
+        let mut filters = Vec::with_capacity(lists.len());
+        for CountedList(one) in &lists {
+            let wanted = ListedEpics::read(&one.0, None);
+            filters.push(wanted.filter(tx, &one.0.board, &one.0)?);
+        }
+        let found = epic_counts(tx, &grant, &OrgHierarchy, &filters)?;
+        all.extend(lists.into_iter().cloned().zip(found));
+    }
+    Ok(all)
 }

@@ -9,16 +9,15 @@ use kernel::{Grant, Result as Kept, page::PageRequest};
 use review::{
     Reads,
     board::{Board, BoardItems, Boards, actions, visits},
-    epic::list::{EpicFilter, HierarchyScope, IssueHome, list as list_epics},
+    epic::list::{EpicFilter, HierarchyScope, IssueHome, list_in as list_epics},
     item::{
         ItemKind,
         list::{Direction, Order, Sorting},
     },
-    iteration::IterationStore as _,
     policy::{ReadGroupEpics, ViewBoards, ViewGroupBoards},
 };
 
-use super::record::{BoardHome, BoardRecord, board_of_id};
+use super::record::{BoardHome, BoardLoaders, BoardRecord, board_of_id};
 use crate::graphql::{
     context::Context,
     failure::{failure_of, visible},
@@ -27,7 +26,7 @@ use crate::graphql::{
     numbered_list::NumberedList,
     people,
     projects::ProjectRecord,
-    review::epic::EpicRecord,
+    review::{epic::EpicRecord, item_pages::ItemPage},
     values::{path_of, time},
 };
 
@@ -105,8 +104,8 @@ fn register_scope(registry: &mut Registry<Context>) {
         })
         .lookup("iterationCadence", |one, _, context| async move {
             let Some(id) = one.board().iteration_cadence_id else { return Ok(Value::Null) };
-            let found = context.app.db.peek(move |tx| tx.cadence(id)).await;
-            Ok(found.map_err(failure_of)?.as_ref().map(iterations::cadence).into())
+            let found = BoardLoaders::of(&context).cadences.load(id).await?;
+            Ok(found.as_deref().map(iterations::cadence).into())
         })
         .lookup("labels", |one, arguments, _| async move { labels_of(&one, &arguments) })
         .lookup("milestone", |one, _, context| async move {
@@ -219,7 +218,7 @@ async fn epics(
     one: &BoardRecord,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
-    let page = arguments.page()?;
+    let page = ItemPage::new(arguments.page()?, NEWEST)?;
     let (group, with_issues) = match &one.place {
         BoardHome::Group(group) => (Some(group.clone()), IssueHome::Anywhere),
         BoardHome::Project(project) => {
@@ -241,11 +240,14 @@ async fn epics(
     };
     let (actor, urls, window) = (context.actor(), context.app.urls.clone(), page.clone());
     let found = context.app.db.read(move |tx| {
-        let rows = NumberedList::read(&window, |request: PageRequest| {
-            list_epics(tx, &grant, &OrgHierarchy, &filter, NEWEST, request)
+        let rows = window.read(|part| {
+            let edges = part.bounds;
+            list_epics(tx, &grant, &OrgHierarchy, &filter, &edges, part.sorting, part.page)
         })?;
         rows.try_map_all(|rows| EpicRecord::all(tx, &urls, actor, rows))
     });
     let found = found.await.map_err(failure_of)?;
-    Ok(found.connection(&page, |epic| Value::object("BoardEpic", Arc::new(epic))).into())
+    let position = |one: &EpicRecord, sorting| one.row.list_position(sorting);
+    let value = |epic| Value::object("BoardEpic", Arc::new(epic));
+    Ok(page.connection(found, position, value).into())
 }

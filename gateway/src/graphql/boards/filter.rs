@@ -82,7 +82,17 @@ impl ListedIssues {
         actor: Actor,
         one: &ListRecord,
     ) -> Kept<IssueFilter> {
-        let mut filter = self.wanted.filter(tx, actor)?;
+        Ok(self.of_list(self.common(tx, actor)?, one))
+    }
+
+    /// What was said of the issues, whichever list they are in.
+    pub(super) fn common(&self, tx: &mut Tx<'_>, actor: Actor) -> Kept<IssueFilter> {
+        self.wanted.filter(tx, actor)
+    }
+
+    /// That, with what the list itself asks.
+    pub(super) fn of_list(&self, common: IssueFilter, one: &ListRecord) -> IssueFilter {
+        let mut filter = common;
         let (condition, state) = one.board.whole.condition(&one.list);
         (filter.board, filter.state) = (Some(condition), Some(state));
         let titled = |title: &String| Choice::These(IterationChoice::Titled(title.clone()));
@@ -92,7 +102,7 @@ impl ListedIssues {
         if let Some(title) = &self.not_iteration {
             filter.not.iteration = Some(titled(title));
         }
-        Ok(filter)
+        filter
     }
 }
 

@@ -4,24 +4,25 @@ use std::sync::Arc;
 
 use forge::ports::review::OrgHierarchy;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
-use kernel::page::PageRequest;
 use review::{
     board::ListKind,
-    issue::list::{IssueQuery, IssueSet, count_all_of, list, weight},
-    item::ItemKind,
+    issue::list::{IssueQuery, list},
+    item::{ItemKind, list::ListFigures},
 };
 
 use super::{
     filter::ListedIssues,
-    record::{BoardHome, BoardLoaders, ListRecord, board_of_list},
+    issue_loader::{HeadQuestion, ListLoaders, ListQuestion, among},
+    record::{BoardLoaders, ListRecord, board_of_list},
 };
 use crate::graphql::{
     context::Context,
     failure::failure_of,
-    iterations, labels, milestones,
-    numbered_list::NumberedList,
-    people,
-    review::issue::{IssueRecord, issue},
+    iterations, labels, milestones, people,
+    review::{
+        issue::{IssueRecord, issue},
+        item_pages::{ItemPage, ItemRows},
+    },
 };
 
 pub(super) fn register(registry: &mut Registry<Context>) {
@@ -74,12 +75,10 @@ fn register_issues(registry: &mut Registry<Context>) {
             issues(&context, one, &arguments).await
         })
         .lookup("issuesCount", |one, _, context| async move {
-            let (count, _) = figures(&context, one).await?;
-            Ok(count.into())
+            Ok(figures(&context, one).await?.count.into())
         })
         .lookup("totalWeight", |one, _, context| async move {
-            let (_, weight) = figures(&context, one).await?;
-            Ok(weight.into())
+            Ok(figures(&context, one).await?.sum.into())
         });
 }
 
@@ -131,11 +130,17 @@ pub(super) async fn title(context: &Context, one: &ListRecord) -> Result<Value, 
     })
 }
 
-fn among(one: &ListRecord) -> IssueSet<'_> {
-    match &one.board.place {
-        BoardHome::Project(project) => IssueSet::Project(project.id(), &project.who),
-        BoardHome::Group(group) => IssueSet::Group(&group.facts.full_path),
+/// What is asked of the issues of a list; nothing where none can fit.
+fn question(
+    one: Arc<ListRecord>,
+    filters: Option<&Arguments>,
+) -> Result<Option<ListQuestion>, Failure> {
+    let wanted = ListedIssues::read(&one, filters)?;
+    if wanted.is_empty() {
+        return Ok(None);
     }
+    let given = format!("{:?}", filters.or(one.wanted.as_ref()));
+    Ok(Some(ListQuestion { one, wanted, given }))
 }
 
 async fn issues(
@@ -143,48 +148,57 @@ async fn issues(
     one: Arc<ListRecord>,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
-    let page = arguments.page()?;
-    let wanted = ListedIssues::read(&one, arguments.object("filters").as_ref())?;
-    if wanted.is_empty() {
+    let filters = arguments.object("filters");
+    let Some(question) = question(one, filters.as_ref())? else {
         return Ok(Connection::empty().field("weight", 0_i64).into());
-    }
-    let (actor, urls, window) = (context.actor(), context.app.urls.clone(), page.clone());
-    let (weighs, counts) = (arguments.selects("weight"), arguments.counts());
+    };
+    let page = ItemPage::new(arguments.page()?, question.wanted.sorting)?;
+    let position = |one: &IssueRecord, sorting| one.row.list_position(sorting);
+    let connection = match page.head() {
+        Some((edges, most)) => {
+            let head = HeadQuestion { list: question.clone(), edges, most };
+            let found = ListLoaders::of(context).heads.load(head).await?.unwrap_or_default();
+            page.connection_of_head(found.to_vec(), position, issue)
+        }
+        None => page.connection(last_issues(context, &question, &page).await?, position, issue),
+    };
+    let figures = match arguments.counts() || arguments.selects("weight") {
+        true => ListLoaders::of(context).figures.load(question).await?,
+        false => None,
+    };
+    let figures = figures.unwrap_or_default();
+    Ok(connection.count(figures.count).field("weight", figures.sum).into())
+}
+
+/// The issues of a page that is counted from the end of its list.
+async fn last_issues(
+    context: &Context,
+    question: &ListQuestion,
+    page: &ItemPage,
+) -> Result<ItemRows<IssueRecord>, Failure> {
+    let (actor, urls) = (context.actor(), context.app.urls.clone());
+    let (question, window) = (question.clone(), page.clone());
     let found = context.app.db.read(move |tx| {
-        let filter = wanted.filter(tx, actor, &one)?;
-        let asked = IssueQuery { actor, among: among(&one), archived: false, filter: &filter };
-        let rows = NumberedList::read(&window, |request: PageRequest| {
-            list(tx, &OrgHierarchy, &asked, wanted.sorting, request)
+        let filter = question.wanted.filter(tx, actor, &question.one)?;
+        let rows = window.read(|part| {
+            let mut filter = filter.clone();
+            filter.common.bounds = part.bounds;
+            let among = among(&question.one);
+            let asked = IssueQuery { actor, among, archived: false, filter: &filter };
+            list(tx, &OrgHierarchy, &asked, part.sorting, part.page)
         })?;
-        let shown = rows.try_map_all(|rows| IssueRecord::all(tx, &urls, actor, rows))?;
-        let total = match counts {
-            true => Some(count_all_of(tx, &OrgHierarchy, &asked)?),
-            false => None,
-        };
-        let weight = if weighs { weight(tx, &OrgHierarchy, &asked)? } else { 0 };
-        Ok((shown, total, weight))
+        rows.try_map_all(|rows| IssueRecord::all(tx, &urls, actor, rows))
     });
-    let (shown, total, weight) = found.await.map_err(failure_of)?;
-    let connection = shown.connection(&page, issue).field("weight", weight);
-    Ok(match total {
-        Some(total) => connection.count(total),
-        None => connection,
-    }
-    .into())
+    found.await.map_err(failure_of)
 }
 
 /// How many issues a list has, and the sum of their weights.
-async fn figures(context: &Context, one: Arc<ListRecord>) -> Result<(i64, i64), Failure> {
-    let wanted = ListedIssues::read(&one, None)?;
-    if wanted.is_empty() {
-        return Ok((0, 0));
+async fn figures(context: &Context, one: Arc<ListRecord>) -> Result<ListFigures, Failure> {
+    match question(one, None)? {
+        Some(question) => {
+            let found = ListLoaders::of(context).figures.load(question).await?;
+            Ok(found.unwrap_or_default())
+        }
+        None => Ok(ListFigures::default()),
     }
-    let actor = context.actor();
-    let found = context.app.db.read(move |tx| {
-        let filter = wanted.filter(tx, actor, &one)?;
-        let asked = IssueQuery { actor, among: among(&one), archived: false, filter: &filter };
-        let count = count_all_of(tx, &OrgHierarchy, &asked)?;
-        Ok((count, weight(tx, &OrgHierarchy, &asked)?))
-    });
-    found.await.map_err(failure_of)
 }

@@ -4,6 +4,7 @@ mod epic_board;
 mod epic_mutations;
 mod fields;
 mod filter;
+mod issue_loader;
 mod issue_move;
 mod list;
 mod list_mutations;

@@ -15,6 +15,7 @@ use review::{
         lists::{BoardWithLists, boards_of_lists, collapsed_of},
     },
     item::ItemKind,
+    iteration::{Cadence, IterationStore as _},
     label::{Label, LabelStore as _},
     policy::{ReadGroupEpics, ViewBoards, ViewGroupBoards},
 };
@@ -161,6 +162,7 @@ pub(super) async fn board_of_list(
 /// What is loaded of boards and lists.
 pub(super) struct BoardLoaders {
     pub(super) labels: BatchLoader<LabelId, Arc<Label>>,
+    pub(super) cadences: BatchLoader<i64, Arc<Cadence>>,
     /// Whether the caller folded a list.
     pub(super) collapsed: BatchLoader<i64, bool>,
 }
@@ -174,6 +176,10 @@ impl BoardLoaders {
                 let found: HashMap<LabelId, Arc<Label>> =
                     found.map(|label| (label.id, Arc::new(label))).collect();
                 Ok(found)
+            }),
+            cadences: BatchLoader::new(db, |tx, ids: &[i64]| {
+                let found = tx.cadences_by_id(ids)?.into_iter();
+                Ok(found.map(|cadence| (cadence.id, Arc::new(cadence))).collect())
             }),
             collapsed: BatchLoader::new(db, move |tx, ids: &[i64]| {
                 let Some(user) = user else { return Ok(HashMap::new()) };

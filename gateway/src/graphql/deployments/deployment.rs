@@ -7,6 +7,7 @@ use deployments::{
     deployment::{Deployment, DeploymentStatus, DeploymentStore as _},
     policy::{ChangeDeployments, ReadDeployments, RemoveDeployments},
 };
+use futures_util::future::try_join_all;
 use graphql::{Arguments, Failure, Registry, Value};
 use repo::git::Oid;
 
@@ -53,11 +54,9 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .plain("tag", |record| record.row.tag.into())
         .plain("updatedAt", |record| time(record.row.updated_at))
         .lookup("approvals", |record: Record, _, context| async move {
-            let mut values = Vec::new();
-            for one in &state(&record, &context).await?.approvals {
-                values.push(approval(&context, one).await?);
-            }
-            Ok(Value::List(values))
+            let state = state(&record, &context).await?;
+            let values = state.approvals.iter().map(|one| approval(&context, one));
+            Ok(Value::List(try_join_all(values).await?))
         })
         .lookup("approvalSummary", |record: Record, _, context| async move {
             Ok(summary(&*state(&record, &context).await?))

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use db::keyset::RowPosition;
 use deployments::{
-    deployment::{DeploymentFilter, DeploymentListStore as _, DeploymentOrder, DeploymentStatus},
+    deployment::{
+        Deployment, DeploymentFilter, DeploymentListStore as _, DeploymentOrder, DeploymentStatus,
+    },
     environment::{Environment, EnvironmentFilter, EnvironmentFolder, EnvironmentState, actions},
     policy::{
         ChangeEnvironments, ProtectEnvironments, ReadDeployments, ReadEnvironments,
@@ -24,6 +27,7 @@ use crate::graphql::{
     projects::ProjectRecord,
     security::alert,
     values::{maybe_time, time},
+    windowed_page::{CursorOrder, WindowedPage},
 };
 
 /// An environment of a project whose environments the caller may see.
@@ -185,14 +189,15 @@ async fn list(
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {
-    let page = arguments.page()?;
+    let page = WindowedPage::new(arguments.page()?, CursorOrder::Id)?;
     let Some(grant) = visible(home.grant::<ReadEnvironments>())? else { return Ok(Value::Null) };
-    let (filter, asked) = (filter(arguments)?, page.clone());
+    let (filter, asked, counts) = (filter(arguments)?, page.clone(), arguments.counts());
     let read = context.app.db.read(move |tx| {
-        NumberedList::read(&asked, |part| actions::list(tx, &grant, &filter, part))
+        asked.read(counts, |window, part| actions::list_in(tx, &grant, &filter, window, part))
     });
     let found = read.await.map_err(failure_of)?;
-    Ok(found.connection(&page, |row| environment(home.clone(), row)).into())
+    let position = |row: &Environment| RowPosition::of_id(row.id.0);
+    Ok(page.connection(found, position, |row| environment(home.clone(), row)).into())
 }
 
 async fn folders(
@@ -225,7 +230,6 @@ async fn deployments_of(
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {
-    let page = arguments.page()?;
     let Some(grant) = visible(record.home.grant::<ReadDeployments>())? else {
         return Ok(Value::Null);
     };
@@ -248,10 +252,15 @@ async fn deployments_of(
         },
         descending: !ascending,
     };
-    let asked = page.clone();
+    let by_change = filter.order == DeploymentOrder::UpdatedAt;
+    let order = if by_change { CursorOrder::Number("finished_at") } else { CursorOrder::Id };
+    let page = WindowedPage::new(arguments.page()?, order)?;
+    let (asked, counts) = (page.clone(), arguments.counts());
     let read = context.app.db.read(move |tx| {
-        NumberedList::read(&asked, |part| tx.deployments(grant.project(), &filter, part))
+        asked.read(counts, |window, part| tx.deployments_in(grant.project(), &filter, window, part))
     });
     let found = read.await.map_err(failure_of)?;
-    Ok(found.connection(&page, |row| deployment(record.home.clone(), row)).into())
+    let position =
+        |row: &Deployment| RowPosition::of_number(by_change.then_some(row.updated_at.0), row.id.0);
+    Ok(page.connection(found, position, |row| deployment(record.home.clone(), row)).into())
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use ci::pipeline::has_coverage;
+use db::Fragment;
 use graphql::{Arguments, Connection, Failure, Fields, Payload, Registry, Value};
 use kernel::{
     Actor,
@@ -11,7 +13,6 @@ use org::{
     member::{MemberSource, Relations, related::RelatedMembers},
     namespace::{
         self, GroupDetails, GroupFilter, Kind, Namespace,
-        list::GroupLists as _,
         model::{GroupOrder, Reach, TreeLevel},
         places::NamespaceLists as _,
         runners::SharedRunners,
@@ -28,9 +29,7 @@ use org::{
 use review::{Home, policy::ReadGroupLabels};
 use security::scan::has_reports;
 
-use super::record::{
-    GroupRecord, connection, find, find_namespace, group, named, of_id, permissions,
-};
+use super::record::{GroupRecord, find, find_namespace, group, listed, named, of_id, permissions};
 use crate::graphql::{
     context::Context,
     failure::{done, failure_of, visible},
@@ -38,6 +37,7 @@ use crate::graphql::{
     loaders::{BatchLoader, Loaders},
     members, milestones,
     numbered_list::NumberedList,
+    pipelines::analytics::FigureLoaders,
     projects,
     values::{ids, markdown},
 };
@@ -118,11 +118,11 @@ fn add_namespace_fields(
         .lookup("projects", |record, arguments, context| async move {
             projects_of(&context, &record, &arguments).await
         })
-        .lookup("rootStorageStatistics", |record, _, context| async move {
+        .lookup("rootStorageStatistics", |record, arguments, context| async move {
             // Sums are told of whole trees alone.
             match record.group.parent_id {
                 Some(_) => Ok(Value::Null),
-                None => Ok(tree_statistics(&context, &record).await?.map(storage).into()),
+                None => root_statistics(&context, &record, &arguments).await,
             }
         })
         .lookup("totalRepositorySize", |record, _, context| async move {
@@ -244,12 +244,26 @@ fn add_group_lists(fields: Fields<'_, Context, GroupRecord>) -> Fields<'_, Conte
         ])
 }
 
-fn storage(sums: Statistics) -> Value {
+async fn root_statistics(
+    context: &Context,
+    record: &GroupRecord,
+    arguments: &Arguments,
+) -> Result<Value, Failure> {
+    let Some(sums) = tree_statistics(context, record).await? else { return Ok(Value::Null) };
+    let sizes = arguments.selects("buildArtifactsSize") || arguments.selects("storageSize");
+    let artifacts = match sizes {
+        true => FigureLoaders::of(context).artifact_sizes_below.load(record.id()).await?,
+        false => None,
+    };
+    Ok(storage(sums, artifacts.unwrap_or_default()))
+}
+
+fn storage(sums: Statistics, artifacts: i64) -> Value {
     let none = || Value::from(0.0);
     Value::fields(
         "RootStorageStatistics",
         [
-            ("buildArtifactsSize", none()),
+            ("buildArtifactsSize", projects::bytes(artifacts)),
             ("containerRegistrySize", none()),
             ("dependencyProxySize", none()),
             ("lfsObjectsSize", projects::bytes(sums.lfs_objects_size)),
@@ -257,7 +271,7 @@ fn storage(sums: Statistics) -> Value {
             ("pipelineArtifactsSize", none()),
             ("repositorySize", projects::bytes(sums.repository_size)),
             ("snippetsSize", none()),
-            ("storageSize", projects::bytes(sums.storage_size())),
+            ("storageSize", projects::bytes(sums.storage_size() + artifacts)),
             ("uploadsSize", projects::bytes(sums.uploads_size)),
             ("wikiSize", projects::bytes(sums.wiki_size)),
         ],
@@ -294,11 +308,10 @@ async fn projects_of(
     };
     let ids = ids(arguments, "ids", &["Project"])?;
     let filter = ProjectFilter {
-        // There is no coverage of whole projects.
-        among: if arguments.flag("hasCodeCoverage") { ProjectSet::Nothing } else { among },
+        among,
         ids: ids.map(|ids| ids.into_iter().map(ProjectId).collect()),
         search: arguments.maybe_text("search"),
-        with_security_reports: arguments.flag("hasVulnerabilities").then(|| has_reports("p.id")),
+        with_security_reports: wanted_reports(arguments),
         ..ProjectFilter::default()
     };
     let order = project_order(arguments.maybe_enum("sort").as_deref(), &filter);
@@ -311,6 +324,16 @@ async fn projects_of(
         NumberedList::read(&window, |request| tx.projects(actor, &filter, order, request))
     });
     projects::connection(context, &page, found.await.map_err(failure_of)?).await
+}
+
+/// What the pipelines of the projects are to have told.
+fn wanted_reports(arguments: &Arguments) -> Option<Fragment> {
+    let scanned = arguments.flag("hasVulnerabilities").then(|| has_reports("p.id"));
+    let covered = arguments.flag("hasCodeCoverage").then(|| has_coverage("p.id"));
+    match (scanned, covered) {
+        (Some(scanned), Some(covered)) => Some(Fragment::new(format!("{scanned} AND {covered}"))),
+        (scanned, covered) => scanned.or(covered),
+    }
 }
 
 fn project_order(sort: Option<&str>, filter: &ProjectFilter) -> Order {
@@ -369,7 +392,7 @@ async fn list(context: &Context, arguments: &Arguments) -> Result<Value, Failure
         descending: direction == "desc",
         ..filter(context.actor(), place, arguments)
     };
-    listed(context, arguments, filter).await
+    listed(context, arguments.page()?, filter, arguments.counts()).await
 }
 
 async fn descendants(
@@ -386,21 +409,7 @@ async fn descendants(
         let Some(user) = context.actor().id else { return Ok(Connection::empty().into()) };
         filter.reach = Reach::Owned { user };
     }
-    listed(context, arguments, filter).await
-}
-
-async fn listed(
-    context: &Context,
-    arguments: &Arguments,
-    filter: GroupFilter,
-) -> Result<Value, Failure> {
-    let page = arguments.page()?;
-    let window = page.clone();
-    let found = context.app.db.read(move |tx| {
-        let found = NumberedList::read(&window, |request| tx.groups(&filter, request))?;
-        Ok(found.map(|group: Namespace| group.id))
-    });
-    connection(context, &page, found.await.map_err(failure_of)?).await
+    listed(context, arguments.page()?, filter, arguments.counts()).await
 }
 
 async fn members_of(
@@ -419,7 +428,7 @@ async fn members_of(
         invited_above: has("SHARED_FROM_GROUPS"),
     };
     let wanted = RelatedMembers { relations, ..members::wanted(context.actor(), arguments) };
-    members::list(context, MemberSource::group(&grant), wanted, &arguments.page()?).await
+    members::list(context, MemberSource::group(&grant), wanted, arguments).await
 }
 
 async fn update(context: &Context, input: &Arguments) -> Result<Payload, Failure> {

@@ -5,5 +5,6 @@ mod record;
 
 pub(super) use record::permissions;
 pub use record::{
-    GroupRecord, connection, group, named, namespace, namespace_of_id, of_id, record_of,
+    FirstGroups, GroupRecord, connection, first_page, group, listed, named, namespace,
+    namespace_of_id, of_id, record_of,
 };

@@ -2,28 +2,34 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use db::Tx;
+use db::{Tx, keyset::RowPosition};
 use graphql::{Failure, Page, Value};
 use kernel::{
     Ability, AccessLevel, Actor, Error, Grant, Standing, Visibility,
     access::{Group, GroupFacts},
     ids::NamespaceId,
+    page::Total,
 };
 use org::{
     access::{
         IdOrPath, level_in_namespace, levels_in_namespaces, locate_group, locate_groups,
         seen_namespace,
     },
-    namespace::{Kind, Namespace, store::NamespaceStore as _},
+    namespace::{
+        GroupFilter, Kind, Namespace, list::GroupLists as _, model::GroupOrder,
+        store::NamespaceStore as _,
+    },
     policy::ReadGroup,
     project::home::{HomeStore as _, may_create_with},
 };
 
 use crate::graphql::{
     context::Context,
-    failure::visible,
+    failure::{failure_of, visible},
+    keyset_list::KeysetList,
     loaders::{BatchLoader, Loaders},
     numbered_list::NumberedList,
+    windowed_page::{CursorOrder, WindowedPage},
 };
 
 /// A group or personal namespace, and how the caller stands in it.
@@ -185,6 +191,79 @@ pub async fn connection(
     let groups = &GroupLoaders::of(&context.loaders, context.actor()).groups;
     let found = found.load_each(|id| groups.load(id)).await?;
     Ok(found.connection(page, |found| found.map_or(Value::Null, group)).into())
+}
+
+/// The first groups of a list, with how many it has.
+#[derive(Clone, Debug)]
+pub struct FirstGroups {
+    pub rows: Arc<Vec<Namespace>>,
+    pub total: Total,
+}
+
+impl Default for FirstGroups {
+    fn default() -> Self {
+        Self { rows: Arc::default(), total: Total::Counted(0) }
+    }
+}
+
+/// The place of groups in lists, as cursors tell it.
+fn cursor_order(order: GroupOrder) -> CursorOrder {
+    match order {
+        GroupOrder::Id => CursorOrder::Id,
+        GroupOrder::Path => CursorOrder::Text("path"),
+        GroupOrder::Name | GroupOrder::Similarity => CursorOrder::Text("name"),
+    }
+}
+
+/// A page of a list of groups, of which those are left out that the caller does not see.
+///
+/// # Errors
+/// For a cursor of another list, and when the database failed.
+pub async fn listed(
+    context: &Context,
+    page: Page,
+    filter: GroupFilter,
+    counts: bool,
+) -> Result<Value, Failure> {
+    let page = WindowedPage::new(page, cursor_order(filter.order))?;
+    let (asked, wanted) = (page.clone(), filter.clone());
+    let found = context
+        .app
+        .db
+        .read(move |tx| asked.read(counts, |window, part| tx.groups_in(&wanted, window, part)));
+    let found = found.await.map_err(failure_of)?;
+    shown(context, &page, |row| filter.position(row), found).await
+}
+
+/// The first page of groups in the order of their names.
+///
+/// # Errors
+/// When the database failed.
+pub async fn first_page(
+    context: &Context,
+    page: &Page,
+    found: FirstGroups,
+) -> Result<Value, Failure> {
+    let page = WindowedPage::new(page.clone(), cursor_order(GroupOrder::Name))?;
+    let rows = kernel::page::Page { items: found.rows.to_vec(), total: found.total };
+    let rows = page.of_first(rows).map_err(failure_of)?;
+    shown(context, &page, |row| RowPosition::of_text(&row.name, row.id.0), rows).await
+}
+
+async fn shown(
+    context: &Context,
+    page: &WindowedPage,
+    position: impl Fn(&Namespace) -> RowPosition,
+    found: KeysetList<Namespace>,
+) -> Result<Value, Failure> {
+    let groups = &GroupLoaders::of(&context.loaders, context.actor()).groups;
+    let load = |row: Namespace| {
+        let position = position(&row);
+        async move { Ok::<_, Failure>((position, groups.load(row.id).await?)) }
+    };
+    let found = found.load_each(load).await?;
+    let value = |(_, found): (RowPosition, Option<_>)| found.map_or(Value::Null, group);
+    Ok(page.connection(found, |(position, _)| position.clone(), value).into())
 }
 
 /// What the caller may do with a group.

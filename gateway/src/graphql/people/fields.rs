@@ -6,17 +6,17 @@ use db::Tx;
 use forge::user::visibility::sees_people;
 use graphql::{Arguments, Failure, Fields, Registry, Value};
 use kernel::{
-    AccessLevel, Actor, Result,
+    AccessLevel, Actor, Result, TextEnum as _,
     ids::{NamespaceId, UserId},
 };
 use org::{
     member::Member,
     namespace::{
-        GroupFilter, Namespace,
-        list::GroupLists as _,
-        locations,
+        GroupFilter, Namespace, locations,
         model::{GroupOrder, Reach, TreeLevel},
+        of_people::{GroupsOfPeople, first_groups},
     },
+    project::home::HomeStore as _,
     status::{Availability, Status, actions::statuses, emoji},
     user::{
         User, UserFilter,
@@ -38,11 +38,12 @@ use crate::{
     graphql::{
         context::Context,
         failure::failure_of,
-        groups,
+        groups::{self, FirstGroups},
         loaders::{BatchLoader, Loaders},
         members,
         numbered_list::NumberedList,
         values::{ids, path_of, texts},
+        windowed_page::{CursorOrder, WindowedPage},
     },
 };
 
@@ -51,6 +52,7 @@ struct UserLoaders {
     full: BatchLoader<UserId, Arc<FullUser>>,
     statuses: BatchLoader<UserId, Arc<Status>>,
     group_counts: BatchLoader<UserId, i64>,
+    first_groups: BatchLoader<(UserId, GroupsOfPeople), FirstGroups>,
     group_memberships: BatchLoader<UserId, Arc<Vec<Member>>>,
     project_memberships: BatchLoader<UserId, Arc<Vec<Member>>>,
 }
@@ -63,11 +65,15 @@ impl UserLoaders {
                 let full = tx.full_users(users, reader.id)?.into_iter();
                 Ok(full.map(|full| (full.user.id, Arc::new(full))).collect())
             }),
-            statuses: BatchLoader::new(db, |tx, ids| {
+            statuses: BatchLoader::new(db, move |tx, ids| {
+                if reader.id.is_none() && !sees_people(tx, reader)? {
+                    return Ok(HashMap::new());
+                }
                 let found = statuses(tx, ids)?.into_iter();
                 Ok(found.map(|(user, status)| (user, Arc::new(status))).collect())
             }),
             group_counts: BatchLoader::new(db, group_counts),
+            first_groups: BatchLoader::new(db, first_groups_of),
             group_memberships: BatchLoader::new(db, |tx, ids| {
                 memberships(tx, ids, SourceKind::Namespace)
             }),
@@ -76,6 +82,29 @@ impl UserLoaders {
             }),
         })
     }
+}
+
+/// The groups of people, those of whom the same is asked by one statement.
+fn first_groups_of(
+    tx: &mut Tx<'_>,
+    keys: &[(UserId, GroupsOfPeople)],
+) -> Result<HashMap<(UserId, GroupsOfPeople), FirstGroups>> {
+    let mut people: HashMap<&GroupsOfPeople, Vec<UserId>> = HashMap::new();
+    for (user, wanted) in keys {
+        people.entry(wanted).or_default().push(*user);
+    }
+    let mut all = HashMap::new();
+    for (wanted, users) in people {
+        let found = first_groups(tx, &users, wanted)?;
+        let ids: Vec<NamespaceId> = found.values().flat_map(|page| page.items.clone()).collect();
+        let rows = tx.namespaces_by_id(&ids)?;
+        for (user, page) in found {
+            let own = page.items.iter().filter_map(|id| rows.get(id).cloned()).collect();
+            let own = FirstGroups { rows: Arc::new(own), total: page.total };
+            all.insert((user, wanted.clone()), own);
+        }
+    }
+    Ok(all)
 }
 
 fn memberships(
@@ -218,13 +247,8 @@ async fn personal_namespace(context: &Context, id: UserId) -> Result<Value, Fail
 }
 
 async fn status(context: &Context, id: UserId) -> Result<Value, Failure> {
-    let actor = context.actor();
-    if actor.id.is_none()
-        && !context.app.db.peek(move |tx| sees_people(tx, actor)).await.map_err(failure_of)?
-    {
-        return Ok(Value::Null);
-    }
-    let found = UserLoaders::of(&context.loaders, actor).statuses.load(id).await?;
+    let loaders = UserLoaders::of(&context.loaders, context.actor());
+    let found = loaders.statuses.load(id).await?;
     Ok(found.map_or(Value::Null, |status| {
         let availability = match status.availability {
             Availability::NotSet => "NOT_SET",
@@ -265,7 +289,6 @@ const EITHER: &str = "Provide either a list of usernames or ids";
 
 async fn list(context: &Context, arguments: &Arguments) -> Result<Value, Failure> {
     context.signed_in()?;
-    let page = arguments.page()?;
     let (ids, names) = (ids(arguments, "ids", &["User"])?, texts(arguments, "usernames")?);
     if ids.is_some() && names.is_some() {
         return Err(Failure::message(EITHER));
@@ -282,41 +305,60 @@ async fn list(context: &Context, arguments: &Arguments) -> Result<Value, Failure
         descending: arguments.text("sort")?.to_lowercase().ends_with("_desc"),
         ..UserFilter::default()
     };
-    let (actor, window) = (context.actor(), page.clone());
+    let page = WindowedPage::new(arguments.page()?, CursorOrder::Number(filter.order.as_str()))?;
+    let (actor, asked, counts) = (context.actor(), page.clone(), arguments.counts());
+    let shown = filter.clone();
     let found = context.app.db.read(move |tx| {
         ensure_may_list(tx, actor, &filter)?;
         // Every order here is by dates, which callers see in the records themselves.
         let (order, descending) = (filter.order, filter.descending);
         let filter = UserFilter { order, descending, ..filter.allowed_for(actor) };
-        NumberedList::read(&window, |request| tx.users(&filter, request))
+        asked.read(counts, |window, part| tx.users_in(&filter, window, part))
     });
     let found = found.await.map_err(failure_of)?;
-    let urls = &context.app.urls;
-    Ok(found.connection(&page, |found| user(BriefUser::new(urls, &found))).into())
+    let (urls, position) = (&context.app.urls, |row: &User| shown.position(row));
+    Ok(page.connection(found, position, |found| user(BriefUser::new(urls, &found))).into())
 }
 
 /// Groups of which somebody is a member, for themselves and administrators.
 async fn groups_of(context: &Context, id: UserId, arguments: &Arguments) -> Result<Value, Failure> {
-    let (page, actor) = (arguments.page()?, context.actor());
+    let actor = context.actor();
     let Some(user) = row(context, id).await?.filter(|_| is_told_of(actor, id)) else {
         return Ok(Value::Null);
     };
     let search = arguments.maybe_text("search").filter(|text| !text.trim().is_empty());
-    let scope = arguments.maybe_enum("permissionScope");
+    let level = match arguments.maybe_enum("permissionScope").as_deref() {
+        Some("CREATE_PROJECTS" | "TRANSFER_PROJECTS") => {
+            return groups_for_projects(context, user, search, arguments).await;
+        }
+        Some(_) => AccessLevel::Maintainer,
+        None => AccessLevel::Minimal,
+    };
+    let (page, counts) = (arguments.page()?, arguments.counts());
+    if page.is_first() {
+        // The first groups of all people of the query are read together.
+        let most = i64::try_from(page.limit()).unwrap_or(i64::MAX).saturating_add(1);
+        let wanted = GroupsOfPeople { level, search, most };
+        let loaders = UserLoaders::of(&context.loaders, actor);
+        let found = loaders.first_groups.load((id, wanted)).await?.unwrap_or_default();
+        return groups::first_page(context, &page, found).await;
+    }
+    let reach = Reach::AtLeast { user: id, level };
+    groups::listed(context, page, membership(user.actor(), reach, search), counts).await
+}
+
+/// Groups in which somebody may make projects.
+async fn groups_for_projects(
+    context: &Context,
+    user: Arc<User>,
+    search: Option<String>,
+    arguments: &Arguments,
+) -> Result<Value, Failure> {
+    let page = arguments.page()?;
     let window = page.clone();
     let found = context.app.db.read(move |tx| {
-        let found = NumberedList::read(&window, |request| match scope.as_deref() {
-            Some("CREATE_PROJECTS" | "TRANSFER_PROJECTS") => {
-                locations::for_projects(tx, user.actor(), search.as_deref(), request)
-            }
-            other => {
-                let level = match other {
-                    Some(_) => AccessLevel::Maintainer,
-                    None => AccessLevel::Minimal,
-                };
-                let reach = Reach::AtLeast { user: id, level };
-                tx.groups(&membership(user.actor(), reach, search.clone()), request)
-            }
+        let found = NumberedList::read(&window, |request| {
+            locations::for_projects(tx, user.actor(), search.as_deref(), request)
         })?;
         Ok(found.map(|group: Namespace| group.id))
     });

@@ -79,8 +79,7 @@ fn register_project(registry: &mut Registry<Context>) {
         .lookup("jobs", |record: Arc<ProjectRecord>, arguments, context| async move {
             project_jobs(&Home::of(&record), &arguments, &context).await
         })
-        .once("jobs")
-        .none(&["pipelineAnalytics"]);
+        .once("jobs");
 }
 
 fn register_merge_request(registry: &mut Registry<Context>) {

@@ -1,5 +1,6 @@
 //! Pipelines, stages, jobs, CI configurations, variables, schedules and job tokens.
 
+pub mod analytics;
 mod config;
 mod enum_names;
 pub mod home;
@@ -44,6 +45,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         "CiMinutesNamespaceMonthlyUsage",
         "CiProjectVariable",
         "CiTemplate",
+        "CodeCoverageSummary",
         "CodeQualityDegradation",
         "DetailedStatus",
         "JobPermissions",
@@ -64,6 +66,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     ]);
     pipeline::register(registry);
     lists::register(registry);
+    analytics::register(registry);
     stage::register(registry);
     job::register(registry);
     test_reports::register(registry);

@@ -4,10 +4,12 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use ci::{
     Status,
+    artifact::Artifact,
     job::{JobKind, StageJob},
     pipeline::{Pipeline, Source},
     policy::{DeleteArtifacts, DeletePipelines},
 };
+use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{
     Ts,
@@ -174,11 +176,9 @@ fn register_jobs(registry: &mut Registry<Context>) {
             one_job(&record, &arguments, &context).await
         })
         .lookup("jobArtifacts", |record: Record, _, context| async move {
-            let mut all = Vec::new();
-            for one in record.jobs(&context).await?.iter() {
-                all.extend(artifact_values(&context, &record.home, &one.job).await?);
-            }
-            Ok(Value::List(all))
+            let jobs = record.jobs(&context).await?;
+            let files = jobs.iter().map(|one| artifact_values(&context, &record.home, &one.job));
+            Ok(Value::List(try_join_all(files).await?.concat()))
         });
 }
 
@@ -201,13 +201,14 @@ fn register_relations(registry: &mut Registry<Context>) {
         })
         .lookup("downstream", |record: Record, arguments, context| async move {
             let loaders = CiLoaders::of(&context);
-            let mut made = Vec::new();
             let all = record.jobs(&context).await?;
-            for bridge in all.iter().filter(|one| one.job.kind == JobKind::Bridge) {
-                if let Some(row) = loaders.downstream.load(bridge.job.id).await? {
-                    made.push(shown(&context, row).await?);
-                }
-            }
+            let bridges = all.iter().filter(|one| one.job.kind == JobKind::Bridge);
+            let made =
+                bridges.map(async |bridge| match loaders.downstream.load(bridge.job.id).await? {
+                    Some(row) => shown(&context, row).await,
+                    None => Ok(Value::Null),
+                });
+            let mut made = try_join_all(made).await?;
             made.retain(|one| !one.is_null());
             Ok(Connection::of_list(&arguments.page()?, made).into())
         })
@@ -220,13 +221,7 @@ fn register_relations(registry: &mut Registry<Context>) {
         .lookup("userPermissions", |record: Record, _, context| async move {
             permissions(&record, &context).await
         })
-        .none(&[
-            "codeQualityReports",
-            "dastProfile",
-            "securityReportFinding",
-            "securityReportFindings",
-            "warningMessages",
-        ]);
+        .none(&["codeQualityReports", "dastProfile", "warningMessages"]);
 }
 
 /// The first digits of a commit's id.
@@ -270,26 +265,34 @@ async fn jobs(
     let of_scanners = arguments.maybe_texts("securityReportTypes");
     let kinds: BTreeSet<String> =
         of_scanners.iter().flatten().map(|name| name.to_lowercase()).collect();
-    let loaders = CiLoaders::of(context);
     let all = record.jobs(context).await?;
-    let mut wanted: Vec<Arc<StageJob>> = Vec::new();
-    for one in all.iter() {
-        let fits = (statuses.is_empty() || statuses.contains(&one.job.status))
-            && retried.is_none_or(|retried| retried == one.job.retried);
-        if !fits {
-            continue;
-        }
-        if of_scanners.is_some() {
-            let files = loaders.artifacts.load(one.job.id).await?.unwrap_or_default();
-            if !files.iter().any(|file| kinds.contains(&file.file_type.to_string())) {
-                continue;
-            }
-        }
-        wanted.push(one.clone());
+    let fits = |one: &&Arc<StageJob>| {
+        (statuses.is_empty() || statuses.contains(&one.job.status))
+            && retried.is_none_or(|retried| retried == one.job.retried)
+    };
+    let mut wanted: Vec<Arc<StageJob>> = all.iter().filter(fits).cloned().collect();
+    if of_scanners.is_some() {
+        wanted = with_reports(context, wanted, &kinds).await?;
     }
     wanted.sort_unstable_by_key(|one| std::cmp::Reverse(one.job.id));
     let values = wanted.into_iter().map(|one| job::job(record.home.clone(), one)).collect();
     Ok(Connection::of_list(&arguments.page()?, values).into())
+}
+
+/// Those of these jobs that brought a report of one of these kinds.
+async fn with_reports(
+    context: &Context,
+    jobs: Vec<Arc<StageJob>>,
+    kinds: &BTreeSet<String>,
+) -> Result<Vec<Arc<StageJob>>, Failure> {
+    let loaders = CiLoaders::of(context);
+    let files = try_join_all(jobs.iter().map(|one| loaders.artifacts.load(one.job.id))).await?;
+    let has = |files: &Option<Arc<Vec<Artifact>>>| {
+        let mut files = files.iter().flat_map(|files| files.iter());
+        files.any(|file| kinds.contains(&file.file_type.to_string()))
+    };
+    let found = jobs.into_iter().zip(files).filter(|(_, files)| has(files));
+    Ok(found.map(|(job, _)| job).collect())
 }
 
 async fn one_job(

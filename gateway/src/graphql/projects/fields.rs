@@ -36,7 +36,9 @@ use crate::graphql::{
     failure::{failure_of, visible},
     groups, iterations, labels,
     loaders::BatchLoader,
-    members, milestones, repository,
+    members, milestones,
+    pipelines::analytics::FigureLoaders,
+    repository,
     values::{markdown, time},
 };
 
@@ -58,7 +60,6 @@ pub(super) fn add(fields: Fields<'_, Context, ProjectRecord>) {
         "apiFuzzingCiConfiguration",
         "clusterAgent",
         "clusterAgents",
-        "codeCoverageSummary",
         "complianceFrameworks",
         "containerRepositories",
         "containerRepositoriesCount",
@@ -126,7 +127,6 @@ fn add_plain(fields: ProjectFields<'_>) -> ProjectFields<'_> {
         .plain("snippetsEnabled", |record| record.entity.snippets_enabled.into())
         .plain("sshUrlToRepo", |record| record.entity.basic.ssh_url_to_repo.as_str().into())
         .plain("starCount", |record| record.shown.project.star_count.into())
-        .plain("statistics", statistics)
         .plain("tagList", |record| record.shown.topics.join(", ").into())
         .plain("topics", |record| record.shown.topics.clone().into())
         .plain("userPermissions", permissions)
@@ -197,6 +197,9 @@ fn add_lookups(fields: ProjectFields<'_>) -> ProjectFields<'_> {
             "pushRules",
             |record, _, context| async move { push_rules(&context, &record).await },
         )
+        .lookup("statistics", |record, arguments, context| async move {
+            statistics(&record, &arguments, &context).await
+        })
         .lookup("repository", |record, _, _| async move {
             // Where the repository is switched off for the caller, there is none.
             let grant = visible(record.grant::<ReadCode>())?;
@@ -236,13 +239,23 @@ fn add_lists(fields: ProjectFields<'_>) -> ProjectFields<'_> {
         })
 }
 
-/// Sizes, for reporters and above.
-fn statistics(record: &ProjectRecord) -> Value {
-    let Some(found) = &record.entity.statistics else { return Value::Null };
-    Value::fields(
+/// Sizes, for reporters and above. What the artifacts of jobs take is summed up when it is asked for.
+async fn statistics(
+    record: &ProjectRecord,
+    arguments: &Arguments,
+    context: &Context,
+) -> Result<Value, Failure> {
+    let Some(found) = &record.entity.statistics else { return Ok(Value::Null) };
+    let sums = arguments.selects("buildArtifactsSize") || arguments.selects("storageSize");
+    let artifacts = match sums {
+        true => FigureLoaders::of(context).artifact_sizes.load(record.id()).await?,
+        false => None,
+    };
+    let artifacts = artifacts.unwrap_or_default();
+    Ok(Value::fields(
         "ProjectStatistics",
         [
-            ("buildArtifactsSize", bytes(found.job_artifacts_size)),
+            ("buildArtifactsSize", bytes(artifacts)),
             ("commitCount", bytes(found.commit_count)),
             ("containerRegistrySize", Value::Null),
             ("lfsObjectsSize", bytes(found.lfs_objects_size)),
@@ -250,11 +263,11 @@ fn statistics(record: &ProjectRecord) -> Value {
             ("pipelineArtifactsSize", bytes(found.pipeline_artifacts_size)),
             ("repositorySize", bytes(found.repository_size)),
             ("snippetsSize", bytes(found.snippets_size)),
-            ("storageSize", bytes(found.storage_size)),
+            ("storageSize", bytes(found.storage_size - found.job_artifacts_size + artifacts)),
             ("uploadsSize", bytes(found.uploads_size)),
             ("wikiSize", bytes(found.wiki_size)),
         ],
-    )
+    ))
 }
 
 fn expiration_policy(record: &ProjectRecord, policy: &ExpirationPolicy) -> Value {
@@ -383,5 +396,5 @@ async fn members_of(
         invited_above: has("SHARED_INTO_ANCESTORS"),
     };
     let wanted = RelatedMembers { relations, ..members::wanted(context.actor(), arguments) };
-    members::list(context, MemberSource::project(&grant), wanted, &arguments.page()?).await
+    members::list(context, MemberSource::project(&grant), wanted, arguments).await
 }

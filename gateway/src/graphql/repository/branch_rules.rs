@@ -12,6 +12,7 @@ use repo::{
     protection::{BranchRuleStore as _, Pattern},
 };
 
+use super::branch_approvals;
 use crate::{
     entities::repo::protection::{AccessLevelEntity, ProtectedBranchEntity},
     graphql::{
@@ -37,6 +38,10 @@ struct RuleRecord {
 pub(super) fn register(registry: &mut Registry<Context>) {
     registry
         .object::<RuleRecord>("BranchRule")
+        .lookup("approvalRules", |record: Arc<RuleRecord>, arguments, context| async move {
+            let RuleRecord { project, rule, .. } = &*record;
+            branch_approvals::of_branch_rule(&context, project, rule.id, &arguments).await
+        })
         .plain("branchProtection", |record| Value::object("BranchProtection", record.rule.clone()))
         .plain("createdAt", |record| time(record.created_at))
         .plain("isDefault", |record| {

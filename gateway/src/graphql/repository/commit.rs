@@ -270,6 +270,9 @@ async fn signature(context: &Context, record: &CommitRecord) -> Result<Value, Fa
     })
 }
 
+/// Loads whose OpenPGP keys are, by their ids and the ids that signatures name.
+struct KeyOwnerLoader(BatchLoader<(i64, String), UserId>);
+
 /// Whose the OpenPGP key is that made a signature, where it is registered.
 async fn key_owner(
     context: &Context,
@@ -277,10 +280,20 @@ async fn key_owner(
     keyid: Option<String>,
 ) -> Result<Value, Failure> {
     let (Some(key), Some(keyid)) = (key, keyid) else { return Ok(Value::Null) };
-    let found = context.app.db.read(move |tx| tx.gpg_keys_with(&[keyid])).await;
-    let mut found = found.map_err(failure_of)?.into_iter().map(|(row, _)| row);
-    match found.find(|row| row.id.0 == key) {
-        Some(row) => people::of_id(context, row.user_id).await,
+    let owners = context.loaders.of(|db| {
+        KeyOwnerLoader(BatchLoader::new(db, |tx, keys: &[(i64, String)]| {
+            let names: Vec<String> = keys.iter().map(|(_, keyid)| keyid.clone()).collect();
+            let found = tx.gpg_keys_with(&names)?;
+            let owner = |wanted: &(i64, String)| {
+                let mut rows = found.iter().map(|(row, _)| row);
+                let row = rows.find(|row| row.id.0 == wanted.0)?;
+                Some((wanted.clone(), row.user_id))
+            };
+            Ok(keys.iter().filter_map(owner).collect())
+        }))
+    });
+    match owners.0.load((key, keyid)).await? {
+        Some(owner) => people::of_id(context, owner).await,
         None => Ok(Value::Null),
     }
 }

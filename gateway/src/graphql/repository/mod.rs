@@ -1,6 +1,7 @@
 //! Repositories: commits, folders, files, branches and the rules for these.
 
 mod blob;
+mod branch_approvals;
 mod branch_rules;
 mod commit;
 mod mutations;
@@ -43,6 +44,7 @@ pub(super) fn repository(project: Arc<ProjectRecord>, grant: Grant<ReadCode>) ->
 }
 
 pub(super) fn register(registry: &mut Registry<Context>) {
+    branch_approvals::register(registry);
     registry
         .object::<RepositoryRecord>("Repository")
         .lookup("blobs", |record, arguments, context| async move {

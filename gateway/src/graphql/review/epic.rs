@@ -10,7 +10,7 @@ use review::{
     emoji::AwardTarget,
     epic::{
         EpicStore as _,
-        list::{EpicFilter, HierarchyScope, list},
+        list::{EpicFilter, HierarchyScope, counts as epic_counts, list, list_in},
         readable,
     },
     issue::IssueState,
@@ -22,6 +22,7 @@ use super::{
     epic_issues,
     issue::EpicIssueRecord,
     item_filter::{ensure_short, iids, labels, moment, named},
+    item_pages::ItemPage,
     items,
     loaders::ReviewLoaders,
     records::IssueRecord,
@@ -37,7 +38,6 @@ use crate::{
         groups::{self, GroupRecord},
         loaders::BatchLoader,
         milestones::day,
-        numbered_list::NumberedList,
         people,
         values::{markdown, maybe_time, path_of, time},
     },
@@ -273,19 +273,12 @@ async fn first(
     Ok(found.await.map_err(failure_of)?.pop().map(|one| epic(Arc::new(one))).into())
 }
 
-async fn listed(
-    context: &Context,
-    group: &GroupRecord,
-    arguments: &Arguments,
-) -> Result<Value, Failure> {
-    let Some(grant) = visible(group.grant::<ReadGroupEpics>())? else {
-        return Ok(Connection::empty().into());
-    };
-    let not = arguments.object("not");
-    for given in [Some(arguments), not.as_ref()].into_iter().flatten() {
+/// Which epics are asked for, but for the people that are named.
+fn wanted(arguments: &Arguments, not: Option<&Arguments>) -> Result<EpicFilter, Failure> {
+    for given in [Some(arguments), not].into_iter().flatten() {
         ensure_short(given, &["iids", "labelName"])?;
     }
-    let filter = EpicFilter {
+    Ok(EpicFilter {
         around: HierarchyScope {
             ancestors: arguments.flag("includeAncestorGroups"),
             descendants: arguments.maybe_bool("includeDescendantGroups").unwrap_or(true),
@@ -296,7 +289,6 @@ async fn listed(
             Some("closed") => Some(IssueState::Closed),
             _ => None,
         },
-        author: None,
         confidential: arguments.maybe_bool("confidential"),
         labels: labels(arguments, "labelName"),
         search: arguments
@@ -306,15 +298,27 @@ async fn listed(
         created_before: moment(arguments, "createdBefore")?,
         updated_after: moment(arguments, "updatedAfter")?,
         updated_before: moment(arguments, "updatedBefore")?,
-        not_author: None,
-        not_labels: not.as_ref().map(|not| not.texts("labelName")).unwrap_or_default(),
+        not_labels: not.map(|not| not.texts("labelName")).unwrap_or_default(),
         ..EpicFilter::default()
+    })
+}
+
+async fn listed(
+    context: &Context,
+    group: &GroupRecord,
+    arguments: &Arguments,
+) -> Result<Value, Failure> {
+    let Some(grant) = visible(group.grant::<ReadGroupEpics>())? else {
+        return Ok(Connection::empty().into());
     };
+    let not = arguments.object("not");
+    let filter = wanted(arguments, not.as_ref())?;
     let author = arguments.maybe_text("authorUsername");
     let not_author = not.and_then(|not| not.maybe_text("authorUsername"));
     let sorting = sorting(arguments.maybe_enum("sort").as_deref().unwrap_or("CREATED_DESC"));
-    let (page, actor, urls) = (arguments.page()?, context.actor(), context.app.urls.clone());
-    let window = page.clone();
+    let page = ItemPage::new(arguments.page()?, sorting)?;
+    let (actor, urls, window) = (context.actor(), context.app.urls.clone(), page.clone());
+    let counts = arguments.counts();
     let found = context.app.db.read(move |tx| {
         let author = named(tx, author.as_ref())?;
         let not_author = match &not_author {
@@ -322,13 +326,24 @@ async fn listed(
             None => None,
         };
         let filter = EpicFilter { author, not_author, ..filter };
-        let rows = NumberedList::read(&window, |request| {
-            list(tx, &grant, &OrgHierarchy, &filter, sorting, request)
+        let rows = window.read(|part| {
+            let edges = part.bounds;
+            list_in(tx, &grant, &OrgHierarchy, &filter, &edges, part.sorting, part.page)
         })?;
-        rows.try_map_all(|rows| EpicRecord::all(tx, &urls, actor, rows))
+        let total = match counts {
+            true => epic_counts(tx, &grant, &OrgHierarchy, &[filter])?.pop(),
+            false => None,
+        };
+        Ok((rows.try_map_all(|rows| EpicRecord::all(tx, &urls, actor, rows))?, total))
     });
-    let found = found.await.map_err(failure_of)?;
-    Ok(found.connection(&page, |one| epic(Arc::new(one))).into())
+    let (found, total) = found.await.map_err(failure_of)?;
+    let position = |one: &EpicRecord, sorting| one.row.list_position(sorting);
+    let connection = page.connection(found, position, |one| epic(Arc::new(one)));
+    Ok(match total {
+        Some(total) => connection.count(total),
+        None => connection,
+    }
+    .into())
 }
 
 fn sorting(name: &str) -> Sorting {

@@ -66,6 +66,29 @@ impl ItemPage {
         KeysetList::read(page, bounds, (false, reading), read).map(ItemRows::Keyset)
     }
 
+    /// Where the page begins and ends and how many items tell what it holds and whether the list goes on; nothing for pages
+    /// that are counted from the end of the list, and in orders that have no positions.
+    pub fn head(&self) -> Option<(Vec<ListEdge>, i64)> {
+        let bounds = self.bounds.as_ref().filter(|_| !self.page.backwards())?;
+        let most = i64::try_from(self.page.limit()).ok()?.saturating_add(1);
+        Some((edges(self.sorting, bounds), most))
+    }
+
+    /// The connection of the items that [`head`](Self::head) asks for.
+    pub fn connection_of_head<T>(
+        &self,
+        rows: Vec<T>,
+        position: impl Fn(&T, Sorting) -> Option<ListPosition>,
+        mut value: impl FnMut(T) -> Value,
+    ) -> Connection {
+        let more = rows.len() > self.page.limit();
+        let rows = rows.into_iter().map(|row| {
+            let cursor = cursor_of(self.sorting, position(&row, self.sorting));
+            (cursor, value(row))
+        });
+        Connection::new(&self.page, rows.collect(), more)
+    }
+
     /// The connection. `position` tells the place of a row in this order.
     pub fn connection<T>(
         &self,
@@ -97,17 +120,21 @@ impl<T> ItemRows<T> {
     }
 }
 
-fn part_of(sorting: Sorting, part: &ListPart<'_, ListPosition>) -> ItemPart {
+fn edges(sorting: Sorting, bounds: &Bounds<ListPosition>) -> Vec<ListEdge> {
     let bound = |side, position: Option<ListPosition>| {
         position.map(|position| ListEdge { sorting, side, position })
     };
-    let bounds = [bound(Side::Behind, part.bounds.after), bound(Side::InFront, part.bounds.before)];
+    let edges = [bound(Side::Behind, bounds.after), bound(Side::InFront, bounds.before)];
+    edges.into_iter().flatten().collect()
+}
+
+fn part_of(sorting: Sorting, part: &ListPart<'_, ListPosition>) -> ItemPart {
     let direction = match part.reversed {
         true => sorting.direction.reversed(),
         false => sorting.direction,
     };
     ItemPart {
-        bounds: bounds.into_iter().flatten().collect(),
+        bounds: edges(sorting, part.bounds),
         sorting: Sorting { direction, ..sorting },
         page: part.page,
     }

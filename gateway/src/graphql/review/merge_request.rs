@@ -50,7 +50,6 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         "mergeTrainsCount",
         "rebaseCommitSha",
         "securityAutoFix",
-        "securityReportsUpToDateOnTargetBranch",
         "suggestedReviewers",
     ]);
 }

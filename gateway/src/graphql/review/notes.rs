@@ -1,8 +1,12 @@
 //! Notes and discussions.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
-use graphql::{Connection, Failure, Page, Registry, Value};
+use db::keyset::RowPosition;
+use graphql::{Failure, Page, Registry, Value};
 use kernel::{
     Ability as _, AccessLevel, Standing,
     ids::{NoteId, UserId},
@@ -20,6 +24,7 @@ use crate::graphql::{
     failure::failure_of,
     people, projects,
     values::{markdown, maybe_time, time},
+    windowed_page::{CursorOrder, WindowedPage},
 };
 
 /// A note, and the item that it is about.
@@ -79,13 +84,6 @@ async fn by_id(context: &Context, ids: &[NoteId]) -> Result<Vec<Arc<Note>>, Fail
     Ok(found)
 }
 
-/// The part of a list that a page asks for, with the length of the whole.
-fn window<T: Clone>(page: &Page, all: &[T]) -> (Vec<T>, u64) {
-    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-    let offset = usize::try_from(page.offset_within(total)).unwrap_or(usize::MAX);
-    (all.iter().skip(offset).take(page.limit()).cloned().collect(), total)
-}
-
 /// A page of an item's notes that the caller sees, oldest first.
 ///
 /// # Errors
@@ -101,10 +99,14 @@ async fn page_of_notes(
     ids: &[NoteId],
     page: &Page,
 ) -> Result<Value, Failure> {
-    let (shown, total) = window(page, ids);
-    let found = by_id(context, &shown).await?;
-    let values = found.into_iter().map(|one| note(one, key)).collect();
-    Ok(Connection::of_slice(page, values, Some(total)).into())
+    let page = WindowedPage::new(page.clone(), CursorOrder::Id)?;
+    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let rows = page.read_ascending(&ids).map_err(failure_of)?;
+    let notes = &ReviewLoaders::of(context).notes;
+    let load = |id: i64| async move { Ok::<_, Failure>((id, notes.load(NoteId(id)).await?)) };
+    let rows = rows.load_each(load).await?;
+    let value = |(_, found): (i64, Option<Arc<Note>>)| found.map(|one| note(one, key)).into();
+    Ok(page.connection(rows, |(id, _)| RowPosition::of_id(*id), value).into())
 }
 
 /// The discussions of an item that the caller sees, the oldest first.
@@ -132,9 +134,19 @@ pub async fn discussions_of(
     key: ItemKey,
     page: &Page,
 ) -> Result<Value, Failure> {
+    let page = WindowedPage::new(page.clone(), CursorOrder::Id)?;
     let all = discussions(context, key).await?;
-    let values = all.into_iter().map(|one| Value::object("Discussion", one)).collect();
-    Ok(Connection::of_list(page, values).into())
+    // A discussion stands where its first note does.
+    let place = |one: &DiscussionRecord| one.notes.first().map_or(0, |note| note.0);
+    let ids: Vec<i64> = all.iter().map(|one| place(one)).collect();
+    let rows = page.read_ascending(&ids).map_err(failure_of)?;
+    let by_first: HashMap<i64, Arc<DiscussionRecord>> =
+        all.into_iter().map(|one| (place(&one), one)).collect();
+    let value = |id: i64| {
+        let found = by_first.get(&id).cloned();
+        found.map(|one| Value::object("Discussion", one)).into()
+    };
+    Ok(page.connection(rows, |id| RowPosition::of_id(*id), value).into())
 }
 
 /// How many discussions people have about an item.

@@ -1,16 +1,17 @@
 //! The caller's standing where records of reviews are, and the proofs of abilities there.
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::collections::{BTreeSet, HashMap};
 
 use db::Tx;
 use graphql::Failure;
 use kernel::{
     Ability, Actor, Error, Grant, Result, Standing,
     access::{Group, Project},
-    error::Kind,
     ids::{NamespaceId, ProjectId},
 };
-use org::access::{IdOrPath, locate_group, locate_project, standings_of_one::in_projects};
+use org::access::{
+    IdOrPath, locate_group, locate_groups, locate_project, standings_of_one::in_projects,
+};
 use review::{
     Home,
     epic::EpicStore as _,
@@ -135,29 +136,19 @@ pub fn standings(
 ) -> Result<HashMap<i64, Standing>> {
     let projects: Vec<ProjectId> = homes.iter().filter_map(|(_, home)| home.project()).collect();
     let in_projects = in_projects(tx, actor, &projects)?;
-    let mut in_groups: HashMap<NamespaceId, Option<Standing>> = HashMap::new();
-    for group in homes.iter().filter_map(|(_, home)| home.group()) {
-        if let Entry::Vacant(unknown) = in_groups.entry(group) {
-            unknown.insert(standing_in_group(tx, actor, group)?);
+    let groups: BTreeSet<NamespaceId> = homes.iter().filter_map(|(_, home)| home.group()).collect();
+    let in_groups: HashMap<NamespaceId, Standing> = match groups.is_empty() {
+        true => HashMap::new(),
+        false => {
+            let found = locate_groups(tx, actor, &Vec::from_iter(groups))?.into_iter();
+            found.map(|(group, who)| (group.id, who)).collect()
         }
-    }
+    };
     let standing = |home: &Home| match home {
         Home::Project(project) => in_projects.get(project).copied(),
-        Home::Group(group) => in_groups.get(group).copied().flatten(),
+        Home::Group(group) => in_groups.get(group).copied(),
     };
     Ok(homes.iter().filter_map(|(id, home)| Some((*id, standing(home)?))).collect())
-}
-
-fn standing_in_group(
-    tx: &mut Tx<'_>,
-    actor: Actor,
-    group: NamespaceId,
-) -> Result<Option<Standing>> {
-    match locate_group(tx, actor, &IdOrPath::Id(group.0)) {
-        Ok((_, who)) => Ok(Some(who)),
-        Err(Error { kind: Kind::NotFound, .. }) => Ok(None),
-        Err(failure) => Err(failure),
-    }
 }
 
 /// The item of a global id, for somebody who may read it.

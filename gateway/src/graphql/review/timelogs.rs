@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use db::keyset::RowPosition;
 use forge::ports::review::OrgHierarchy;
 use graphql::{Arguments, Connection, Failure, Payload, Registry, Value};
 use kernel::{
@@ -30,10 +31,10 @@ use crate::{
         context::Context,
         failure::{done, failure_of, visible},
         groups::GroupRecord,
-        numbered_list::NumberedList,
         people,
         projects::{self, ProjectRecord},
         values::time,
+        windowed_page::{CursorOrder, WindowedPage},
     },
     rest::shared::user_filters::person_or_nobody,
 };
@@ -185,14 +186,15 @@ async fn listed(
     filter: TimelogFilter,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
-    let (page, actor) = (arguments.page()?, context.actor());
-    let (name, window) = (arguments.maybe_text("username"), page.clone());
+    let (page, actor) = (WindowedPage::new(arguments.page()?, CursorOrder::Id)?, context.actor());
+    let (name, asked, counts) =
+        (arguments.maybe_text("username"), page.clone(), arguments.counts());
     let sums = arguments.selects("totalSpentTime");
     let found = context.app.db.read(move |tx| {
         let user = name.as_deref().map(|name| person_or_nobody(tx, name)).transpose()?;
         let filter = TimelogFilter { user: user.or(filter.user), ..filter };
-        let rows = NumberedList::read(&window, |request| {
-            timelog::list(tx, &OrgHierarchy, actor, &filter, request)
+        let rows = asked.read(counts, |window, part| {
+            timelog::list(tx, &OrgHierarchy, actor, &filter, window, part)
         })?;
         let total = match sums {
             true => timelog::total(tx, &OrgHierarchy, actor, &filter)?,
@@ -201,7 +203,8 @@ async fn listed(
         Ok((rows, total))
     });
     let (rows, total) = found.await.map_err(failure_of)?;
-    let connection = rows.connection(&page, |one| entry(Arc::new(one)));
+    let position = |one: &Timelog| RowPosition::of_id(one.id);
+    let connection = page.connection(rows, position, |one| entry(Arc::new(one)));
     Ok(connection.field("totalSpentTime", total).into())
 }
 

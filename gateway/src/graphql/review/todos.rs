@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use db::keyset::RowPosition;
 use forge::ports::directory::Directory;
 use graphql::{Arguments, Connection, Failure, Payload, Registry, Value};
 use kernel::{
@@ -24,8 +25,11 @@ use super::{
     scope::{self, ITEMS, Target, kind_of},
 };
 use crate::graphql::{
-    context::Context, failure::failure_of, groups, numbered_list::NumberedList, people, projects,
+    context::Context,
+    failure::failure_of,
+    groups, people, projects,
     values::time,
+    windowed_page::{CursorOrder, WindowedPage},
 };
 
 fn todo(record: Arc<TodoRecord>) -> Value {
@@ -110,6 +114,34 @@ pub async fn about(
     Ok(Connection::of_list(&arguments.page()?, values).into())
 }
 
+/// The caller's to-dos about an item, of those that the arguments choose; the pending ones where they name no state.
+///
+/// # Errors
+/// For ids of other things.
+pub async fn chosen_of(
+    context: &Context,
+    item: ItemId,
+    arguments: &Arguments,
+) -> Result<Value, Failure> {
+    let (page, filter) = (arguments.page()?, filter(arguments)?);
+    let loaders = ReviewLoaders::of(context);
+    let (Some(filter), Some(item)) = (filter, loaders.items.load(item).await?) else {
+        return Ok(Connection::empty().into());
+    };
+    let found = loaders.todos.load(ItemKey::of(&item)).await?.unwrap_or_default();
+    let values = found.iter().filter(|one| filter.fits(&one.row)).cloned().map(todo).collect();
+    Ok(Connection::of_list(&page, values).into())
+}
+
+/// Asks the caller to look at an item; where they are asked already, that to-do is the answer.
+///
+/// # Errors
+/// `NotFoundOrForbidden` where they may not read the item or say anything there.
+pub async fn ask(context: &Context, item: ItemId) -> Result<Value, Failure> {
+    let (item, _) = scope::readable_item(context, item).await?;
+    create(context, item).await.map(todo)
+}
+
 /// The to-dos of a user, who sees nobody's but their own.
 ///
 /// # Errors
@@ -119,20 +151,21 @@ pub async fn of_user(
     user: UserId,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
-    let (page, actor) = (arguments.page()?, context.actor());
+    let (page, actor) = (WindowedPage::new(arguments.page()?, CursorOrder::Id)?, context.actor());
     let Some(filter) = filter(arguments)?.filter(|_| actor.id == Some(user)) else {
         return Ok(Connection::empty().into());
     };
-    let (directory, urls, window) =
-        (Directory::new(&context.app.urls), context.app.urls.clone(), page.clone());
+    let (directory, urls) = (Directory::new(&context.app.urls), context.app.urls.clone());
+    let (asked, counts) = (page.clone(), arguments.counts());
     let found = context.app.db.read(move |tx| {
-        let rows = NumberedList::read(&window, |request| {
-            actions::list(tx, &directory, actor, &filter, request)
+        let rows = asked.read(counts, |window, part| {
+            actions::list_in(tx, &directory, actor, &filter, window, part)
         })?;
         rows.try_map_all(|rows| TodoRecord::all(tx, &urls, actor, rows))
     });
     let found = found.await.map_err(failure_of)?;
-    Ok(found.connection(&page, |one| todo(Arc::new(one))).into())
+    let position = |one: &TodoRecord| RowPosition::of_id(one.row.id.0);
+    Ok(page.connection(found, position, |one| todo(Arc::new(one))).into())
 }
 
 /// What is asked for; nothing where there can be none: nobody is asked to look at some kinds of things.

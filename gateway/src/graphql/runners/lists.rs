@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use db::{Tx, keyset::ListWindow};
 use forge::{
     ports::runners::Roles,
     runner::lists::{self, RunnerMembership},
 };
-use graphql::{Arguments, Connection, Failure, Page, Registry, Value};
-use kernel::{Grant, access::Administrate, ids::RunnerId};
+use graphql::{Arguments, Connection, Failure, Registry, Value};
+use kernel::{Grant, Result as Done, access::Administrate, ids::RunnerId, page::PageRequest};
 use runners::{
     policy::{ReadGroupRunners, ReadProjectRunners, UseRunners},
     runner::{Runner, RunnerFilter, RunnerOrder, RunnerType, StatusFilter, actions},
@@ -18,13 +19,13 @@ use crate::graphql::{
     context::Context,
     failure::visible,
     groups::GroupRecord,
-    numbered_list::NumberedList,
     pipelines::{
         Home,
         home::{group_grant, instance_grant},
         value_of,
     },
     projects::ProjectRecord,
+    windowed_page::{CursorOrder, WindowedPage},
 };
 
 pub(super) fn register(registry: &mut Registry<Context>) {
@@ -39,42 +40,36 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry.object::<ProjectRecord>("Project").lookup(
         "runners",
         |record: Arc<ProjectRecord>, arguments, context| async move {
-            let page = arguments.page()?;
             let grant = visible(Home::of(&record).grant::<ReadProjectRunners>())?;
             let (Some(grant), Some(filter)) = (grant, filter(&arguments)) else {
-                return Ok(nothing(&page));
+                return Ok(Connection::empty().into());
             };
-            let asked = page.clone();
-            let read = context.app.db.read(move |tx| {
-                NumberedList::read(&asked, |part| lists::of_project(tx, &grant, &filter, part))
-            });
-            shown(&context, &page, read.await)
+            listed(&context, &arguments, filter, move |tx, filter, part| {
+                lists::of_project(tx, &grant, filter, part)
+            })
+            .await
         },
     );
     let _ = registry.object::<GroupRecord>("Group").lookup(
         "runners",
         |record: Arc<GroupRecord>, arguments, context| async move {
-            let page = arguments.page()?;
             let grant = match group_grant::<ReadGroupRunners>(&context, record.id()).await {
                 Ok(grant) => Some(grant),
                 Err(Failure::NotFoundOrForbidden) => None,
                 Err(failure) => return Err(failure),
             };
             let (Some(grant), Some(filter)) = (grant, filter(&arguments)) else {
-                return Ok(nothing(&page));
+                return Ok(Connection::empty().into());
             };
             let membership = match arguments.maybe_enum("membership").as_deref() {
                 Some("DIRECT") => RunnerMembership::Direct,
                 Some("ALL_AVAILABLE") => RunnerMembership::AllAvailable,
                 _ => RunnerMembership::Descendants,
             };
-            let asked = page.clone();
-            let read = context.app.db.read(move |tx| {
-                NumberedList::read(&asked, |part| {
-                    lists::of_group(tx, &grant, membership, &filter, part)
-                })
-            });
-            shown(&context, &page, read.await)
+            listed(&context, &arguments, filter, move |tx, filter, part| {
+                lists::of_group(tx, &grant, membership, filter, part)
+            })
+            .await
         },
     );
 }
@@ -99,36 +94,48 @@ fn filter(arguments: &Arguments) -> Option<RunnerFilter> {
         search: arguments.maybe_text("search"),
         order,
         descending: sort.ends_with("_DESC"),
+        window: ListWindow::default(),
     })
 }
 
-fn nothing(page: &Page) -> Value {
-    Connection::of_list(page, Vec::new()).into()
-}
-
-fn shown(
+/// A page of a list of runners, which `list` reads.
+async fn listed(
     context: &Context,
-    page: &Page,
-    read: kernel::Result<NumberedList<Runner>>,
+    arguments: &Arguments,
+    filter: RunnerFilter,
+    list: impl Fn(&mut Tx<'_>, &RunnerFilter, PageRequest) -> Done<kernel::page::Page<Runner>>
+    + Clone
+    + Send
+    + Sync
+    + 'static,
 ) -> Result<Value, Failure> {
-    let Some(found) = visible(read)? else { return Ok(Value::Null) };
-    Ok(found.connection(page, |row| runner(context, Arc::new(row))).into())
+    let order = match filter.order {
+        RunnerOrder::CreatedAt => CursorOrder::Id,
+        RunnerOrder::ContactedAt => CursorOrder::Number("contacted_at"),
+    };
+    let page = WindowedPage::new(arguments.page()?, order)?;
+    let (asked, wanted, counts) = (page.clone(), filter.clone(), arguments.counts());
+    let read = context.app.db.read(move |tx| {
+        asked.read(counts, |window, part| {
+            let filter = RunnerFilter { window: window.clone(), ..wanted.clone() };
+            list(tx, &filter, part)
+        })
+    });
+    let Some(found) = visible(read.await)? else { return Ok(Value::Null) };
+    let position = |row: &Runner| filter.position(row);
+    Ok(page.connection(found, position, |row| runner(context, Arc::new(row))).into())
 }
 
 /// All runners for administrators; for others those that they may manage.
 async fn everywhere(arguments: &Arguments, context: &Context) -> Result<Value, Failure> {
-    let page = arguments.page()?;
-    let Some(filter) = filter(arguments) else { return Ok(nothing(&page)) };
+    let Some(filter) = filter(arguments) else { return Ok(Connection::empty().into()) };
     let all: Option<Grant<Administrate>> = visible(instance_grant(context))?;
     let Some(own) = visible(instance_grant::<UseRunners>(context))? else {
         return Ok(Value::Null);
     };
-    let asked = page.clone();
-    let read = context.app.db.read(move |tx| {
-        NumberedList::read(&asked, |part| match &all {
-            Some(all) => actions::list_all(tx, all, &filter, part),
-            None => actions::list_own(tx, &own, &Roles, &filter, part),
-        })
-    });
-    shown(context, &page, read.await)
+    listed(context, arguments, filter, move |tx, filter, part| match &all {
+        Some(all) => actions::list_all(tx, all, filter, part),
+        None => actions::list_own(tx, &own, &Roles, filter, part),
+    })
+    .await
 }

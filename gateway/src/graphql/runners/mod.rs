@@ -19,6 +19,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         "RunnerPlatform",
         "RunnerSetup",
     ]);
+    registry.other_names(&[("RunnerMembershipFilter", "CiRunnerMembershipFilter")]);
     lists::register(registry);
     runner::register(registry);
     setup::register(registry);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ci::{Status, job::RunnerJobFilter};
 use forge::runner::jobs;
+use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{Ts, ids::RunnerId, page::PageRequest};
 use runners::{
@@ -242,9 +243,10 @@ async fn list_projects(
     let search = arguments.maybe_text("search").map(|text| text.to_lowercase());
     let topics = arguments.texts("topics");
     let members = arguments.flag("membership");
+    let found = all.iter().map(|id| projects::record_of(context, *id));
+    let found = try_join_all(found).await?;
     let mut values = Vec::new();
-    for id in all.iter() {
-        let Some(found) = projects::record_of(context, *id).await? else { continue };
+    for found in found.into_iter().flatten() {
         let facts = &found.facts;
         let named = search.as_ref().is_none_or(|search| {
             facts.name.to_lowercase().contains(search)

@@ -10,11 +10,12 @@ use graphql::{Arguments, Failure, Payload, Registry};
 use kernel::{Error, Result as Done, ids::IssueId};
 use review::{
     issue::actions as issues,
+    item::{ItemId, ItemKind},
     policy::{CreateIssues, ManageIssues},
 };
 use security::{
     alert::{Alert, AlertStatus, AlertStore as _, actions, assignee::assign},
-    policy::ChangeAlerts,
+    policy::{ChangeAlerts, ReadAlerts},
 };
 
 use super::{alerts::incident, record::alert};
@@ -23,6 +24,7 @@ use crate::graphql::{
     failure::{done, failure_of},
     operation_mode::PeopleChange,
     pipelines::{Home, home, value_of},
+    review::todos,
 };
 
 /// References to alerts that one call ties to an issue.
@@ -37,6 +39,9 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     });
     registry.mutation("alertSetAssignees", |input, context| async move {
         set_assignees(&input, &context).await
+    });
+    registry.mutation("alertTodoCreate", |input, context| async move {
+        create_todo(&input, &context).await
     });
     registry
         .mutation("issueLinkAlerts", |input, context| async move { link(&input, &context).await });
@@ -93,6 +98,22 @@ async fn create_issue(input: &Arguments, context: &Context) -> Result<Payload, F
     let written =
         context.app.db.write(move |tx| actions::create_incident(tx, &grant, &incidents, iid)).await;
     payload(context, home, written).await
+}
+
+/// What people are asked to look at are issues, merge requests and epics: of an alert it is the incident.
+async fn create_todo(input: &Arguments, context: &Context) -> Result<Payload, Failure> {
+    let (home, iid) = named(input, context).await?;
+    home.grant::<ChangeAlerts>().map_err(failure_of)?;
+    let grant = home.grant::<ReadAlerts>().map_err(failure_of)?;
+    let found = context.app.db.read(move |tx| actions::read(tx, &grant, iid)).await;
+    let row = found.map_err(failure_of)?;
+    let Some(issue) = row.issue_id else {
+        let failure = "The alert has no incident yet: create one first".to_owned();
+        return Ok(Payload::errors(vec![failure]).field("alert", alert(home, row)));
+    };
+    let todo = todos::ask(context, ItemId { kind: ItemKind::Issue, id: issue.0 }).await?;
+    let issue = incident(context, Some(issue)).await?;
+    Ok(Payload::new().field("alert", alert(home, row)).field("issue", issue).field("todo", todo))
 }
 
 async fn set_assignees(input: &Arguments, context: &Context) -> Result<Payload, Failure> {

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use graphql::{Arguments, Connection, Failure, Fields, Registry, Value};
-use kernel::ids::{IssueId, UserId};
+use kernel::{
+    TextEnum as _,
+    ids::{IssueId, UserId},
+};
 use org::user::names::ids_of;
+use review::item::{ItemId, ItemKind};
 use security::{
-    alert::{AlertFilter, AlertOrder, AlertStatus, AlertStore as _, actions},
+    alert::{Alert, AlertFilter, AlertOrder, AlertStatus, AlertStore as _, actions},
     policy::ReadAlerts,
 };
 
@@ -19,12 +23,15 @@ use crate::graphql::{
     context::Context,
     deployments::environment_of_id,
     failure::{failure_of, visible},
-    numbered_list::NumberedList,
     other_notes, people,
     pipelines::{Home, loaders::CiLoaders, name_of, values_of},
     projects::ProjectRecord,
-    review::issue::{self, EpicIssueRecord, HoldsIssue, IssueRecord},
+    review::{
+        issue::{self, EpicIssueRecord, HoldsIssue, IssueRecord},
+        todos,
+    },
     values::{maybe_time, time},
+    windowed_page::{CursorOrder, WindowedPage},
 };
 
 type Record = Arc<AlertRecord>;
@@ -92,7 +99,7 @@ fn register_record(registry: &mut Registry<Context>) {
         .plain("status", |record| name_of(record.row.status))
         .plain("title", |record| record.row.title.as_str().into())
         .plain("updatedAt", |record| time(record.row.updated_at))
-        .none(&["metricsDashboardUrl", "prometheusAlert", "todos"]);
+        .none(&["metricsDashboardUrl", "prometheusAlert"]);
 }
 
 fn register_lookups(registry: &mut Registry<Context>) {
@@ -119,6 +126,15 @@ fn register_lookups(registry: &mut Registry<Context>) {
             "webUrl",
             |record: Record, _, context| async move { Ok(record.url(&context).into()) },
         )
+        .lookup("todos", |record: Record, arguments, context| async move {
+            match record.row.issue_id {
+                Some(issue) => {
+                    let incident = ItemId { kind: ItemKind::Issue, id: issue.0 };
+                    todos::chosen_of(&context, incident, &arguments).await
+                }
+                None => Ok(Connection::empty().into()),
+            }
+        })
         .lookup("environment", |record: Record, _, context| async move {
             match record.row.environment_id {
                 Some(id) => environment_of_id(&context, id).await,
@@ -224,17 +240,19 @@ async fn list(
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {
-    let page = arguments.page()?;
     let Some(grant) = visible(home.grant::<ReadAlerts>())? else { return Ok(Value::Null) };
     let Some(filter) = filter(arguments, context).await? else {
-        return Ok(Connection::of_list(&page, Vec::new()).into());
+        return Ok(Connection::empty().into());
     };
-    let asked = page.clone();
+    let cursors = filter.order.map_or(CursorOrder::Id, |order| CursorOrder::Number(order.as_str()));
+    let page = WindowedPage::new(arguments.page()?, cursors)?;
+    let (asked, wanted, counts) = (page.clone(), filter.clone(), arguments.counts());
     let read = context.app.db.read(move |tx| {
-        NumberedList::read(&asked, |part| actions::list(tx, &grant, &filter, part))
+        asked.read(counts, |window, part| actions::list_in(tx, &grant, &wanted, window, part))
     });
     let found = read.await.map_err(failure_of)?;
-    Ok(found.connection(&page, |row| alert(home.clone(), row)).into())
+    let position = |row: &Alert| filter.position(row);
+    Ok(page.connection(found, position, |row| alert(home.clone(), row)).into())
 }
 
 async fn counts(

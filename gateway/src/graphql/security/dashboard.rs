@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
+use forge::security::readers;
 use graphql::{Arguments, Connection, Failure, Payload, Registry, Value};
 use kernel::ids::ProjectId;
-use security::{
-    dashboard,
-    policy::{ReadVulnerabilities, UseVulnerabilities},
-};
+use org::access::IdOrPath;
+use security::{dashboard, policy::UseVulnerabilities};
 
 use super::vulnerability_lists::{grades, scanners, severities, watched};
 use crate::graphql::{
     context::Context,
     failure::{done, failure_of},
-    pipelines::{home, home::instance_grant},
+    pipelines::home::instance_grant,
     projects,
 };
 
@@ -49,8 +48,9 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .none(&["clusterAgents"]);
     registry.mutation("addProjectToSecurityDashboard", |input, context| async move {
         let id = ProjectId(input.gid("id", &["Project"])?);
-        let home = home::expect(&context, id).await?;
-        let grant = home.grant::<ReadVulnerabilities>().map_err(failure_of)?;
+        let actor = instance_grant::<UseVulnerabilities>(&context).map_err(failure_of)?.actor();
+        let grant = readers::of_project(&context.app, actor, IdOrPath::Id(id.0)).await;
+        let grant = grant.map_err(failure_of)?;
         let added = context.app.db.write(move |tx| dashboard::add(tx, &grant)).await;
         Ok(match done(added)? {
             Ok(()) => Payload::new().field("project", projects::of_id(&context, id).await?),

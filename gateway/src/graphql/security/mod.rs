@@ -9,6 +9,7 @@ mod figures;
 mod integrations;
 mod loaders;
 mod location;
+mod pipeline_findings;
 mod pipeline_reports;
 mod record;
 mod vulnerability;
@@ -63,6 +64,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     alerts::register(registry);
     alert_mutations::register(registry);
     figures::register(registry);
+    pipeline_findings::register(registry);
     pipeline_reports::register(registry);
     alert_integrations::register(registry);
     integrations::register(registry);

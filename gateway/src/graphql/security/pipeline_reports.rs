@@ -9,7 +9,7 @@ use security::{policy::ReadVulnerabilities, scan::Scan, vulnerability::ReportTyp
 use super::loaders::SecurityLoaders;
 use crate::graphql::{
     context::Context,
-    pipelines::{PipelineRecord, loaders::CiLoaders},
+    pipelines::{PipelineRecord, analytics::FigureLoaders, loaders::CiLoaders},
     review::merge_request::MergeRequestRecord,
 };
 
@@ -23,16 +23,37 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             Ok(summary(&scans(&context, record.row.id).await?))
         },
     );
-    registry.object::<MergeRequestRecord>("MergeRequest").lookup(
-        "hasSecurityReports",
-        |record: Arc<MergeRequestRecord>, _, context| async move {
+    registry
+        .object::<MergeRequestRecord>("MergeRequest")
+        .lookup("hasSecurityReports", |record: Arc<MergeRequestRecord>, _, context| async move {
             let source = record.row.source_project_id.zip(record.row.head_sha.clone());
             let Some(head) = source else { return Ok(false.into()) };
             let found = CiLoaders::of(&context).newest.load(head).await?;
             let Some(pipeline) = found else { return Ok(false.into()) };
             Ok((!scans(&context, pipeline.id).await?.is_empty()).into())
-        },
-    );
+        })
+        .lookup(
+            "securityReportsUpToDateOnTargetBranch",
+            |record: Arc<MergeRequestRecord>, _, context| async move {
+                Ok(is_target_reported(&record, &context).await?.into())
+            },
+        );
+}
+
+/// Whether the newest pipeline of the branch that a merge request goes into brought reports of scanners.
+async fn is_target_reported(
+    record: &MergeRequestRecord,
+    context: &Context,
+) -> Result<bool, Failure> {
+    let project = record.row.project_id;
+    if CiLoaders::of(context).shown_homes.load(project).await?.is_none() {
+        return Ok(false);
+    }
+    let target = (project, record.row.target_branch.clone());
+    match FigureLoaders::of(context).newest_of_branch.load(target).await? {
+        Some(pipeline) => Ok(!scans(context, pipeline.id).await?.is_empty()),
+        None => Ok(false),
+    }
 }
 
 async fn scans(context: &Context, pipeline: PipelineId) -> Result<Arc<Vec<Scan>>, Failure> {

@@ -2,6 +2,7 @@
 
 mod absences;
 mod bad_input;
+mod board_cost;
 mod boards;
 mod clients;
 mod cursors;
@@ -22,5 +23,6 @@ mod review_notes;
 mod review_plans;
 mod runners;
 mod security;
+mod security_steps;
 mod statements;
 mod subscriptions;

@@ -1,5 +1,9 @@
 //! Pipelines, jobs, variables and schedules by GraphQL.
 
+use ::ci::{
+    artifact::{ArtifactKind, ArtifactStore as _, NewArtifact},
+    job::End,
+};
 use kernel::{
     AccessLevel::{Developer, Maintainer, Reporter},
     Visibility::{Private, Public},
@@ -9,7 +13,7 @@ use repo::testing::Fixture;
 use serde_json::{Value, json};
 
 use super::review::{REFUSED, answer, ask, mutate, nodes, refusal};
-use crate::support::{Person, TestApp};
+use crate::support::{Person, TestApp, ci};
 
 async fn report(person: &Person<'_>, project: ProjectId, sha: &str, state: &str) -> Value {
     let body = json!({ "state": state, "ref": sha });
@@ -195,4 +199,71 @@ async fn ci_settings_and_job_tokens_are_set_by_maintainers() {
         r#"{ project(fullPath: "ada/forge") { ciCdSettings { keepLatestArtifact } } }"#,
     );
     assert_eq!(told.await["data"]["project"], Value::Null);
+}
+
+#[actix_web::test]
+async fn pipelines_are_counted_by_day_and_their_coverage_is_told() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "one", Private);
+    let query = r#"{ project(fullPath: "ada/one") { codeCoverageSummary { averageCoverage coverageCount lastUpdatedOn }
+        pipelineAnalytics { weekPipelinesTotals weekPipelinesSuccessful yearPipelinesTotals monthPipelinesLabels
+        pipelineTimesLabels pipelineTimesValues } } }"#;
+    ci::commit(&ada, project, "main", "Start", "a:\n  script: x\nb:\n  script: x\n").await;
+    let covered = |state: &str, name: &str, coverage: i64| json!({ "state": state, "name": name, "coverage": coverage });
+    assert_eq!(ask(&ada, query).await["project"]["codeCoverageSummary"], Value::Null);
+    for name in ["a", "b"] {
+        ci::run(&app, &ada, project, name).await;
+        ci::finish(&app, &ada, project, name, End::Success).await;
+    }
+    for (name, coverage) in [("c", 40), ("d", 41)] {
+        let at = format!("/projects/{project}/statuses/main");
+        ada.post(&at, covered("success", name, coverage)).await.created();
+    }
+
+    let shown = ask(&ada, query).await["project"].clone();
+    let today = kernel::time::date_text(app.clock.now().date());
+    let summary = json!({ "averageCoverage": 40.5, "coverageCount": 2, "lastUpdatedOn": today });
+    assert_eq!(shown["codeCoverageSummary"], summary);
+    let figures = &shown["pipelineAnalytics"];
+    assert_eq!(figures["weekPipelinesTotals"], json!([0, 0, 0, 0, 0, 0, 0, 1]));
+    assert_eq!(figures["weekPipelinesSuccessful"], json!([0, 0, 0, 0, 0, 0, 0, 1]));
+    assert_eq!(figures["yearPipelinesTotals"][12], 1);
+    assert_eq!(figures["monthPipelinesLabels"].as_array().map(Vec::len), Some(31));
+    assert_eq!(figures["pipelineTimesValues"], json!([0]));
+    let covered = r#"{ namespace(fullPath: "ada") { projects(hasCodeCoverage: true) { nodes { path } }
+        scanned: projects(hasCodeCoverage: true, hasVulnerabilities: true) { nodes { path } } } }"#;
+    let found = ask(&ada, covered).await["namespace"].clone();
+    assert_eq!(nodes(&found["projects"], "path"), ["one"]);
+    assert_eq!(found["scanned"]["nodes"], json!([]));
+    let stranger = ask(&app.person("eve"), query).await;
+    assert_eq!(stranger["project"], Value::Null);
+}
+
+#[actix_web::test]
+async fn what_jobs_leave_behind_counts_in_the_sizes_of_projects_and_groups() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("orchid", None).await;
+    let made =
+        ada.post("/projects", json!({ "name": "one", "namespace_id": group })).await.created();
+    let project = ProjectId(made["id"].as_i64().expect("an id"));
+    ci::commit(&ada, project, "main", "Start", "a:\n  script: x\n").await;
+    let job = ci::run(&app, &ada, project, "a").await;
+    let file = NewArtifact {
+        kind: ArtifactKind::Archive,
+        filename: "artifacts.zip".to_owned(),
+        size: 1_234,
+        sha256: "0".repeat(64),
+        location: "nowhere".to_owned(),
+        expires_at: None,
+    };
+    app.write(move |tx| tx.insert_artifact(&job, &file));
+    let query = r#"{ group(fullPath: "orchid") { rootStorageStatistics { buildArtifactsSize storageSize }
+        projects { nodes { statistics { buildArtifactsSize storageSize } } } } }"#;
+    let shown = ask(&ada, query).await["group"].clone();
+    let sizes = &shown["projects"]["nodes"][0]["statistics"];
+    assert_eq!(sizes["buildArtifactsSize"], 1234.0);
+    assert!(sizes["storageSize"].as_f64().expect("a size") >= 1_234.0);
+    assert_eq!(shown["rootStorageStatistics"]["buildArtifactsSize"], 1234.0);
 }

@@ -1,6 +1,6 @@
 //! Repositories by GraphQL, held against git.
 
-use kernel::AccessLevel::Developer;
+use kernel::AccessLevel::{Developer, Guest};
 use repo::testing::Fixture;
 use serde_json::{Value, json};
 
@@ -160,4 +160,42 @@ async fn rules_for_branches_say_whom_they_let_in() {
     assert_eq!(rule["matchingBranchesCount"], names.len());
     let levels = json!([{ "accessLevel": 40, "accessLevelDescription": "Maintainers" }]);
     assert_eq!(rule["branchProtection"]["pushAccessLevels"]["nodes"], levels);
+}
+
+#[actix_web::test]
+async fn a_branch_rule_tells_who_has_to_approve() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", kernel::Visibility::Public);
+    app.member(project, "grace", Developer);
+    let guest = app.member(project, "guest", Guest);
+    let at = |rest: &str| format!("/projects/{project}/{rest}");
+    for name in ["stable", "other"] {
+        ada.post(&at("protected_branches"), json!({ "name": name })).await.created();
+    }
+    let branches = ada.get(&at("protected_branches")).await.ok();
+    let stable = branches.as_array().expect("a list").iter().find(|one| one["name"] == "stable");
+    let stable = stable.expect("the branch")["id"].clone();
+    let rule = json!({ "name": "Security", "approvals_required": 2, "protected_branch_ids": [stable],
+                       "user_ids": [app.user("grace").id.0] });
+    ada.post(&at("approval_rules"), rule).await.created();
+    let everywhere = json!({ "name": "All", "approvals_required": 1,
+                             "applies_to_all_protected_branches": true, "user_ids": [] });
+    ada.post(&at("approval_rules"), everywhere).await.created();
+
+    let query = r#"{ project(fullPath: "ada/forge") { branchRules { nodes { name
+        approvalRules { nodes { name approvalsRequired type eligibleApprovers { nodes { username } } } } } } } }"#;
+    let rules = ask(&ada, query).await["project"]["branchRules"]["nodes"].clone();
+    let of = |name: &str| {
+        let all = rules.as_array().expect("rules").iter();
+        all.clone().find(|rule| rule["name"] == name).expect("a rule")["approvalRules"].clone()
+    };
+    assert_eq!(nodes(&of("stable"), "name"), ["Security", "All"]);
+    assert_eq!(nodes(&of("other"), "name"), ["All"]);
+    let security = of("stable")["nodes"][0].clone();
+    assert_eq!((&security["approvalsRequired"], &security["type"]), (&json!(2), &json!("REGULAR")));
+    assert_eq!(nodes(&security["eligibleApprovers"], "username"), ["grace"]);
+    assert_ne!(ask(&guest, query).await["project"]["branchRules"], Value::Null);
+    let stranger = ask(&app.person("eve"), query).await["project"]["branchRules"].clone();
+    assert_eq!(nodes(&stranger, "approvalRules"), [Value::Null, Value::Null]);
 }

@@ -63,6 +63,26 @@ async fn runners_are_listed_by_search_tags_and_order() {
 }
 
 #[actix_web::test]
+async fn which_runners_of_a_group_are_wanted_is_declared_by_either_name_of_its_type() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("orchid", None).await;
+    let new = json!({ "runner_type": "group_type", "group_id": group });
+    ada.post("/user/runners", new).await.created();
+    for name in ["RunnerMembershipFilter", "CiRunnerMembershipFilter"] {
+        let query = format!(
+            r#"query q($m: {name}) {{ group(fullPath: "orchid") {{ runners(membership: $m) {{ count }} }} }}"#
+        );
+        let asked = json!({ "query": query, "variables": { "m": "DIRECT" } });
+        let answer = ada.post("//api/graphql", asked).await.ok();
+        assert_eq!(answer["data"]["group"]["runners"]["count"], 1, "{answer}");
+    }
+    let known = r#"{ __type(name: "RunnerMembershipFilter") { enumValues { name } } }"#;
+    let values = ask(&ada, known).await["__type"]["enumValues"].clone();
+    assert_eq!(values.as_array().map(Vec::len), Some(3));
+}
+
+#[actix_web::test]
 async fn runners_are_changed_and_removed() {
     let app = TestApp::new();
     let olga = app.person("olga");

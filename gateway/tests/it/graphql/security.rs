@@ -8,9 +8,13 @@ use serde_json::{Value, json};
 
 use super::review::{REFUSED, ask, mutate, nodes, refusal};
 use crate::{
-    rest::security::{
-        findings::{finding, keep},
-        monitor::set_up,
+    rest::{
+        runners::program,
+        security::{
+            findings::{finding, keep},
+            monitor::set_up,
+            pipeline_findings::{JOBS, two_branches},
+        },
     },
     support::TestApp,
 };
@@ -46,6 +50,53 @@ async fn vulnerabilities_are_listed_counted_and_judged() {
     let query =
         format!("mutation {{ vulnerabilityResolve(input: {{ id: {} }}) {{ errors }} }}", one["id"]);
     assert_eq!(refusal(&rita, &query).await, REFUSED);
+}
+
+#[actix_web::test]
+async fn the_findings_of_a_pipeline_are_shown_to_developers() {
+    let app = TestApp::new();
+    let (project, mia, runner) = program::set_up(&app, JOBS).await;
+    two_branches(&mia, &runner, project).await;
+    let path = mia.get(&format!("/projects/{project}")).await.ok()["path_with_namespace"].clone();
+    let query = |arguments: &str| {
+        format!(
+            "{{ project(fullPath: {path}) {{ pipelines(first: 1) {{ nodes {{ \
+             securityReportFindings{arguments} {{ nodes {{ title severity state uuid }} }} }} }} }} }}"
+        )
+    };
+    let shown = |answer: &Value| {
+        answer["project"]["pipelines"]["nodes"][0]["securityReportFindings"].clone()
+    };
+
+    let all = shown(&ask(&mia, &query("")).await);
+    let low = shown(&ask(&mia, &query("(severity: [\"low\"], state: [DETECTED])")).await);
+
+    let titles: Vec<&Value> =
+        all["nodes"].as_array().expect("nodes").iter().map(|one| &one["title"]).collect();
+    assert_eq!(titles, ["b", "c"]);
+    assert_eq!((&low["nodes"][0]["title"], &low["nodes"][1]), (&json!("c"), &Value::Null));
+    let rob = app.member(project, "rob", Reporter);
+    assert_eq!(shown(&ask(&rob, &query("")).await), Value::Null);
+}
+
+#[actix_web::test]
+async fn an_auditor_watches_projects_of_others() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("olga"), "one", Private);
+    keep(&app, project, finding("Weak hash"));
+    let (eve, user) = (app.person("eve"), app.user("eve").id);
+    let id = format!("id: \"gid://gitlab/Project/{project}\"");
+    let query =
+        format!("mutation {{ addProjectToSecurityDashboard(input: {{ {id} }}) {{ errors }} }}");
+    assert_eq!(refusal(&eve, &query).await, REFUSED);
+    app.admin().put(&format!("/users/{user}"), json!({ "auditor": true })).await.ok();
+
+    let added = mutate(&eve, "addProjectToSecurityDashboard", &id, "").await;
+
+    assert_eq!(added["errors"], json!([]));
+    let query = "{ instanceSecurityDashboard { vulnerabilityScanners { nodes { name } } } }";
+    let shown = ask(&eve, query).await["instanceSecurityDashboard"].clone();
+    assert_eq!(nodes(&shown["vulnerabilityScanners"], "name"), ["Semgrep"]);
 }
 
 #[actix_web::test]

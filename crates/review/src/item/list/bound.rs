@@ -32,7 +32,7 @@ pub struct ListEdge {
 
 impl ListEdge {
     /// The condition on a row `i`, as SQL; none in orders whose values are not known.
-    pub(super) fn sql(&self) -> Option<String> {
+    pub(crate) fn sql(&self) -> Option<String> {
         let Self { sorting, side, position } = *self;
         let is_behind = side == Side::Behind;
         let smaller = (sorting.direction == Direction::Descending) == is_behind;

@@ -3,6 +3,7 @@
 //! The conditions are written as SQL, since finding a page among a million items in time depends on which index is
 //! walked. First the ids of the page are found; their rows are for the caller to load.
 
+mod batch;
 mod bound;
 mod conditions;
 mod plan;
@@ -10,6 +11,7 @@ mod query;
 mod search;
 mod searched;
 
+pub use batch::{ListFigures, ListHead, figures_of_all, heads_of_all};
 pub use bound::{ListEdge, ListPosition, Side};
 pub use conditions::{Choice, Conditions, IndexedFilter, MilestoneChoice, Part, confidential_for};
 pub use plan::{Query, count_all, page_of, sum_all, sum_of};

@@ -2,6 +2,8 @@
 //!
 //! `docs/lists.md` describes each branch with an example statement.
 
+use std::collections::{HashMap, hash_map::Entry};
+
 use db::{
     Tx,
     listing::{Bind, count_up_to, ids, list_of, value},
@@ -96,11 +98,12 @@ pub fn sum_of(tx: &mut Tx<'_>, query: &Query, expression: &str) -> Result<i64> {
 
 fn aggregate(tx: &mut Tx<'_>, query: &Query, what: &str) -> Result<i64> {
     let Some(query) = &resolve_filters(tx, query)? else { return Ok(0) };
-    let (from, binds) = match query.conditions.is_searched() {
-        true => gathered(tx, query)?,
+    let mut binds = Vec::new();
+    let from = match query.conditions.is_searched() {
+        true => gathered(tx, query, &mut binds)?,
         false => {
             Scan { query, driving: pick_driving_filter(tx, query)?, projects: ProjectCheck::Join }
-                .by_project()
+                .by_project(&mut binds)
         }
     };
     let sql = format!("SELECT {what} AS id FROM {from}");
@@ -110,6 +113,18 @@ fn aggregate(tx: &mut Tx<'_>, query: &Query, what: &str) -> Result<i64> {
 /// The query with its words turned into conditions, and with labels and milestones of a project replaced by their IDs,
 /// for which both databases make better plans. `None` when no item can match.
 fn resolve_filters(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
+    resolve_with(tx, query, &mut LabelIds::new())
+}
+
+/// The labels of names that items of projects can have, as far as they were looked up.
+pub(super) type LabelIds = HashMap<(ProjectId, String), Vec<i64>>;
+
+/// As [`resolve_filters`], with the labels that earlier queries asked for.
+pub(super) fn resolve_with(
+    tx: &mut Tx<'_>,
+    query: &Query,
+    known: &mut LabelIds,
+) -> Result<Option<Query>> {
     let mut query = query.clone();
     let (kind, table) = (query.conditions.kind, query.conditions.table());
     let are_few = match &query.scope {
@@ -140,18 +155,34 @@ fn resolve_filters(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
             continue;
         }
         let Some(label) = filter.label.clone() else { continue };
-        let named = format!(
-            "SELECT l.id FROM labels l WHERE l.name = $1 AND (l.project_id = {} OR l.namespace_id IS NOT NULL) LIMIT {LISTED}",
-            value(project)
-        );
-        let labels = ids(tx, &named, &[Bind::Word(label)])?;
+        let labels = labels_in(tx, project, label, known)?;
         match labels.len() {
             0 => return Ok(None),
             LISTED.. => {}
-            _ => *filter = IndexedFilter::of_labels(kind, &labels),
+            _ => *filter = IndexedFilter::of_labels(kind, labels),
         }
     }
     Ok(Some(query))
+}
+
+/// The labels of a name that items of a project can have.
+fn labels_in<'k>(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    name: String,
+    known: &'k mut LabelIds,
+) -> Result<&'k Vec<i64>> {
+    match known.entry((project, name)) {
+        Entry::Occupied(found) => Ok(found.into_mut()),
+        Entry::Vacant(unknown) => {
+            let named = format!(
+                "SELECT l.id FROM labels l WHERE l.name = $1 AND (l.project_id = {} OR l.namespace_id IS NOT NULL) LIMIT {LISTED}",
+                value(project)
+            );
+            let labels = ids(tx, &named, &[Bind::Word(unknown.key().1.clone())])?;
+            Ok(unknown.insert(labels))
+        }
+    }
 }
 
 /// The requested milestones that items of a project can have.
@@ -167,12 +198,12 @@ fn milestones_in(tx: &mut Tx<'_>, project: ProjectId, wanted: &Part) -> Result<V
 }
 
 /// The indexed filter that a search starts from.
-struct DrivingFilter {
-    position: usize,
+pub(super) struct DrivingFilter {
+    pub(super) position: usize,
     /// Number of its matches.
-    found: i64,
+    pub(super) found: i64,
     /// Whether `found` already counts the whole list, all other filters included.
-    is_all: bool,
+    pub(super) is_all: bool,
 }
 
 /// The filter with the fewest matches, when there are at most [`GATHER_LIMIT`] of them.
@@ -252,6 +283,11 @@ impl<'a> Scan<'a> {
         Self { query, driving: None, projects: ProjectCheck::Join }
     }
 
+    /// As [`of`](Self::of), from a filter.
+    pub(super) fn driven(query: &'a Query, driving: Option<DrivingFilter>) -> Self {
+        Self { driving, ..Self::of(query) }
+    }
+
     /// As [`of`](Self::of), with this check of projects.
     pub(super) fn with_projects(query: &'a Query, projects: ProjectCheck) -> Self {
         Self { projects, ..Self::of(query) }
@@ -283,24 +319,24 @@ impl<'a> Scan<'a> {
         Ok((wanted > 0 && walked < wanted.saturating_mul(driving.found)).then_some(wanted))
     }
 
-    /// All filters without the scope, and their bind values.
-    fn filters(&self) -> (Vec<String>, Vec<Bind>) {
-        let (mut all, mut binds) = (Vec::new(), Vec::new());
+    /// All filters without the scope; their values are bound after those that are there already.
+    fn filters(&self, binds: &mut Vec<Bind>) -> Vec<String> {
+        let mut all = Vec::new();
         for (position, filter) in self.query.conditions.indexed.iter().enumerate() {
             all.push(match &self.driving {
                 Some(driving) if driving.position == position => {
-                    format!("i.id IN ({})", filter.within(&self.query.scope, &mut binds))
+                    format!("i.id IN ({})", filter.within(&self.query.scope, binds))
                 }
-                _ => filter.check.render(&mut binds),
+                _ => filter.check.render(binds),
             });
         }
-        all.extend(self.query.conditions.plain.iter().map(|part| part.render(&mut binds)));
-        (all, binds)
+        all.extend(self.query.conditions.plain.iter().map(|part| part.render(binds)));
+        all
     }
 
     /// All filters with the scope as a condition on each row.
-    pub(super) fn filters_in_scope(&self) -> (Vec<String>, Vec<Bind>) {
-        let (mut all, binds) = self.filters();
+    pub(super) fn filters_in_scope(&self, binds: &mut Vec<Bind>) -> Vec<String> {
+        let mut all = self.filters(binds);
         // The unary plus keeps SQLite from using the index on the project instead of the driving filter.
         let plus = if self.driving.is_some() { "+" } else { "" };
         all.push(match &self.query.scope {
@@ -321,7 +357,7 @@ impl<'a> Scan<'a> {
                 format!("{plus}i.namespace_id IN ({})", list_of(&groups))
             }
         });
-        (all, binds)
+        all
     }
 
     fn select(&self, tx: &mut Tx<'_>, sorting: Sorting, most: i64, skip: i64) -> Result<Vec<i64>> {
@@ -368,16 +404,29 @@ impl<'a> Scan<'a> {
         skip: i64,
         extra: Option<String>,
     ) -> Result<Vec<i64>> {
-        let (mut all, binds) = self.filters_in_scope();
+        let mut binds = Vec::new();
+        let sql = self.ordered(tx, sorting, (most, skip), extra, &mut binds);
+        ids(tx, &sql, &binds)
+    }
+
+    /// The query for the ids of `most` rows after `skip` others.
+    pub(super) fn ordered(
+        &self,
+        tx: &Tx<'_>,
+        sorting: Sorting,
+        (most, skip): (i64, i64),
+        extra: Option<String>,
+        binds: &mut Vec<Bind>,
+    ) -> String {
+        let mut all = self.filters_in_scope(binds);
         all.extend(extra);
-        let sql = format!(
+        format!(
             "SELECT i.id AS id FROM {} i{} WHERE {} ORDER BY {} LIMIT {most} OFFSET {skip}",
             self.table(),
             sorting.join(),
             all.join(" AND "),
             sorting.sql(tx, self.query.conditions.kind),
-        );
-        ids(tx, &sql, &binds)
+        )
     }
 
     /// The first rows of each project, merged.
@@ -389,7 +438,8 @@ impl<'a> Scan<'a> {
         most: i64,
         skip: i64,
     ) -> Result<Vec<i64>> {
-        let (all, binds) = self.filters();
+        let mut binds = Vec::new();
+        let all = self.filters(&mut binds);
         let order = sorting.sql(tx, self.query.conditions.kind);
         let first = most + skip;
         let parts = projects.iter().map(|project| {
@@ -409,22 +459,22 @@ impl<'a> Scan<'a> {
     }
 
     /// `FROM` and `WHERE` of a count: no order, from projects to their items.
-    fn by_project(&self) -> (String, Vec<Bind>) {
+    pub(super) fn by_project(&self, binds: &mut Vec<Bind>) -> String {
         if let (None, ListScope::Projects(ReadableProjects { all: readable, few: None })) =
             (&self.driving, &self.query.scope)
         {
-            let (mut all, binds) = self.filters();
+            let mut all = self.filters(binds);
             let items = format!("{} i", self.table());
             let (from, belongs) = readable.each_with(&items, "i.project_id");
             all.insert(0, belongs);
-            return (format!("{from} WHERE {}", all.join(" AND ")), binds);
+            return format!("{from} WHERE {}", all.join(" AND "));
         }
-        let (all, binds) = self.filters_in_scope();
-        (format!("{} i WHERE {}", self.table(), all.join(" AND ")), binds)
+        format!("{} i WHERE {}", self.table(), self.filters_in_scope(binds).join(" AND "))
     }
 
     fn count(&self, tx: &mut Tx<'_>) -> Result<i64> {
-        let (from, binds) = self.by_project();
+        let mut binds = Vec::new();
+        let from = self.by_project(&mut binds);
         count_up_to(tx, &from, &binds, COUNT_LIMIT + 1)
     }
 }

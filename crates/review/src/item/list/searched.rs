@@ -25,7 +25,7 @@ const MET: i64 = 1_000;
 const LISTED: i64 = 2_000;
 
 /// `FROM` and `WHERE` for items that match the words and all other filters.
-pub(super) fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<(String, Vec<Bind>)> {
+pub(super) fn gathered(tx: &mut Tx<'_>, query: &Query, binds: &mut Vec<Bind>) -> Result<String> {
     let projects = match &query.scope {
         ListScope::Projects(ReadableProjects { all, few: None })
             if all.highest_id(tx)? <= LISTED =>
@@ -34,8 +34,8 @@ pub(super) fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<(String, Vec<Bi
         }
         _ => ProjectCheck::PerRow,
     };
-    let (all, binds) = Scan::with_projects(query, projects).filters_in_scope();
-    Ok((format!("{} i WHERE {}", query.conditions.table(), all.join(" AND ")), binds))
+    let all = Scan::with_projects(query, projects).filters_in_scope(binds);
+    Ok(format!("{} i WHERE {}", query.conditions.table(), all.join(" AND ")))
 }
 
 /// A page of items that match the words. Up to the gather limit all matches are found, counted and sorted in one
@@ -47,7 +47,8 @@ pub(super) fn searched(
     sorting: Sorting,
     page: PageRequest,
 ) -> Result<Page<i64>> {
-    let (from, binds) = gathered(tx, query)?;
+    let mut binds = Vec::new();
+    let from = gathered(tx, query, &mut binds)?;
     let all = format!("SELECT i.id AS id FROM {from}");
     let order = sorting.of_found(tx, query.conditions.kind);
     if let Some(found) = page_of_few(tx, &all, &binds, GATHER_LIMIT, &order, page)? {

@@ -2,6 +2,7 @@
 
 use db::{
     OneOf as _, Tx, each_backend, error,
+    keyset::{ListOrder, ListWindow, WHOLE},
     listing::{Bind, Conditions as Where, Selection, count, page_of_ids},
     schema::{issues, merge_requests, timelogs},
 };
@@ -116,9 +117,10 @@ pub fn list(
     projects: &impl Projects,
     actor: Actor,
     filter: &TimelogFilter,
+    window: &ListWindow,
     page: PageRequest,
 ) -> Result<Page<Timelog>> {
-    let selection = selection(tx, projects, actor, filter)?;
+    let selection = selection(tx, projects, actor, filter, window)?;
     let found =
         page_of_ids(tx, &selection, page, |tx| count(tx, &selection.from, &selection.binds))?;
     Ok(Page { items: tx.timelogs_in_order(&found.items)?, total: found.total })
@@ -131,7 +133,7 @@ pub fn total(
     actor: Actor,
     filter: &TimelogFilter,
 ) -> Result<i64> {
-    let Selection { from, binds, .. } = selection(tx, projects, actor, filter)?;
+    let Selection { from, binds, .. } = selection(tx, projects, actor, filter, &WHOLE)?;
     let sql = format!("SELECT CAST(COALESCE(SUM(t.time_spent), 0) AS BIGINT) AS id FROM {from}");
     Ok(db::listing::ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
 }
@@ -141,6 +143,7 @@ fn selection(
     projects: &impl Projects,
     actor: Actor,
     filter: &TimelogFilter,
+    window: &ListWindow,
 ) -> Result<Selection> {
     let mut all = Where::default();
     let group = filter.group.as_deref();
@@ -172,9 +175,11 @@ fn selection(
     if let Some(before) = filter.spent_before {
         all.number("t.spent_at <= {}", before.0);
     }
+    let order = ListOrder::of_ids("t.id", true);
+    order.narrow(&mut all, window);
     let from = format!("timelogs t WHERE {}", all.text());
     let binds: Vec<Bind> = all.binds;
-    Ok(Selection { id: "t.id", from, binds, order: "t.id DESC".to_owned() })
+    Ok(Selection { id: "t.id", from, binds, order: order.sql(window) })
 }
 
 /// Takes an entry away, and the time it stands for.

@@ -16,6 +16,8 @@ kernel::abilities! { in Group, signed in;
 }
 
 kernel::abilities! { in Instance, signed in;
+    /// Export the vulnerabilities of a project or group; whether one may read them, the use case says.
+    ExportVulnerabilities if |_who| true,
     /// Export what one watches, and fetch one's own exports; which these are, the actions say.
     UseVulnerabilityExports if |_who| true,
     /// See and change single vulnerabilities; which ones, the actions say.

@@ -47,6 +47,8 @@ pub trait Directory {
         actor: Actor,
         group: NamespaceId,
     ) -> Result<Vec<ProjectId>>;
+    /// Somebody as a reader of vulnerabilities: auditors read those of all projects, as administrators do.
+    fn reader(&self, tx: &mut Tx<'_>, actor: Actor) -> Result<Actor>;
     /// Whoever this is; `None` for somebody who is gone or may not sign in.
     fn actor(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Option<Actor>>;
     /// What people are called, as in `@ada`.

@@ -34,7 +34,7 @@ const REPORTS: [(ArtifactKind, ReportType); 8] = [
     (ArtifactKind::ApiFuzzing, ReportType::ApiFuzzing),
 ];
 
-fn report_type(kind: ArtifactKind) -> Option<ReportType> {
+pub(super) fn report_type(kind: ArtifactKind) -> Option<ReportType> {
     REPORTS.iter().find(|(own, _)| *own == kind).map(|(_, report)| *report)
 }
 
@@ -52,7 +52,12 @@ pub(crate) fn enqueue_for_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<
     tx.enqueue(&ImportReports { project: *project, pipeline: *pipeline, on_default_branch })
 }
 
-fn reports(tx: &mut Tx<'_>, project: ProjectId, pipeline: PipelineId) -> Result<Vec<Artifact>> {
+/// The reports that the newest jobs of a pipeline brought.
+pub(super) fn reports(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    pipeline: PipelineId,
+) -> Result<Vec<Artifact>> {
     tx.artifacts_of_kinds(project, pipeline, &REPORTS.map(|(kind, _)| kind))
 }
 
@@ -111,7 +116,8 @@ async fn import_one(
     Ok(NewScan { scanners, findings: count, warnings, ..scan })
 }
 
-async fn read(
+/// What a report tells, or why it cannot be used.
+pub(super) async fn read(
     forge: &Forge,
     project: ProjectId,
     kind: ReportType,

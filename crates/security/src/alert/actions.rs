@@ -1,6 +1,9 @@
 //! Reading alerts and changing their status.
 
-use db::Tx;
+use db::{
+    Tx,
+    keyset::{ListWindow, WHOLE},
+};
 use kernel::{
     Error, Faults, Grant, Result,
     ids::IssueId,
@@ -27,7 +30,18 @@ pub fn list(
     filter: &AlertFilter,
     page: PageRequest,
 ) -> Result<Page<Alert>> {
-    tx.alerts(grant.project(), filter, page)
+    list_in(tx, grant, filter, &WHOLE, page)
+}
+
+/// As [`list`], of a part of the list.
+pub fn list_in(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadAlerts>,
+    filter: &AlertFilter,
+    window: &ListWindow,
+    page: PageRequest,
+) -> Result<Page<Alert>> {
+    tx.alerts_in(grant.project(), filter, window, page)
 }
 
 pub fn read(tx: &mut Tx<'_>, grant: &Grant<ReadAlerts>, iid: i64) -> Result<Alert> {

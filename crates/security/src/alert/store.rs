@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use db::{
     OneOf as _, Tx, each_backend, error,
+    keyset::{ListOrder, ListWindow, RowPosition, WHOLE},
     listing::{self, Bind, Conditions, Selection, page_of_ids},
     schema::{alert_numbers as numbers, alerts},
 };
@@ -56,6 +57,16 @@ pub trait AlertStore {
         &mut self,
         project: ProjectId,
         filter: &AlertFilter,
+        page: PageRequest,
+    ) -> Result<Page<Alert>> {
+        self.alerts_in(project, filter, &WHOLE, page)
+    }
+    /// As [`alerts`](Self::alerts), of a part of the list.
+    fn alerts_in(
+        &mut self,
+        project: ProjectId,
+        filter: &AlertFilter,
+        window: &ListWindow,
         page: PageRequest,
     ) -> Result<Page<Alert>>;
     /// How many alerts have each status.
@@ -123,26 +134,44 @@ impl AlertFilter {
         all
     }
 
-    fn order(&self) -> String {
-        let direction = if self.descending { "DESC" } else { "ASC" };
-        let column = match self.order {
-            None => return "a.iid DESC".to_owned(),
-            Some(AlertOrder::StartedAt) => "a.started_at".to_owned(),
+    fn sorting(&self) -> ListOrder {
+        let by = |number: String| ListOrder::of_number(number, self.descending, "a.iid");
+        match self.order {
+            None => ListOrder::of_ids("a.iid", true),
+            Some(AlertOrder::StartedAt) => by("a.started_at".to_owned()),
             // One that is not over comes last, in either direction.
             Some(AlertOrder::EndedAt) => {
-                return format!(
-                    "CASE WHEN a.ended_at IS NULL THEN 1 ELSE 0 END, a.ended_at {direction}, a.iid {direction}"
-                );
+                ListOrder::of_optional("a.ended_at", self.descending, "a.iid")
             }
-            Some(AlertOrder::CreatedAt) => "a.created_at".to_owned(),
-            Some(AlertOrder::UpdatedAt) => "a.updated_at".to_owned(),
-            Some(AlertOrder::EventCount) => "a.events".to_owned(),
+            Some(AlertOrder::CreatedAt) => by("a.created_at".to_owned()),
+            Some(AlertOrder::UpdatedAt) => by("a.updated_at".to_owned()),
+            Some(AlertOrder::EventCount) => by("a.events".to_owned()),
             // The least bad, and what nobody has to do anything about, are the smallest.
-            Some(AlertOrder::Severity) => places("a.severity", AlertSeverity::ALL),
-            Some(AlertOrder::Status) => places("a.status", AlertStatus::ALL),
-        };
-        format!("{column} {direction}, a.iid {direction}")
+            Some(AlertOrder::Severity) => by(places("a.severity", AlertSeverity::ALL)),
+            Some(AlertOrder::Status) => by(places("a.status", AlertStatus::ALL)),
+        }
     }
+
+    /// The place of an alert in such a list.
+    pub fn position(&self, row: &Alert) -> RowPosition {
+        let value = match self.order {
+            None => None,
+            Some(AlertOrder::StartedAt) => Some(row.started_at.0),
+            Some(AlertOrder::EndedAt) => row.ended_at.map(|at| at.0),
+            Some(AlertOrder::CreatedAt) => Some(row.created_at.0),
+            Some(AlertOrder::UpdatedAt) => Some(row.updated_at.0),
+            Some(AlertOrder::EventCount) => Some(row.events),
+            Some(AlertOrder::Severity) => place(&row.severity, AlertSeverity::ALL),
+            Some(AlertOrder::Status) => place(&row.status, AlertStatus::ALL),
+        };
+        RowPosition::of_number(value, row.iid)
+    }
+}
+
+/// The place of a word counted from the last one.
+fn place<T: PartialEq>(word: &T, words: &[T]) -> Option<i64> {
+    let place = words.iter().rev().position(|one| one == word)?;
+    i64::try_from(place).ok()
 }
 
 /// The place of each word counted from the last one, as SQL.
@@ -161,20 +190,22 @@ struct StatusCount {
 }
 
 impl AlertStore for Tx<'_> {
-    fn alerts(
+    fn alerts_in(
         &mut self,
         project: ProjectId,
         filter: &AlertFilter,
+        window: &ListWindow,
         page: PageRequest,
     ) -> Result<Page<Alert>> {
-        let conditions = filter.conditions(self, project);
+        let (mut conditions, order) = (filter.conditions(self, project), filter.sorting());
+        order.narrow(&mut conditions, window);
         let from = format!("alerts a WHERE {}", conditions.text());
         let binds = conditions.binds;
         let selection = Selection {
             id: "a.id",
             from: from.clone(),
             binds: binds.clone(),
-            order: filter.order(),
+            order: order.sql(window),
         };
         let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
         found.try_map_all(|ids| {

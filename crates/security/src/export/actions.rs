@@ -127,6 +127,7 @@ fn may_create(
     directory: &impl Directory,
     export: &Export,
 ) -> Result<bool> {
+    let actor = directory.reader(tx, actor)?;
     let who = match export.scope() {
         ExportScope::Dashboard => return Ok(true),
         ExportScope::Project(project) => directory.in_project(tx, actor, project)?,
@@ -183,7 +184,8 @@ pub fn projects(
     directory: &impl Directory,
     export: &Export,
 ) -> Result<Vec<ProjectId>> {
-    let Some(actor) = directory.actor(tx, export.author_id)? else { return Ok(Vec::new()) };
+    let Some(author) = directory.actor(tx, export.author_id)? else { return Ok(Vec::new()) };
+    let actor = directory.reader(tx, author)?;
     let mut asked = match export.scope() {
         ExportScope::Project(project) => vec![project],
         ExportScope::Group(group) => directory.projects_of_group(tx, actor, group)?,

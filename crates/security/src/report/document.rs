@@ -156,8 +156,9 @@ impl Draft {
             report.warnings.push(format!("{count} findings without an identity were left out"));
         }
         for mut found in self.findings {
-            if let Some(Scanner { id, name }) = &named {
+            if let Some(Scanner { id, name, vendor }) = &named {
                 (found.scanner_id, found.scanner_name) = (id.clone(), name.clone());
+                found.scanner_vendor.clone_from(vendor);
             }
             report.findings.push(found);
         }

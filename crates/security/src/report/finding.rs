@@ -27,12 +27,15 @@ const LOCATION: usize = 64 << 10;
 pub(super) struct Scanner {
     pub(super) id: String,
     pub(super) name: String,
+    pub(super) vendor: Option<String>,
 }
 
 impl Scanner {
     pub(super) fn of(value: &Value) -> Option<Self> {
         let id = bounded(value, "id", SHORT)?;
-        Some(Self { name: bounded(value, "name", SHORT).unwrap_or_else(|| id.clone()), id })
+        let vendor = value.get("vendor").and_then(|vendor| bounded(vendor, "name", SHORT));
+        let name = bounded(value, "name", SHORT).unwrap_or_else(|| id.clone());
+        Some(Self { id, name, vendor })
     }
 }
 
@@ -43,13 +46,15 @@ pub(super) fn finding(kind: ReportType, project: ProjectId, value: &Value) -> Op
     let first = of_identifier(identifiers.first()?);
     let place = of_place(kind, value)?;
     let scanner = value.get("scanner").and_then(Scanner::of);
-    let scanner = scanner.unwrap_or_else(|| Scanner { id: String::new(), name: String::new() });
+    let nameless = || Scanner { id: String::new(), name: String::new(), vendor: None };
+    let scanner = scanner.unwrap_or_else(nameless);
     let location = value.get("location").filter(|place| place.to_string().len() <= LOCATION);
     Some(Finding {
         uuid: uuid(kind, &first, &place, project),
         report_type: kind,
         scanner_id: scanner.id,
         scanner_name: scanner.name,
+        scanner_vendor: scanner.vendor,
         title: title(value, &identifiers),
         description: bounded(value, "description", DESCRIPTION),
         message: bounded(value, "message", MESSAGE),

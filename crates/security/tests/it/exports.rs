@@ -2,7 +2,7 @@
 
 use db::Tx;
 use kernel::{
-    Result,
+    AccessLevel, Result,
     error::Kind,
     ids::{PipelineId, VulnerabilityId},
 };
@@ -131,6 +131,24 @@ fn an_export_lists_what_its_author_may_see_when_it_is_written() {
         assert_eq!(projects(tx, &world.around, &of_group)?, [world.project, world.other]);
         let left = world.around.without(world.developer);
         assert!(projects(tx, &left, &export)?.is_empty());
+        Ok(())
+    });
+}
+
+#[test]
+fn an_auditor_exports_what_others_develop() {
+    test(|tx, world| {
+        let export = export(tx, world)?;
+        let mut around = world.around.without(world.developer);
+        around.people.push((world.developer, "developer", AccessLevel::NoAccess));
+        assert!(projects(tx, &around, &export)?.is_empty());
+        let own = world.may_anywhere::<UseVulnerabilityExports>(world.developer)?;
+        assert_eq!(read(tx, &own, &around, export.id).unwrap_err().kind, Kind::Forbidden);
+
+        around.auditors.push(world.developer);
+
+        assert_eq!(projects(tx, &around, &export)?, [world.project]);
+        assert_eq!(read(tx, &own, &around, export.id)?.id, export.id);
         Ok(())
     });
 }

@@ -22,6 +22,7 @@ pub(crate) fn finding(title: &str) -> Finding {
         report_type: ReportType::Sast,
         scanner_id: "semgrep".to_owned(),
         scanner_name: "Semgrep".to_owned(),
+        scanner_vendor: Some("Semgrep Inc.".to_owned()),
         title: title.to_owned(),
         description: None,
         message: None,

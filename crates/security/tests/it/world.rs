@@ -69,7 +69,7 @@ impl World {
             (developer, "developer", AccessLevel::Developer),
             (reporter, "reporter", AccessLevel::Reporter),
         ];
-        let around = Around { people, projects: vec![project, other] };
+        let around = Around { people, projects: vec![project, other], auditors: Vec::new() };
         let folder = tempfile::tempdir().unwrap();
         let vault = Vault::find_or_make(folder.path()).unwrap();
         Ok(Self {

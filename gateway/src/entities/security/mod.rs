@@ -6,3 +6,4 @@ pub mod alert_note;
 pub mod metric_image;
 pub mod vulnerability;
 pub mod vulnerability_export;
+pub mod vulnerability_finding;

@@ -7,6 +7,7 @@ pub mod alerts;
 pub mod metric_images;
 pub mod vulnerabilities;
 pub mod vulnerability_exports;
+pub mod vulnerability_findings;
 
 pub(super) const TABLES: &[&[RouteRow]] = &[
     alert_integrations::ROUTES,
@@ -16,4 +17,5 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     vulnerabilities::single::ROUTES,
     vulnerability_exports::ROUTES,
     vulnerability_exports::files::ROUTES,
+    vulnerability_findings::ROUTES,
 ];

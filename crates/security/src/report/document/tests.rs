@@ -39,6 +39,7 @@ fn a_report_is_read_and_its_scanner_counts_before_those_of_findings() {
     assert_eq!(read.scanners, ["semgrep"]);
     let [found] = &read.findings[..] else { panic!("one finding") };
     assert_eq!((found.title.as_str(), found.scanner_name.as_str()), ("Weak hash", "Semgrep"));
+    assert_eq!(found.scanner_vendor.as_deref(), Some("V"));
     assert!(read.warnings.is_empty());
 
     let mut older = report();

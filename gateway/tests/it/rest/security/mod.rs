@@ -3,10 +3,12 @@
 mod alert_integrations;
 mod alert_notes;
 mod alerts;
+mod auditors;
 pub(crate) mod findings;
 mod incidents;
 mod metric_images;
 pub(crate) mod monitor;
+pub(crate) mod pipeline_findings;
 mod reports;
 mod vulnerabilities;
 mod vulnerability_exports;

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-const JOBS: &str = "scan: {script: x}\n";
+pub(crate) const JOBS: &str = "scan: {script: x}\n";
 
 /// One finding of a report.
 pub(super) fn weakness(name: &str) -> Value {
@@ -46,7 +46,7 @@ pub(super) fn report(findings: &[Value]) -> Value {
 }
 
 /// Takes the next job, brings a report, and ends the job.
-async fn bring(runner: &Runner<'_>, kind: &str, content: &[u8]) {
+pub(super) async fn bring(runner: &Runner<'_>, kind: &str, content: &[u8]) {
     let payload = runner.take().await;
     let work = Work::new(runner.app, &payload);
     let query = format!("?artifact_type={kind}&artifact_format=raw");
@@ -56,7 +56,7 @@ async fn bring(runner: &Runner<'_>, kind: &str, content: &[u8]) {
 }
 
 /// A pipeline of a branch, with this report.
-async fn scanned(
+pub(super) async fn scanned(
     person: &Person<'_>,
     runner: &Runner<'_>,
     project: ProjectId,

@@ -1,0 +1,2 @@
+DROP INDEX vulnerabilities_uuid;
+ALTER TABLE vulnerabilities DROP COLUMN scanner_vendor;

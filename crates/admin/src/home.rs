@@ -107,3 +107,9 @@ impl IntegrationKeeper for Grant<AdminGroupIntegrations> {
         Home::Group(self.group())
     }
 }
+
+impl IntegrationKeeper for Grant<Administrate> {
+    fn home(&self) -> Home {
+        Home::Instance
+    }
+}

@@ -20,6 +20,7 @@ pub mod protection;
 pub mod push;
 pub mod push_rule;
 pub mod reassign;
+pub mod release;
 pub mod tag;
 #[cfg(feature = "testing")]
 pub mod testing;

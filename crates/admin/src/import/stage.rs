@@ -18,7 +18,6 @@ kernel::text_enum! {
         Notes = "notes",
         DiffNotes = "diff_notes",
         Events = "events",
-        /// Only counted and reported: there are none here.
         Releases = "releases",
         LfsObjects = "lfs_objects",
         Attachments = "attachments",

@@ -3,7 +3,11 @@
 use std::collections::HashSet;
 
 use db::Tx;
-use kernel::{Error, Result, Ts, audit::AuditRecord, ids::NamespaceId};
+use kernel::{
+    Error, Result, Ts,
+    audit::AuditRecord,
+    ids::{IntegrationId, NamespaceId},
+};
 use secrets::{Secret, Vault};
 use serde_json::Value;
 
@@ -35,15 +39,7 @@ pub fn list(
 /// All that a home has, with those of the groups above where it has none of the kind itself.
 pub fn effective(tx: &mut Tx<'_>, home: Home, groups: &[NamespaceId]) -> Result<Vec<Effective>> {
     let own = tx.integrations_of(home)?;
-    let mut above = tx.integrations_of_groups(groups)?;
-    let distance = |row: &Integration| {
-        groups.iter().position(|group| Some(*group) == row.namespace_id).unwrap_or(groups.len())
-    };
-    above.retain(|row| row.active && !row.inherits);
-    above.sort_by_key(distance);
-    above.extend(tx.integrations_of(Home::Instance)?.into_iter().filter(|row| row.active));
-    let mut seen = HashSet::new();
-    above.retain(|row| seen.insert(row.slug.clone()));
+    let mut above = given(tx, groups)?;
     let mut all = Vec::new();
     for row in own {
         let given = above.iter().position(|one| one.slug == row.slug);
@@ -55,6 +51,20 @@ pub fn effective(tx: &mut Tx<'_>, home: Home, groups: &[NamespaceId]) -> Result<
     }
     all.extend(above.into_iter().map(Effective::given));
     Ok(all)
+}
+
+/// What the groups above and the installation give, one of each kind: that of the nearest. `groups` are nearest first.
+fn given(tx: &mut Tx<'_>, groups: &[NamespaceId]) -> Result<Vec<Integration>> {
+    let mut above = tx.integrations_of_groups(groups)?;
+    let distance = |row: &Integration| {
+        groups.iter().position(|group| Some(*group) == row.namespace_id).unwrap_or(groups.len())
+    };
+    above.retain(|row| row.active && !row.inherits);
+    above.sort_by_key(distance);
+    above.extend(tx.integrations_of(Home::Instance)?.into_iter().filter(|row| row.active));
+    let mut seen = HashSet::new();
+    above.retain(|row| seen.insert(row.slug.clone()));
+    Ok(above)
 }
 
 /// One, also when it is off.
@@ -77,6 +87,26 @@ pub struct IntegrationChange {
     pub flags: Vec<(Flag, bool)>,
     /// Whether the settings of the group above are to count.
     pub inherits: Option<bool>,
+    /// The integration whose settings are to count: that of the nearest group above that has one, or of the installation.
+    /// Nothing inside for one's own.
+    pub inherits_from: Option<Option<IntegrationId>>,
+}
+
+impl IntegrationChange {
+    /// Whether the settings of somebody above are to count.
+    fn inherits(&self, tx: &mut Tx<'_>, groups: &[NamespaceId], kind: &Kind) -> Result<bool> {
+        let Some(from) = self.inherits_from else { return Ok(self.inherits == Some(true)) };
+        let Some(id) = from else { return Ok(false) };
+        match given(tx, groups)?.iter().any(|row| row.id == id && row.slug == kind.slug) {
+            true => Ok(true),
+            false => Err(invalid()),
+        }
+    }
+}
+
+/// The contract tells nothing of what is wrong.
+fn invalid() -> Error {
+    Error::bad_request().whole("400 Bad Request")
 }
 
 /// Sets one and switches it on; makes it when it is not there.
@@ -90,7 +120,8 @@ pub fn set(
 ) -> Result<Effective> {
     let home = keeper.home();
     let before = tx.find_integration(home, kind.slug)?;
-    let inherits = change.inherits == Some(true);
+    // There is nothing above the installation.
+    let inherits = home != Home::Instance && change.inherits(tx, groups, kind)?;
     if !inherits {
         ensure_complete(kind, &change.values)?;
     }
@@ -152,7 +183,7 @@ fn ensure_valid(kind: &Kind, urls: &impl UrlRule, values: &Values) -> Result<()>
     });
     match is_valid && kind.has_address(values) {
         true => Ok(()),
-        false => Err(Error::bad_request().whole("400 Bad Request")),
+        false => Err(invalid()),
     }
 }
 

@@ -35,6 +35,7 @@ pub(super) fn of_group(group: i64, relation: &Relation) -> String {
 pub(super) fn project_relations() -> Vec<&'static Relation> {
     let parts = [
         repo::protection::archive::RELATIONS,
+        repo::release::archive::RELATIONS,
         review::archive::PROJECT,
         ci::schedule::archive::RELATIONS,
         deployments::environment::archive::RELATIONS,

@@ -12,6 +12,7 @@ use org::member::{NewMember, Source, steps, store::MemberStore as _};
 use repo::{
     lfs::{LfsId, LfsStore as _},
     protection::{self, actions::DefaultProtection},
+    release::{NewRelease, ReleaseStore as _},
 };
 use review::{
     activity::import::{ImportedChange, ImportedEvent, insert_events},
@@ -85,6 +86,7 @@ pub(crate) enum Batch {
     Notes(Relation, Vec<NumberedNote>),
     Events(Vec<NumberedEvent>),
     LfsObjects(Vec<(LfsId, i64)>),
+    Releases(Vec<NewRelease>),
     /// With addresses of files that were kept.
     Texts(Vec<ImportedText>),
 }
@@ -145,9 +147,7 @@ impl Step {
                 stats.count(Relation::PullRequest, 0, made.len());
             }
             Batch::Details(all) => {
-                for one in all {
-                    write_details(tx, project, one, stats)?;
-                }
+                all.iter().try_for_each(|one| write_details(tx, project, one, stats))?;
             }
             Batch::Issues(rows) => {
                 stats.count(Relation::Issue, 0, insert_issues(tx, project, rows)?);
@@ -159,20 +159,28 @@ impl Step {
             Batch::Events(rows) => {
                 stats.count(Relation::IssueEvent, 0, write_events(tx, project, rows)?);
             }
+            Batch::Releases(rows) => {
+                stats.count(Relation::Release, 0, tx.insert_releases(project, rows)?);
+            }
             Batch::Texts(texts) => {
                 save_texts(tx, texts)?;
                 let kept = self.fetched.map_or(0, |(_, count)| count);
                 stats.count(Relation::Attachment, 0, kept);
             }
             Batch::LfsObjects(objects) => {
-                for (id, size) in objects {
-                    tx.add_lfs_object(project, id, *size)?;
-                }
+                add_lfs_objects(tx, project, objects)?;
                 stats.count(Relation::LfsObject, 0, objects.len());
             }
         }
         Ok(())
     }
+}
+
+fn add_lfs_objects(tx: &mut Tx<'_>, project: ProjectId, objects: &[(LfsId, i64)]) -> Result<()> {
+    for (id, size) in objects {
+        tx.add_lfs_object(project, id, *size)?;
+    }
+    Ok(())
 }
 
 /// Makes people members who are none.

@@ -7,7 +7,7 @@ use std::{
 
 use admin::integration::UrlRule;
 use org::{namespace::Networks, settings::Settings};
-use outbound::{Client, LocalRequests};
+use outbound::{Client, LocalRequests, Relays};
 use time::Duration;
 
 /// What could not be sent for so long is not sent any more.
@@ -20,11 +20,12 @@ pub struct OutgoingRules {
     system: Arc<RwLock<LocalRequests>>,
     /// What is open at any rate.
     inner: Networks,
+    relays: Relays,
 }
 
 impl OutgoingRules {
-    pub(crate) fn new(inner: Networks) -> Self {
-        Self { web: Arc::default(), system: Arc::default(), inner }
+    pub(crate) fn new(inner: Networks, relays: Relays) -> Self {
+        Self { web: Arc::default(), system: Arc::default(), inner, relays }
     }
 
     /// Follows what the installation is set to.
@@ -42,12 +43,17 @@ impl OutgoingRules {
 
     /// For webhooks of projects and groups, and integrations.
     pub fn web(&self) -> OutgoingRule {
-        OutgoingRule { local: self.web.clone(), inner: self.inner.clone() }
+        self.rule(&self.web)
     }
 
     /// For system hooks.
     pub fn system(&self) -> OutgoingRule {
-        OutgoingRule { local: self.system.clone(), inner: self.inner.clone() }
+        self.rule(&self.system)
+    }
+
+    fn rule(&self, local: &Arc<RwLock<LocalRequests>>) -> OutgoingRule {
+        let (local, inner, relays) = (local.clone(), self.inner.clone(), self.relays.clone());
+        OutgoingRule { local, inner, relays }
     }
 }
 
@@ -56,12 +62,14 @@ impl OutgoingRules {
 pub struct OutgoingRule {
     local: Arc<RwLock<LocalRequests>>,
     inner: Networks,
+    relays: Relays,
 }
 
 impl OutgoingRule {
     pub(crate) fn client(&self) -> Client {
         let rule = self.clone();
         Client::to_places(Arc::new(move |host, address| rule.permits(host, address)))
+            .with_relays(self.relays.clone())
     }
 
     fn permits(&self, host: &str, address: SocketAddr) -> bool {

@@ -24,7 +24,11 @@ use org::{
     project::store::ProjectStore as _,
     user::store::UserStore as _,
 };
-use repo::{event::MovedRef, push::journal::PushAction};
+use repo::{
+    event::MovedRef,
+    push::journal::PushAction,
+    release::{ReleaseOrder, ReleaseStore as _},
+};
 use review::{
     event::EarlierTimes, issue::IssueStore as _, item::ItemId,
     merge_request::MergeRequestStore as _, note::NoteStore as _,
@@ -81,7 +85,7 @@ pub(super) fn example(
         Flag::Jobs => job(tx, &scene),
         Flag::Deployments => deployment(tx, &scene),
         Flag::WikiPages => Err(no_data("wiki pages")),
-        Flag::Releases => Err(no_data("releases")),
+        Flag::Releases => release(tx, &scene),
         _ => Err(no_data("such events")),
     }
 }
@@ -187,6 +191,16 @@ fn pipeline(tx: &mut Tx<'_>, scene: &Scene, vault: &Vault) -> Result<Example> {
     let payload = payload::pipeline::pipeline(tx, scene, vault, &row)?;
     let gaps = Some(Gaps::commit(scene.project.id, &row.sha, "/commit"));
     Ok(Example { header: "Pipeline Hook", payload, gaps })
+}
+
+/// The newest release.
+fn release(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
+    let page = PageRequest { page: 1, per_page: 1 };
+    let newest = tx.releases(scene.project.id, ReleaseOrder::default(), page)?.items.pop();
+    let row = newest.ok_or_else(|| no_data("releases"))?;
+    let payload = payload::release::release(scene, &row, "create");
+    let gaps = Some(Gaps::commit(scene.project.id, &row.sha, "/commit"));
+    Ok(Example { header: "Release Hook", payload, gaps })
 }
 
 /// The newest one that was brought to any of some environments.

@@ -10,6 +10,7 @@ pub mod diff;
 pub mod file;
 pub mod protection;
 pub mod push_rule;
+pub mod release;
 pub mod signature;
 pub mod tag;
 pub mod tree;

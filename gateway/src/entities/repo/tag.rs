@@ -1,6 +1,6 @@
 //! Tags as the API shows them.
 
-use repo::{protection::Protection, tag::Tag};
+use repo::{protection::Protection, release::Release, tag::Tag};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -28,15 +28,24 @@ pub struct TagReleaseEntity {
 }
 
 impl TagEntity {
-    /// For a tag without a release. `project_url` is the address of the project's page.
-    pub fn new(tag: Tag, protection: &Protection, project_url: &str) -> Self {
+    /// `project_url` is the address of the project's page.
+    pub fn new(
+        tag: Tag,
+        release: Option<&Release>,
+        protection: &Protection,
+        project_url: &str,
+    ) -> Self {
+        let release = release.map(|release| TagReleaseEntity {
+            tag_name: release.tag.clone(),
+            description: release.description.clone(),
+        });
         Self {
             protected: protection.tag(&tag.name).is_protected(),
             name: tag.name,
             message: tag.message,
             target: tag.target.to_string(),
             commit: tag.commit.map(|commit| CommitEntity::new(&commit, project_url)),
-            release: None,
+            release,
             created_at: tag.tagger.map(|tagger| commit_time(tagger.at, tagger.offset)),
         }
     }

@@ -26,6 +26,7 @@ pub mod protected_tags;
 pub mod protection_params;
 pub mod push_rule_calls;
 pub mod push_rule_params;
+pub mod releases;
 pub mod tags;
 pub mod tree;
 pub mod wiki_files;
@@ -51,6 +52,7 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     project_repository::ROUTES,
     protected_branches::ROUTES,
     protected_tags::ROUTES,
+    releases::ROUTES,
     tags::ROUTES,
     tree::ROUTES,
     wiki_files::ROUTES,

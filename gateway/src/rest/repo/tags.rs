@@ -1,12 +1,13 @@
 //! A project's tags.
 
-use forge::commit::signatures;
-use kernel::{Ability, Grant, Result, access::Project};
+use forge::{commit::signatures, release::ensure_open};
+use kernel::{Ability, Grant, Result, access::Project, error::Kind};
 use repo::{
     name_filter::NameFilter,
     policy::{PushCode, ReadCode},
     protection::Protection,
-    tag::{NewTag, TagKey, TagOrder, TagPage, actions, read},
+    release::{Release, ReleaseStore as _},
+    tag::{NewTag, Tag, TagKey, TagOrder, TagPage, actions, read},
 };
 
 use super::branches::signature as caller_signature;
@@ -77,7 +78,13 @@ async fn list(app: App, call: Call<ReadCode, ListTags>) -> ApiResult<Tags> {
     let read = app.git_read(call.grant.project(), move |reader| {
         read::list(reader, &answers, &filter, order, &wanted)
     });
-    let tags = read.await?.map(|tag| TagEntity::new(tag, &protection, &url));
+    let found = read.await?;
+    let releases = releases_of(&app, &call.grant, &found.items).await?;
+    let entity = |tag: Tag| {
+        let release = releases.iter().find(|release| release.tag == tag.name);
+        TagEntity::new(tag, release, &protection, &url)
+    };
+    let tags = found.map(entity);
     Ok(match is_keyset {
         false => Either::Left(PagedList(tags)),
         true => Either::Right(KeysetList::of_page(tags, "page_token", |last| last.name.clone())),
@@ -110,7 +117,24 @@ async fn entity<A: Ability<Scope = Project>>(
 ) -> Result<TagEntity> {
     let protection = protection_of(app, grant).await?;
     let tag = app.git_read(grant.project(), move |reader| read::show(reader, &name)).await?;
-    Ok(TagEntity::new(tag, &protection, &app.urls.at(&grant.facts().full_path)))
+    let releases = releases_of(app, grant, std::slice::from_ref(&tag)).await?;
+    let url = app.urls.at(&grant.facts().full_path);
+    Ok(TagEntity::new(tag, releases.first(), &protection, &url))
+}
+
+/// The releases of some tags, where the caller may know of them.
+async fn releases_of<A: Ability<Scope = Project>>(
+    app: &App,
+    grant: &Grant<A>,
+    tags: &[Tag],
+) -> Result<Vec<Release>> {
+    let (project, who) = (grant.project(), *grant.who());
+    let names: Vec<String> = tags.iter().map(|tag| tag.name.clone()).collect();
+    let found = app.db.peek(move |tx| match ensure_open(tx, project, &who) {
+        Err(closed) if closed.kind == Kind::Forbidden => Ok(Vec::new()),
+        open => open.and_then(|()| tx.releases_of_tags(project, &names)),
+    });
+    found.await
 }
 
 async fn signature(app: App, call: Call<ReadCode, OneTag>) -> ApiResult<Json<SignatureEntity>> {

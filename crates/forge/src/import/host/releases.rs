@@ -1,21 +1,52 @@
-//! Releases of the source. There is no place for them here: they are counted, and reported as what did not come along.
+//! Releases of the source. Their tags came with the repository; drafts have none, and stay there.
 
 use admin::import::Relation;
+use repo::release::NewRelease;
+use serde_json::Value;
 
 use super::step::{HostStep, failure};
-use crate::import::{SourceError, batch::Step};
+use crate::{
+    import::{
+        SourceError,
+        batch::{Batch, Step},
+        json::{fitting, host_user, moment, text},
+    },
+    release::commits_of_tags,
+};
+
+const NO_TAG: &str = "it has no tag here";
+const LONGEST_NAME: usize = 255;
 
 impl HostStep<'_> {
-    /// Counts a page of releases. Each page with some is one failure, so that many leave room for others.
     pub(super) async fn releases(&self) -> Result<Step, SourceError> {
         let (items, mut step) = self.open_list("releases", Relation::Release).await?;
-        if !items.is_empty() {
-            let text = format!(
-                "{} were left out: this instance has no releases; their tags came along",
-                items.len()
-            );
-            step.failures.push(failure(Relation::Release, "releases", &text));
+        let is_draft = |item: &Value| item["draft"].as_bool().unwrap_or_default();
+        let all: Vec<&Value> = items.iter().filter(|item| !is_draft(item)).collect();
+        let users: Vec<_> = all.iter().map(|item| host_user(&item["author"])).collect();
+        let known = self.people.find(&users).await?;
+        let tags = all.iter().map(|item| text(item, "tag_name").to_owned()).collect();
+        let commits = commits_of_tags(self.forge, self.project(), tags).await?;
+        let mut rows = Vec::new();
+        for (item, sha) in all.iter().zip(commits) {
+            let tag = text(item, "tag_name");
+            if sha.is_empty() {
+                step.failures.push(failure(Relation::Release, tag, NO_TAG));
+                continue;
+            }
+            let author = host_user(&item["author"]);
+            let name: String = text(item, "name").chars().take(LONGEST_NAME).collect();
+            let created_at = moment(item, "created_at").unwrap_or(self.import.created_at);
+            rows.push(NewRelease {
+                tag: tag.to_owned(),
+                name: if name.trim().is_empty() { tag.to_owned() } else { name.replace('\0', "") },
+                description: fitting(&known.text(&author, text(item, "body"))),
+                author_id: Some(known.author(&author)),
+                sha,
+                released_at: moment(item, "published_at").unwrap_or(created_at),
+                created_at,
+            });
         }
-        Ok(Step { fetched: Some((Relation::Release, items.len())), ..step })
+        let fetched = Some((Relation::Release, items.len()));
+        Ok(Step { batch: Batch::Releases(rows), fetched, people: known.new, ..step })
     }
 }

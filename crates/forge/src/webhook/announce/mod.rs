@@ -7,6 +7,7 @@ mod issue;
 mod merge_request;
 mod note;
 mod pipeline;
+mod release;
 mod repository;
 mod time;
 
@@ -47,6 +48,9 @@ pub(crate) fn heard(tx: &mut Tx<'_>, announcer: &Announcer, fact: &dyn Event) ->
     }
     if let Some(fact) = any.downcast_ref() {
         return alert::heard(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return release::heard(tx, announcer, fact);
     }
     system_events::heard(tx, announcer, any)
 }

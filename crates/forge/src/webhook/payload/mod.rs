@@ -11,6 +11,7 @@ pub(super) mod note;
 pub(super) mod pipeline;
 pub(super) mod project;
 pub(super) mod push;
+pub(super) mod release;
 pub(super) mod subgroup;
 pub(super) mod user;
 pub(super) mod wiki;

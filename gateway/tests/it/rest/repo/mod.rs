@@ -14,6 +14,7 @@ mod protected_tags;
 mod push_rule_checks;
 mod push_rules;
 mod ref_names;
+mod releases;
 mod signatures;
 mod tags;
 mod tree;

@@ -1,0 +1,128 @@
+//! Releases: `gateway/src/rest/repo/releases.rs`.
+
+use kernel::{
+    AccessLevel::{Developer, Guest, Reporter},
+    Visibility::{Private, Public},
+    ids::ProjectId,
+};
+use serde_json::{Value, json};
+
+use crate::support::{Person, TestApp, ci::commit};
+
+/// A project with one commit.
+async fn set_up<'a>(app: &'a TestApp) -> (Person<'a>, ProjectId, String) {
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    commit(&ada, project, "main", "one", "build: {script: x}\n").await;
+    (ada, project, format!("/projects/{project}/releases"))
+}
+
+fn first() -> Value {
+    json!({ "tag_name": "v1", "ref": "main", "name": "One", "description": "The valve is new" })
+}
+
+#[actix_web::test]
+async fn a_release_is_made_with_its_tag_changed_and_removed() {
+    let app = TestApp::new();
+    let (ada, project, path) = set_up(&app).await;
+
+    let made = ada.post(&path, first()).await.created();
+
+    assert_eq!((&made["tag_name"], &made["name"]), (&json!("v1"), &json!("One")));
+    assert_eq!(
+        (&made["author"]["username"], &made["upcoming_release"]),
+        (&json!("ada"), &json!(false))
+    );
+    let tag = ada.get(&format!("/projects/{project}/repository/tags/v1")).await.ok();
+    assert_eq!(tag["release"], json!({ "tag_name": "v1", "description": "The valve is new" }));
+    assert_eq!(tag["commit"]["id"], made["commit"]["id"]);
+    assert_eq!(ada.get(&format!("{path}/v1")).await.ok(), made);
+    let change = json!({ "name": "Uno", "released_at": "2999-01-01T00:00:00Z" });
+    let changed = ada.put(&format!("{path}/v1"), change).await.ok();
+    assert_eq!((&changed["name"], &changed["upcoming_release"]), (&json!("Uno"), &json!(true)));
+    assert_eq!(changed["description"], "The valve is new");
+    ada.delete(&format!("{path}/v1")).await.ok();
+    assert_eq!(ada.get(&path).await.ok(), json!([]));
+    let tag = ada.get(&format!("/projects/{project}/repository/tags/v1")).await.ok();
+    assert_eq!(tag["release"], Value::Null, "the tag stays");
+}
+
+#[actix_web::test]
+async fn what_cannot_be_released_is_refused() {
+    let app = TestApp::new();
+    let (ada, _, path) = set_up(&app).await;
+    let no_ref = json!({ "tag_name": "v1" });
+    ada.post(&path, no_ref).await.refused(422, json!({ "message": "Ref is not specified" }));
+    let nowhere = json!({ "tag_name": "v1", "ref": "nowhere" });
+    ada.post(&path, nowhere).await.refused(400, json!({ "message": "Target nowhere is invalid" }));
+    ada.post(&path, first()).await.created();
+    let taken = json!({ "message": "Release already exists" });
+    ada.post(&path, first()).await.refused(409, taken);
+    let long = json!({ "name": "x".repeat(256) });
+    ada.put(&format!("{path}/v1"), long).await.with(400);
+    ada.get(&format!("{path}/v9")).await.refused(404, json!({ "message": "404 Not found" }));
+    ada.post(&path, json!({})).await.refused(400, json!({ "error": "tag_name is missing" }));
+}
+
+#[actix_web::test]
+async fn guests_read_releases_without_code_and_developers_make_them() {
+    let app = TestApp::new();
+    let (ada, project, path) = set_up(&app).await;
+    ada.post(&path, first()).await.created();
+    let (guest, reporter) =
+        (app.member(project, "gus", Guest), app.member(project, "rea", Reporter));
+
+    let shown = guest.get(&path).await.ok();
+
+    assert_eq!((&shown[0]["name"], &shown[0]["commit"]), (&json!("One"), &Value::Null));
+    assert_eq!(shown[0]["assets"]["sources"], json!([]));
+    assert_eq!(reporter.get(&path).await.ok()[0]["assets"]["count"], 4);
+    reporter.delete(&format!("{path}/v1")).await.with(403);
+    let next = json!({ "tag_name": "v2", "ref": "main" });
+    reporter.post(&path, next.clone()).await.with(403);
+    app.member(project, "dev", Developer).post(&path, next).await.created();
+    app.anonymous().get(&path).await.with(404);
+    assert_eq!(ada.get(&format!("{path}?sort=asc")).await.each("tag_name"), ["v1", "v2"]);
+    ada.put(&format!("/projects/{project}"), json!({ "releases_access_level": "disabled" }))
+        .await
+        .ok();
+    guest.get(&path).await.refused(403, json!({ "message": "403 Forbidden" }));
+    let tag = ada.get(&format!("/projects/{project}/repository/tags/v1")).await.ok();
+    assert_eq!(tag["release"], Value::Null);
+}
+
+#[actix_web::test]
+async fn releases_of_public_projects_are_for_everybody() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Public);
+    commit(&ada, project, "main", "one", "build: {script: x}\n").await;
+    let path = format!("/projects/{project}/releases");
+    ada.post(&path, first()).await.created();
+    let shown = app.anonymous().get(&path).await.ok();
+    let sources = &shown[0]["assets"]["sources"][0];
+    assert_eq!(sources["url"], "http://forge.test/ada/engine/-/archive/v1/engine-v1.zip");
+}
+
+#[actix_web::test]
+async fn a_release_goes_with_its_tag() {
+    let app = TestApp::new();
+    let (ada, project, path) = set_up(&app).await;
+    ada.post(&path, first()).await.created();
+    ada.delete(&format!("/projects/{project}/repository/tags/v1")).await.with(204);
+    assert_eq!(ada.get(&path).await.ok(), json!([]));
+}
+
+#[actix_web::test]
+async fn a_release_keeps_its_words_when_its_author_leaves() {
+    let app = TestApp::new();
+    let (ada, project, path) = set_up(&app).await;
+    let dev = app.member(project, "dev", Developer);
+    dev.post(&path, first()).await.created();
+    let id = app.user("dev").id;
+    app.admin().delete(&format!("/users/{id}")).await.with(204);
+    app.work().await;
+    let left = ada.get(&format!("{path}/v1")).await.ok();
+    let said = (&left["name"], &left["author"]["username"]);
+    assert_eq!(said, (&json!("One"), &json!("ghost")), "{left}");
+}

@@ -14,8 +14,9 @@ use repo::git::Git;
 
 pub use crate::limits::Limits;
 use crate::{
-    disk_space::DiskSpace, git_http::Transport, graphql::subscriptions::feed::Subscribers,
-    proxies::Proxies, rate_limit::Rates, signed_statements::Signer,
+    disk_space::DiskSpace, entities::server::settings::ShownSettings, git_http::Transport,
+    graphql::subscriptions::feed::Subscribers, proxies::Proxies, rate_limit::Rates,
+    signed_statements::Signer,
 };
 
 /// Shared by all requests; cheap to clone.
@@ -38,6 +39,7 @@ pub struct State {
     pub renderings: Slots,
     /// Who waits for what happens.
     pub(crate) subscribers: Subscribers,
+    pub(crate) shown_settings: ShownSettings,
 }
 
 /// What a [`State`] is opened with.
@@ -74,6 +76,7 @@ impl State {
             ready: AtomicBool::new(false),
             renderings: Slots::new(renderings_at_once()),
             subscribers: Subscribers::default(),
+            shown_settings: ShownSettings::default(),
         }))
     }
 

@@ -35,6 +35,7 @@ pub async fn update(
     let work = move |tx: &mut Tx<'_>| {
         actions::update(tx, &grant, &given, |setting, clear| seal(&vault, setting, clear))
     };
+    let _turn = forge.settings_change.lock().await;
     let settings = Arc::new(forge.db.write(work).await?);
     forge.follow(settings.clone());
     Ok(settings)

@@ -15,6 +15,7 @@ mod node_fetch;
 mod pack_stream;
 mod push_decision;
 mod pushes;
+pub(crate) mod registry_token;
 mod transport;
 mod wiki;
 mod wiki_hook_server;

@@ -5,6 +5,7 @@ mod refusal;
 mod requests;
 mod retrieval;
 mod status;
+mod status_request;
 
 use ::geo::{Identity, Role};
 use kernel::{Error, Result};
@@ -17,6 +18,7 @@ pub use requests::{authenticate, authenticate_even_paused};
 pub use retrieval::{Pieces, Retrieval, pipeline_refs, retrieve};
 pub(crate) use status::{CountStatus, count_status};
 pub use status::{has_same_storage, list_statuses, report, status_of};
+pub use status_request::own_report;
 
 const NOT_PRIMARY: &str = "this node is not the primary";
 

@@ -21,7 +21,7 @@ use sha2::{Digest as _, Sha256};
 use time::Duration;
 use worker::Job;
 
-use super::ensure_primary;
+use super::{ensure_primary, status_request::renew};
 use crate::{Forge, ports::geo::Applications, version::API_VERSION};
 
 /// How old the stored status of this server's own node may be before it is counted again.
@@ -45,7 +45,7 @@ pub(crate) async fn count_status(forge: Forge, _: CountStatus) -> Result<()> {
 
 /// How new the status of this server's node is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Freshness {
+pub(super) enum Freshness {
     Now,
     /// Of the last minute.
     Cached,
@@ -78,7 +78,7 @@ fn own_node(tx: &mut Tx<'_>, facts: &ServerFacts) -> Result<Option<GeoNode>> {
 
 /// Counts the status of this server's node again where the stored one is too old. A server that takes no writes keeps
 /// nothing; it returns what it counted.
-async fn refresh(forge: &Forge, freshness: Freshness) -> Result<Option<NodeStatus>> {
+pub(super) async fn refresh(forge: &Forge, freshness: Freshness) -> Result<Option<NodeStatus>> {
     let facts = facts(forge);
     let is_primary = facts.identity.is_primary();
     let counted = forge.db.read(move |tx| {
@@ -122,7 +122,7 @@ pub async fn list_statuses(
     forge.db.read(move |tx| actions::list(tx, &grant, &applications, counted, page)).await
 }
 
-/// The status of one node; `is_anew` has that of this server's node counted again.
+/// The status of one node; `is_anew` has that of this server's node counted again, and that of another one asked of it.
 ///
 /// # Errors
 /// As the use case refuses.
@@ -134,6 +134,9 @@ pub async fn status_of(
 ) -> Result<NodeWithStatus> {
     let freshness = if is_anew { Freshness::Now } else { Freshness::Cached };
     let counted = refresh(forge, freshness).await?;
+    if is_anew && forge.node_identity.is_primary() {
+        renew(forge, id).await?;
+    }
     let applications = Applications { by: None };
     forge.db.read(move |tx| actions::read(tx, &grant, &applications, counted, id)).await
 }

@@ -2,7 +2,11 @@
 
 use std::cmp::Ordering;
 
-use db::Tx;
+use db::{
+    Tx,
+    keyset::{ListWindow, RowPosition, WHOLE},
+    listing::value,
+};
 use kernel::{
     AccessLevel, Actor, Result,
     ids::{NamespaceId, UserId},
@@ -51,6 +55,18 @@ pub fn list(
     wanted: &RelatedMembers,
     page: PageRequest,
 ) -> Result<Page<Membership>> {
+    list_in(tx, actor, source, wanted, &WHOLE, page)
+}
+
+/// As [`list`], of a part of the list.
+pub fn list_in(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    source: Source,
+    wanted: &RelatedMembers,
+    window: &ListWindow,
+    page: PageRequest,
+) -> Result<Page<Membership>> {
     let lineage = Lineage::of(tx, source)?;
     let below = match wanted.relations.descendants {
         true => below(tx, actor, &lineage)?,
@@ -62,7 +78,10 @@ pub fn list(
         "(SELECT DISTINCT m.user_id FROM members m WHERE {given} AND {living} \
          AND (m.access_level > 5 OR m.awaiting_level > 5)) m WHERE 1 = 1"
     );
-    if wanted.order == MemberOrder::UserId && !wanted.descending && wanted.levels.is_empty() {
+    let is_plain =
+        wanted.order == MemberOrder::UserId && !wanted.descending && wanted.levels.is_empty();
+    if is_plain && !window.reversed {
+        let rows = format!("{rows}{}", between(window));
         let found = chosen(tx, &rows, "m.user_id", &wanted.filter, page)?;
         return found.try_map_all(|ids| memberships(tx, actor, &reach, &wanted.filter, &ids));
     }
@@ -72,22 +91,49 @@ pub fn list(
     if !wanted.levels.is_empty() {
         all.retain(|member| wanted.levels.contains(&member.access_level));
     }
-    all.sort_by(|one, other| match wanted.descending {
-        false => compare(wanted.order, one, other),
-        true => compare(wanted.order, other, one),
+    let behind = |one: &RowPosition, other: &RowPosition| match wanted.descending {
+        false => compare(one, other),
+        true => compare(other, one),
+    };
+    let mut placed: Vec<(RowPosition, Membership)> =
+        all.into_iter().map(|member| (wanted.position(&member), member)).collect();
+    placed.retain(|(at, _)| {
+        let (after, before) = (window.after.as_ref(), window.before.as_ref());
+        after.is_none_or(|edge| behind(at, edge).is_gt())
+            && before.is_none_or(|edge| behind(at, edge).is_lt())
     });
-    Ok(page.slice(all))
+    placed.sort_by(|(one, _), (other, _)| behind(one, other));
+    if window.reversed {
+        placed.reverse();
+    }
+    Ok(page.slice(placed.into_iter().map(|(_, member)| member).collect()))
 }
 
-fn compare(order: MemberOrder, one: &Membership, other: &Membership) -> Ordering {
-    let by_order = match order {
-        MemberOrder::UserId => Ordering::Equal,
-        MemberOrder::AccessLevel => one.access_level.cmp(&other.access_level),
-        MemberOrder::UserName => one.user.name.to_lowercase().cmp(&other.user.name.to_lowercase()),
-        MemberOrder::CreatedAt => one.created_at.cmp(&other.created_at),
-        MemberOrder::UpdatedAt => one.updated_at.cmp(&other.updated_at),
-    };
-    by_order.then(one.user.id.cmp(&other.user.id))
+/// The condition on the people of a list in the order of their ids.
+fn between(window: &ListWindow) -> String {
+    let after = window.after.as_ref().map(|edge| format!(" AND m.user_id > {}", value(edge.id)));
+    let before = window.before.as_ref().map(|edge| format!(" AND m.user_id < {}", value(edge.id)));
+    after.into_iter().chain(before).collect()
+}
+
+impl RelatedMembers {
+    /// The place of a member in such a list.
+    pub fn position(&self, member: &Membership) -> RowPosition {
+        let id = member.user.id.0;
+        match self.order {
+            MemberOrder::UserId => RowPosition::of_id(id),
+            MemberOrder::AccessLevel => {
+                RowPosition::of_number(i64::from(member.access_level.number()), id)
+            }
+            MemberOrder::UserName => RowPosition::of_text(member.user.name.to_lowercase(), id),
+            MemberOrder::CreatedAt => RowPosition::of_number(member.created_at.0, id),
+            MemberOrder::UpdatedAt => RowPosition::of_number(member.updated_at.0, id),
+        }
+    }
+}
+
+fn compare(one: &RowPosition, other: &RowPosition) -> Ordering {
+    one.value.cmp(&other.value).then(one.id.cmp(&other.id))
 }
 
 /// The groups inside a group, or inside the group of a project, that the reader may know of.

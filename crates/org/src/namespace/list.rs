@@ -1,6 +1,9 @@
 //! Lists of groups: which ones, in which order, one page at a time.
 
-use db::{Conn, Tx};
+use db::{
+    Conn, Tx,
+    keyset::{ListOrder, ListWindow, RowPosition, WHOLE},
+};
 use kernel::{
     AccessLevel, Result,
     ids::{NamespaceId, UserId},
@@ -22,7 +25,16 @@ use crate::{
 };
 
 pub trait GroupLists {
-    fn groups(&mut self, filter: &GroupFilter, page: PageRequest) -> Result<Page<Namespace>>;
+    fn groups(&mut self, filter: &GroupFilter, page: PageRequest) -> Result<Page<Namespace>> {
+        self.groups_in(filter, &WHOLE, page)
+    }
+    /// As [`groups`](Self::groups), of a part of the list. A list by likeness has no parts.
+    fn groups_in(
+        &mut self,
+        filter: &GroupFilter,
+        window: &ListWindow,
+        page: PageRequest,
+    ) -> Result<Page<Namespace>>;
     /// The page behind `filter.after`, uncounted.
     fn groups_after(&mut self, filter: &GroupFilter, most: i64) -> Result<Page<Namespace>>;
 }
@@ -35,12 +47,20 @@ const GATHERED: i64 = 1000;
 const SKIPPED: i64 = 500;
 
 impl GroupLists for Tx<'_> {
-    fn groups(&mut self, filter: &GroupFilter, page: PageRequest) -> Result<Page<Namespace>> {
-        let question = question(self, filter, page.offset())?;
+    fn groups_in(
+        &mut self,
+        filter: &GroupFilter,
+        window: &ListWindow,
+        page: PageRequest,
+    ) -> Result<Page<Namespace>> {
+        let mut question = question(self, filter, page.offset())?;
         if let (GroupOrder::Similarity, Some(term)) = (filter.order, &filter.search) {
             return by_likeness(self, &question, term, page);
         }
-        let selection = question.in_order(order(self, filter));
+        let order = order(self, filter);
+        order.narrow(&mut question.conditions, window);
+        question.shortened |= *window != WHOLE;
+        let selection = question.in_order(order.sql(window));
         let found = page_of_ids(self, &selection, page, |tx| question.count(tx, filter))?;
         let items = in_order(self, &found.items)?;
         Ok(Page { items, total: found.total })
@@ -49,7 +69,8 @@ impl GroupLists for Tx<'_> {
     fn groups_after(&mut self, filter: &GroupFilter, most: i64) -> Result<Page<Namespace>> {
         let question = question(self, filter, 0)?;
         let page = PageRequest { page: 1, per_page: most };
-        let found = question.in_order(order(self, filter)).ids(self, page.probe(), 0)?;
+        let order = order(self, filter).sql(&WHOLE);
+        let found = question.in_order(order).ids(self, page.probe(), 0)?;
         let found = page.uncounted(found);
         let items = in_order(self, &found.items)?;
         Ok(Page { items, total: found.total })
@@ -59,7 +80,7 @@ impl GroupLists for Tx<'_> {
 /// Which groups are meant, in the words of the database.
 struct Question {
     conditions: Conditions,
-    /// Whether some are left out that no network of the caller's reaches.
+    /// Whether some are left out that no network of the caller's reaches, or a part of the list is read.
     shortened: bool,
     /// Where membership decides: whose, in which role at least, and how many groups more there are.
     member: Option<(UserId, AccessLevel, usize)>,
@@ -275,15 +296,25 @@ fn place(tx: &mut Tx<'_>, all: &mut Conditions, place: &TreeLevel) -> Result<()>
     Ok(())
 }
 
-fn order(tx: &Tx<'_>, filter: &GroupFilter) -> String {
-    let direction = if filter.descending { "DESC" } else { "ASC" };
-    let by = match filter.order {
-        GroupOrder::Id => return format!("g.id {direction}"),
-        GroupOrder::Path => "g.path",
+fn order(tx: &Tx<'_>, filter: &GroupFilter) -> ListOrder {
+    let by = |name| ListOrder::of_name(tx, name, filter.descending, "g.id").with_ids(false);
+    match filter.order {
+        GroupOrder::Id => ListOrder::of_ids("g.id", filter.descending),
+        GroupOrder::Path => by("g.path"),
         // Without a search nothing is like anything.
-        GroupOrder::Name | GroupOrder::Similarity => "g.name",
-    };
-    format!("{}, g.id ASC", tx.reading_order(by, direction))
+        GroupOrder::Name | GroupOrder::Similarity => by("g.name"),
+    }
+}
+
+impl GroupFilter {
+    /// The place of a group in such a list.
+    pub fn position(&self, row: &Namespace) -> RowPosition {
+        match self.order {
+            GroupOrder::Id => RowPosition::of_id(row.id.0),
+            GroupOrder::Path => RowPosition::of_text(&row.path, row.id.0),
+            GroupOrder::Name | GroupOrder::Similarity => RowPosition::of_text(&row.name, row.id.0),
+        }
+    }
 }
 
 /// The same measure on both databases, so it is taken here.

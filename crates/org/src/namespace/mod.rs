@@ -14,6 +14,7 @@ pub mod locations;
 pub mod locked_out;
 pub mod model;
 pub(crate) mod networks;
+pub mod of_people;
 pub mod places;
 pub mod removal;
 pub mod rules;

@@ -27,9 +27,10 @@ use super::{
 use crate::{
     access::{self, IdOrPath, changes, seats},
     faults::Faults,
+    hierarchy,
     jobs::PurgeDeletions,
     member,
-    namespace::{Namespace, runners::SharedRunners, store::NamespaceStore},
+    namespace::{Namespace, by_ids::by_ids, runners::SharedRunners, store::NamespaceStore},
     policy::{AdminProject, OwnProject},
     settings::store::SettingsStore as _,
     user::{User, store::UserStore},
@@ -186,6 +187,7 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
     let project = insert(tx, &new)?;
     let mut settings = Settings::in_namespace(&home);
     settings.shared_runners_enabled &= installation.shared_runners_enabled();
+    settings.auto_devops_enabled = begins_with_auto_devops(tx, &home, &installation)?;
     wanted.change.settings.apply(&mut settings);
     settings.runners_token = runners_token();
     tx.save_settings(project.id, &settings)?;
@@ -196,6 +198,22 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
         ..ProjectChange::default()
     };
     change::write(tx, project.id, &rest)
+}
+
+/// Whether a new project in a namespace has Auto DevOps: as the nearest group says that says it, else the installation.
+fn begins_with_auto_devops(
+    tx: &mut Tx<'_>,
+    home: &Namespace,
+    installation: &crate::settings::Settings,
+) -> Result<bool> {
+    let mut said = home.settings().auto_devops_enabled;
+    if said.is_none() && home.parent_id.is_some() {
+        let above = hierarchy::above_group(tx, home.id)?;
+        let groups = by_ids(tx, &above)?;
+        let of = |id: &NamespaceId| groups.iter().find(|group| group.id == *id);
+        said = above.iter().filter_map(of).find_map(|group| group.settings().auto_devops_enabled);
+    }
+    Ok(said.unwrap_or_else(|| installation.auto_devops_enabled()))
 }
 
 pub(crate) fn runners_token() -> String {

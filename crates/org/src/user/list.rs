@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use db::{
     Conn, OneOf as _, Tx, each_backend, error,
+    keyset::{ListOrder, ListWindow, RowPosition, WHOLE},
     schema::users,
     trigram::{self, rarest},
 };
@@ -21,7 +22,7 @@ use kernel::{
 use super::User;
 use crate::{
     custom_attribute::{CustomAttribute, filter::condition},
-    listing::{Bind, ids, json_of, list_of},
+    listing::{self, Bind, ids, json_of, list_of},
     namespace::seen,
     search::containing,
 };
@@ -66,17 +67,57 @@ pub struct UserFilter {
     pub descending: bool,
 }
 
+impl UserFilter {
+    /// The order of a list by dates; of others only numbers tell where a page begins.
+    fn by_date(&self) -> Option<ListOrder> {
+        let column = match self.order {
+            Order::CreatedAt => "u.created_at",
+            Order::UpdatedAt => "u.updated_at",
+            Order::Id | Order::Name | Order::Username => return None,
+        };
+        Some(ListOrder::of_number(column, self.descending, "u.id"))
+    }
+
+    /// The place of somebody in a list by dates.
+    pub fn position(&self, row: &User) -> RowPosition {
+        let at = match self.order {
+            Order::UpdatedAt => row.updated_at,
+            _ => row.created_at,
+        };
+        RowPosition::of_number(at.0, row.id.0)
+    }
+}
+
 pub trait UserLists {
-    fn users(&mut self, filter: &UserFilter, page: PageRequest) -> Result<Page<User>>;
+    fn users(&mut self, filter: &UserFilter, page: PageRequest) -> Result<Page<User>> {
+        self.users_in(filter, &WHOLE, page)
+    }
+    /// As [`users`](Self::users), of a part of a list by dates.
+    fn users_in(
+        &mut self,
+        filter: &UserFilter,
+        window: &ListWindow,
+        page: PageRequest,
+    ) -> Result<Page<User>>;
 }
 
 impl UserLists for Tx<'_> {
-    fn users(&mut self, filter: &UserFilter, page: PageRequest) -> Result<Page<User>> {
+    fn users_in(
+        &mut self,
+        filter: &UserFilter,
+        window: &ListWindow,
+        page: PageRequest,
+    ) -> Result<Page<User>> {
         let on_sqlite = matches!(self.conn, Conn::Sqlite(_));
         let parts = rare_parts(self, filter)?;
         let mut conditions = conditions(filter, &parts, on_sqlite, self.now);
+        if let Some(order) = filter.by_date().filter(|_| *window != WHOLE) {
+            let mut narrowed = listing::Conditions::default();
+            order.narrow(&mut narrowed, window);
+            conditions.sql.extend(Some(narrowed.text()).filter(|text| !text.is_empty()));
+        }
         gather(self, &mut conditions)?;
-        let found = select(self, &conditions, filter, page)?;
+        let found = select(self, &conditions, filter, window, page)?;
         let total = Total::Counted(count(self, &conditions)?);
         Ok(Page { items: in_order(self, &found)?, total })
     }
@@ -324,15 +365,17 @@ fn select(
     tx: &mut Tx<'_>,
     conditions: &Conditions,
     filter: &UserFilter,
+    window: &ListWindow,
     page: PageRequest,
 ) -> Result<Vec<i64>> {
     let direction = if filter.descending { "DESC" } else { "ASC" };
+    let tied = |order: String| format!("{order}, u.id {direction}");
     let order = match filter.order {
-        Order::Id => None,
-        Order::Name => Some(tx.reading_order("u.name", direction)),
-        Order::Username => Some(tx.reading_order("u.username", direction)),
-        Order::CreatedAt => Some(format!("u.created_at {direction}")),
-        Order::UpdatedAt => Some(format!("u.updated_at {direction}")),
+        Order::Name => Some(tied(tx.reading_order("u.name", direction))),
+        Order::Username => Some(tied(tx.reading_order("u.username", direction))),
+        Order::Id | Order::CreatedAt | Order::UpdatedAt => {
+            filter.by_date().map(|order| order.sql(window))
+        }
     };
     let (from, order, binds) = match order {
         None => {
@@ -341,7 +384,7 @@ fn select(
         }
         Some(order) => {
             let (from, binds) = conditions.in_other_order();
-            (from, format!("{order}, u.id {direction}"), binds)
+            (from, order, binds)
         }
     };
     let (most, skip) = (page.per_page, page.offset());

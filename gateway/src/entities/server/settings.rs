@@ -1,11 +1,20 @@
 //! What the installation is set to.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use kernel::{Ts, ids::NamespaceId};
-use org::settings::table::{self, ALIASES, Form, Preset, Secrecy};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use org::settings::{
+    Settings,
+    table::{self, ALIASES, Form, Preset, Secrecy},
+};
+use serde::{Serialize, Serializer};
+use serde_json::{
+    Map, Value, json,
+    value::{RawValue, to_raw_value},
+};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
@@ -16,13 +25,27 @@ use utoipa::{
 
 use crate::limits::Limits;
 
-/// All settings by their names, with the aliases that answers have.
-#[derive(Debug, Serialize)]
-pub struct SettingsEntity(Map<String, Value>);
+/// All settings by their names, with the aliases that answers have, written down.
+#[derive(Clone, Debug)]
+pub struct SettingsEntity(Arc<RawValue>);
+
+impl Serialize for SettingsEntity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
 
 impl SettingsEntity {
-    /// Limits that nobody has set are those of the server's configuration.
-    pub fn new(document: Map<String, Value>, (created, updated): (Ts, Ts), limits: Limits) -> Self {
+    /// Limits that nobody has set are those of the server's configuration; `group` may see how long requests take.
+    ///
+    /// # Errors
+    /// Where a value cannot be written as JSON.
+    pub fn new(
+        document: Map<String, Value>,
+        (created, updated): (Ts, Ts),
+        limits: Limits,
+        group: Option<NamespaceId>,
+    ) -> kernel::Result<Self> {
         let mut shown = Map::new();
         shown.insert("id".to_owned(), json!(1));
         shown.insert("created_at".to_owned(), json!(created));
@@ -31,12 +54,35 @@ impl SettingsEntity {
             table::find(name).is_some_and(|setting| setting.secrecy == Secrecy::WriteOnly)
         };
         shown.extend(document.into_iter().filter(|(name, _)| !hidden(name)));
-        let mut entity = Self(shown);
-        entity.add_configured(limits);
-        entity.add_older_names();
-        entity
+        let mut record = SettingsRecord(shown);
+        record.add_configured(limits);
+        record.add_older_names();
+        record.add_group(group);
+        let written = to_raw_value(&record.0).map_err(kernel::Error::internal)?;
+        Ok(Self(Arc::from(written)))
+    }
+}
+
+/// The settings as they were last shown.
+#[derive(Default)]
+pub(crate) struct ShownSettings(Mutex<Option<(Arc<Settings>, SettingsEntity)>>);
+
+impl ShownSettings {
+    pub(crate) fn get(&self, current: &Arc<Settings>) -> Option<SettingsEntity> {
+        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (of, entity) = shown.as_ref()?;
+        Arc::ptr_eq(of, current).then(|| entity.clone())
     }
 
+    pub(crate) fn keep(&self, of: Arc<Settings>, shown: SettingsEntity) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((of, shown));
+    }
+}
+
+/// The settings while they are gathered.
+struct SettingsRecord(Map<String, Value>);
+
+impl SettingsRecord {
     fn get(&self, name: &str) -> Value {
         self.0.get(name).cloned().unwrap_or_default()
     }
@@ -56,10 +102,9 @@ impl SettingsEntity {
     }
 
     /// Adds the group that may see how long requests take.
-    pub fn with_group(mut self, group: Option<NamespaceId>) -> Self {
+    fn add_group(&mut self, group: Option<NamespaceId>) {
         let id = group.map_or(Value::Null, |group| group.0.into());
         self.0.insert("performance_bar_allowed_group_id".to_owned(), id);
-        self
     }
 
     fn add_older_names(&mut self) {

@@ -19,6 +19,7 @@ use crate::{
 };
 
 routes! { "Geo replication" at "/geo", any scope;
+    GET  "/status"                                      => tell_status   : CallAsGeoNode,
     POST "/status"                                      => report        : CallAsGeoNode,
     GET  "/retrieve/{replicable_name}/{*replicable_id}" => retrieve      : CallAsGeoNode,
     GET  "/repositories/{gl_repository}/pipeline_refs"  => pipeline_refs : CallAsGeoNode,
@@ -103,6 +104,11 @@ async fn report(app: App, call: Call<CallAsGeoNode, ReportStatus>) -> ApiResult<
     let of = call.params.geo_node_id;
     actions::report(&app, request, of, call.params.into_report()).await?;
     Ok(Receipt)
+}
+
+async fn tell_status(app: App, call: Call<CallAsGeoNode>) -> ApiResult<Custom> {
+    let report = actions::own_report(&app, &node_of(&call)?).await?;
+    Ok(Custom(HttpResponse::Ok().json(report)))
 }
 
 params! {

@@ -191,7 +191,8 @@ async fn list_statuses(
 params! {
     pub struct OneStatus {
         id: GeoNodeId,
-        /// Whether the status of the node that answers is counted anew; it is at most a minute old otherwise.
+        /// Whether the status is renewed: that of the node that answers is counted, another node is asked for its own.
+        /// What is known is at most a minute old, or as old as the last report, otherwise.
         refresh: Option<bool>,
     }
 }

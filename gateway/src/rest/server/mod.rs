@@ -9,6 +9,7 @@ pub mod documents;
 pub mod features;
 pub mod health;
 pub mod markdown;
+pub mod packages;
 pub mod plan_limits;
 pub mod settings;
 pub mod statistics;
@@ -24,6 +25,7 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     features::ROUTES,
     health::ROUTES,
     markdown::ROUTES,
+    packages::ROUTES,
     plan_limits::ROUTES,
     settings::ROUTES,
     statistics::ROUTES,

@@ -2,6 +2,8 @@
 
 mod given;
 
+use std::sync::Arc;
+
 use forge::performance_bar;
 use kernel::access::Administrate;
 use org::settings::store::SettingsStore;
@@ -21,15 +23,25 @@ async fn show(app: App, _: Call<Administrate>) -> ApiResult<Json<SettingsEntity>
     shown(&app).await
 }
 
+/// The settings that this server acts by. They are written down once, until they are others.
 async fn shown(app: &App) -> ApiResult<Json<SettingsEntity>> {
-    let read = app.db.peek(|tx| {
-        let settings = tx.settings()?;
-        let group = performance_bar::allowed_group(tx, &settings)?;
-        Ok((settings, tx.settings_times()?, group))
+    let settings = app.forge.settings();
+    if let Some(known) = app.shown_settings.get(&settings) {
+        return Ok(Json(known));
+    }
+    let current = Arc::clone(&settings);
+    let read = app.db.peek(move |tx| {
+        let group = performance_bar::allowed_group(tx, &current)?;
+        Ok((tx.settings_times()?, group))
     });
-    let (settings, times, group) = read.await?;
+    let (times, group) = read.await?;
     let document = forge::settings::document(&app.forge, &settings)?;
-    Ok(Json(SettingsEntity::new(document, times, app.limits).with_group(group)))
+    let shown = SettingsEntity::new(document, times, app.limits, group)?;
+    // Which group a path leads to may change without the settings.
+    if settings.performance_bar_allowed_group_path().is_none() {
+        app.shown_settings.keep(settings, shown.clone());
+    }
+    Ok(Json(shown))
 }
 
 async fn update(

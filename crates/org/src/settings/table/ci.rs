@@ -9,7 +9,7 @@ const ANY: Form = Form::Whole { least: i64::MIN, most: i64::MAX, optional: false
 pub(super) const ROWS: &[Setting] = &[
     short("archive_builds_in_human_readable").acts(),
     text("auto_devops_domain").acts(),
-    switch("auto_devops_enabled", true),
+    switch("auto_devops_enabled", true).acts(),
     typed("ci_max_includes", ANY),
     typed("default_artifacts_expire_in", Form::Text { most: 255 }),
     short("default_ci_config_path").acts(),

@@ -45,7 +45,7 @@ pub(super) const ROWS: &[Setting] = &[
     within("housekeeping_gc_period", 200, 1, i64::MAX),
     switch("html_emails_enabled", true),
     switch("in_product_marketing_emails_enabled", true),
-    whole("local_markdown_version", 0),
+    whole("local_markdown_version", 0).acts(),
     switch("maintenance_mode", false).acts(),
     short("maintenance_mode_message").acts(),
     whole("metrics_method_call_threshold", 10),
@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Setting] = &[
     whole("sidekiq_job_limiter_compression_threshold_bytes", 100_000),
     whole("sidekiq_job_limiter_limit_bytes", 0),
     switch("usage_ping_enabled", true),
-    switch("user_show_add_ssh_key_message", true),
+    switch("user_show_add_ssh_key_message", true).acts(),
     switch("version_check_enabled", true),
     choice("whats_new_variant", "all_tiers", &["all_tiers", "current_tier", "disabled"]),
     special(

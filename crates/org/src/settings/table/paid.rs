@@ -36,7 +36,7 @@ pub(super) const ROWS: &[Setting] = &[
     switch("enforce_namespace_storage_limit", false),
     optional("file_template_project_id", 1, i64::MAX).acts(),
     short("geo_node_allowed_ips").preset(Preset::Text("0.0.0.0/0, ::/0")).acts(),
-    within("geo_status_timeout", 10, 1, i64::MAX),
+    within("geo_status_timeout", 10, 1, i64::MAX).acts(),
     list("git_rate_limit_users_allowlist", 100),
     within("git_two_factor_session_expiry", 15, 1, 10_080),
     switch("group_owners_can_manage_default_branch_protection", true).acts(),

@@ -1,4 +1,5 @@
-//! Registries of containers and packages, which are not there: kept for clients.
+//! Registries of containers and packages. There are none here: requests for packages are forwarded, and tokens are given
+//! for a registry of images that others run; the rest is kept for clients.
 
 use super::form::{Preset, Setting, choice, decimal, switch, text, whole, within};
 
@@ -8,7 +9,7 @@ pub(super) const ROWS: &[Setting] = &[
     whole("container_registry_delete_tags_service_timeout", 250),
     switch("container_registry_expiration_policies_caching", true),
     whole("container_registry_expiration_policies_worker_capacity", 4),
-    within("container_registry_token_expire_delay", 5, 1, i64::MAX),
+    within("container_registry_token_expire_delay", 5, 1, i64::MAX).acts(),
     text("container_registry_import_created_before")
         .preset(Preset::Text("2022-01-23T00:00:00.000Z")),
     whole("container_registry_import_max_retries", 3),
@@ -23,8 +24,8 @@ pub(super) const ROWS: &[Setting] = &[
         &["free", "premium", "premium_trial", "ultimate", "ultimate_trial"],
     ),
     whole("container_registry_import_timeout", 600),
-    switch("maven_package_requests_forwarding", true),
-    switch("npm_package_requests_forwarding", true),
-    switch("pypi_package_requests_forwarding", true),
+    switch("maven_package_requests_forwarding", true).acts(),
+    switch("npm_package_requests_forwarding", true).acts(),
+    switch("pypi_package_requests_forwarding", true).acts(),
     whole("package_registry_cleanup_policies_worker_capacity", 2),
 ];

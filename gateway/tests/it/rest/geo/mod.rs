@@ -9,6 +9,7 @@ mod read_only_routes;
 #[path = "../../../../../crates/geo/tests/it/server.rs"]
 mod server;
 mod standby;
+mod status_requests;
 mod statuses;
 
 use diesel::prelude::*;

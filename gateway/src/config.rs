@@ -17,7 +17,7 @@ use figment::{
     Figment,
     providers::{Format as _, Serialized},
 };
-use forge::{Bucket, ContentStorage, geo::GeoSettings, mail::smtp::MailServer, urls::Urls};
+use forge::{Bucket, ContentStorage, Relays, geo::GeoSettings, mail::smtp::MailServer, urls::Urls};
 use geo::Role;
 use org::namespace::Networks;
 use serde::{Deserialize, Serialize};
@@ -450,6 +450,7 @@ impl Config {
                 mail: self.mail_server(),
                 roots: self.roots()?,
                 inner_networks: self.inner_networks(),
+                relays: Relays::default(),
                 contents: self.contents()?,
                 geo: GeoSettings { node: self.geo_node.clone(), role: self.geo_role },
             },

@@ -18,7 +18,8 @@ use crate::{
     app::App,
     error::ApiError,
     extract::ensure_known,
-    git_http, metrics, rest,
+    git_http::{self, registry_token},
+    metrics, rest,
     route::{MatchedRoute, RouteMatch, Router},
     web::{self, address::RowPath},
     write_refusal,
@@ -65,6 +66,9 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
     }
     if path.len() + req.query_string().len() > LONGEST_URL {
         return ApiError::LongUrl.error_response();
+    }
+    if registry_token::is_asked(req) {
+        return registry_token::answer(&app, req).await;
     }
     if let Some(to) = alert_intake::Address::find(req.method(), path) {
         return alert_intake::answer(&app, req, payload, to).await;
@@ -139,7 +143,7 @@ fn finish(
     id: &str,
     began: Instant,
 ) -> HttpResponse {
-    let mut response = tagged(req, response);
+    let mut response = tagged(req, app, response);
     let has_body = !matches!(response.body().size(), BodySize::None | BodySize::Sized(0));
     let caching = if has_body { "max-age=0, private, must-revalidate" } else { "no-cache" };
     let seconds = began.elapsed();
@@ -204,7 +208,7 @@ fn for_other_origins(req: &HttpRequest, app: &App, set: &mut impl FnMut(header::
 }
 
 /// Gives a successful read a weak tag, and answers 304 to who already has it.
-fn tagged(req: &HttpRequest, response: HttpResponse) -> HttpResponse {
+fn tagged(req: &HttpRequest, app: &App, response: HttpResponse) -> HttpResponse {
     let reads = matches!(*req.method(), Method::GET | Method::HEAD);
     let small = matches!(response.body().size(), BodySize::Sized(size) if size < 4 << 20);
     if !reads || !small || response.status() != StatusCode::OK {
@@ -215,8 +219,10 @@ fn tagged(req: &HttpRequest, response: HttpResponse) -> HttpResponse {
         Ok(bytes) => bytes,
         Err(body) => return head.set_body(body),
     };
-    // Equal bytes give equal tags, in this process and the next.
-    let tag = format!("W/\"{:016x}\"", XxHash3_64::oneshot(&bytes));
+    // Equal bytes give equal tags, in this process and the next, until the installation renews what was rendered.
+    let version = app.settings().local_markdown_version().unwrap_or_default();
+    let seed = u64::try_from(version).unwrap_or_default();
+    let tag = format!("W/\"{:016x}\"", XxHash3_64::oneshot_with_seed(seed, &bytes));
     let known = req.headers().get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     if known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag)) {
         let mut response = HttpResponse::NotModified();

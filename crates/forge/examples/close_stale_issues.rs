@@ -49,6 +49,7 @@ async fn main() -> Result<()> {
         mail: None,
         roots: TrustedRoots::default(),
         inner_networks: org::namespace::Networks::default(),
+        relays: forgeway_forge::Relays::default(),
         contents: forgeway_forge::ContentStorage::default(),
         geo: forgeway_forge::geo::GeoSettings::default(),
     };

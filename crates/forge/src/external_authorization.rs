@@ -2,10 +2,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, PoisonError, RwLock},
     time::Duration,
 };
 
+use db::Tx;
 use kernel::{
     Actor, Error, Result, Ts,
     ids::{ProjectId, UserId},
@@ -34,19 +35,73 @@ struct Question {
     label: String,
 }
 
+/// The service as the settings name it.
+#[derive(Clone, Debug)]
+struct Service {
+    url: String,
+    default_label: String,
+}
+
+impl Service {
+    /// Where it is asked at all.
+    fn of(settings: &Settings) -> Option<Self> {
+        let url = address(settings)?.to_owned();
+        let label = settings.external_authorization_service_default_label().unwrap_or_default();
+        Some(Self { url, default_label: label.to_owned() })
+    }
+
+    fn question(&self, user: UserId, label: Option<String>) -> Question {
+        let label = label.filter(|label| !label.trim().is_empty());
+        let label = label.unwrap_or_else(|| self.default_label.clone());
+        Question { url: self.url.clone(), user, label }
+    }
+}
+
 /// Answers of the service, with the time of each.
 #[derive(Debug, Default)]
-pub struct AuthorizationAnswers(Mutex<HashMap<Question, (Ts, bool)>>);
+pub struct AuthorizationAnswers {
+    known: Mutex<HashMap<Question, (Ts, bool)>>,
+    service: RwLock<Option<Service>>,
+}
 
 impl AuthorizationAnswers {
+    /// Follows what the installation is set to.
+    pub(crate) fn follow(&self, settings: &Settings) {
+        let service = Service::of(settings);
+        *self.service.write().unwrap_or_else(PoisonError::into_inner) = service;
+    }
+
+    /// Those of some projects that the service, as far as it was asked, does not keep somebody out of. Nobody is asked
+    /// here: what it has not been asked about stays closed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) fn open(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        projects: &[ProjectId],
+    ) -> Result<Vec<ProjectId>> {
+        let service = self.service.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(service) = service.filter(|_| !actor.admin) else { return Ok(projects.to_vec()) };
+        let Some(user) = actor.id else { return Ok(Vec::new()) };
+        let mut settings = tx.settings_by_project(projects)?;
+        let now = tx.now;
+        let mut is_open = |project: &ProjectId| {
+            let label = settings.remove(project)?.external_authorization_classification_label;
+            self.find(&service.question(user, label), now)
+        };
+        Ok(projects.iter().copied().filter(|project| is_open(project) == Some(true)).collect())
+    }
+
     fn find(&self, question: &Question, now: Ts) -> Option<bool> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, granted) = known.get(question)?;
         (at.plus(VALIDITY) > now).then_some(*granted)
     }
 
     fn keep(&self, question: Question, now: Ts, granted: bool) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST_ANSWERS {
             known.retain(|_, (at, _)| at.plus(VALIDITY) > now);
         }
@@ -73,7 +128,7 @@ pub fn is_closed_across_projects(forge: &Forge, actor: Actor) -> bool {
 /// `NotFound` for everybody else, also while the service does not answer.
 pub async fn ensure_admitted(forge: &Forge, actor: Actor, project: ProjectId) -> Result<()> {
     let set = forge.settings();
-    let Some(url) = address(&set).filter(|_| !actor.admin) else { return Ok(()) };
+    let Some(service) = Service::of(&set).filter(|_| !actor.admin) else { return Ok(()) };
     let user = actor.id.ok_or(denial())?;
     let (label, email) = forge
         .db
@@ -82,10 +137,7 @@ pub async fn ensure_admitted(forge: &Forge, actor: Actor, project: ProjectId) ->
             Ok((settings.external_authorization_classification_label, tx.user(user)?.email))
         })
         .await?;
-    let usual = || set.external_authorization_service_default_label().unwrap_or_default();
-    let label = label.filter(|label| !label.trim().is_empty());
-    let label = label.unwrap_or_else(|| usual().to_owned());
-    let question = Question { url: url.to_owned(), user, label };
+    let question = service.question(user, label);
     let now = forge.db.clock().now();
     let granted = match forge.authorizations.find(&question, now) {
         Some(granted) => granted,

@@ -82,7 +82,7 @@ pub struct Services {
     /// Steps of imports that are under way.
     pub imports: RunningSteps,
     /// Who may enter which projects, as a service of the administrators says.
-    pub authorizations: AuthorizationAnswers,
+    pub authorizations: Arc<AuthorizationAnswers>,
     /// Hashes and checks passwords.
     pub passwords: Passwords,
     /// Wrong passwords by account.
@@ -116,6 +116,8 @@ pub struct Services {
     pub underway: RunningWork,
     /// What the installation is set to, as this server last read it.
     pub(crate) settings: RwLock<Arc<Settings>>,
+    /// Held by whoever changes the settings, until this server follows them.
+    pub(crate) settings_change: tokio::sync::Mutex<()>,
     pub(crate) data: PathBuf,
     pub(crate) git_reads: Slots,
     /// For fetching what configurations include.

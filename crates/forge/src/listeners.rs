@@ -17,7 +17,7 @@ use org::{
     project::{self, push::PushRecord, settings::SettingsStore as _},
     settings::store::SettingsStore as _,
 };
-use repo::{jobs::MaintainRepository, push_rule};
+use repo::{jobs::MaintainRepository, push_rule, release};
 use review::{
     item::on_member_removed,
     merge_request::{self, forks, merge::failed, state::Step},
@@ -102,6 +102,7 @@ fn of_repository(tx: &mut Tx<'_>, vault: &Vault, fact: &repo::Event) -> Result<(
             ..
         } => {
             hold_touched(tx, *project, moves)?;
+            release::actions::tags_removed(tx, *project, moves)?;
             let proposed = proposed_by(tx, *project, moves)?;
             if !*by_rebase {
                 approvals::follow_push(tx, *project, *user, moves, &proposed)?;

@@ -30,7 +30,6 @@ use worker::RunningWork;
 use crate::{
     Forge, Services, activity_feed, audit,
     checksums::{ARTIFACTS, AVATARS, FileLedger, UPLOADS},
-    external_authorization::AuthorizationAnswers,
     geo::GeoSettings,
     import::RunningSteps,
     jobs, listeners,
@@ -62,6 +61,8 @@ pub struct Settings {
     pub roots: TrustedRoots,
     /// What requests on somebody's word may reach beside the open internet.
     pub inner_networks: Networks,
+    /// Hosts of other products that are reached by way of another address.
+    pub relays: outbound::Relays,
     /// Where artifacts, uploads, pictures and large files are kept.
     pub contents: ContentStorage,
     /// As which node of the installation it runs.
@@ -94,7 +95,7 @@ impl Forge {
             outbound: courier.rules.web().client(),
             courier,
             imports: RunningSteps::default(),
-            authorizations: AuthorizationAnswers::default(),
+            authorizations: Arc::clone(&foundation.urls.authorizations),
             passwords: Passwords::default(),
             sign_ins: SignIns::default(),
             node_identity: settings.geo.identity(&settings.external_url),
@@ -109,6 +110,7 @@ impl Forge {
             followers: listening.followers,
             contacts: Contacts::default(),
             settings: RwLock::new(stored.clone()),
+            settings_change: tokio::sync::Mutex::default(),
             data: settings.data.clone(),
             git_reads: Slots::new(reads_at_once()),
             fetches: Slots::new(FETCHES_AT_ONCE),
@@ -178,7 +180,7 @@ impl Subscriptions {
 }
 
 fn courier(settings: &Settings, wake: Arc<Notify>) -> Courier {
-    Courier::new(OutgoingRules::new(settings.inner_networks.clone()), wake)
+    Courier::new(OutgoingRules::new(settings.inner_networks.clone(), settings.relays.clone()), wake)
 }
 
 /// The stores of files that are not part of a repository.

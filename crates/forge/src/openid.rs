@@ -130,7 +130,7 @@ pub async fn id_token(forge: &Forge, pair: &Pair) -> Result<Option<String>> {
 }
 
 /// The newest key; a new one where there is none.
-async fn signing_key(forge: &Forge) -> Result<SigningKey> {
+pub(crate) async fn signing_key(forge: &Forge) -> Result<SigningKey> {
     if let Some(newest) = forge.db.peek(|tx| tx.signing_keys()).await?.first() {
         return newest.open(&forge.vault);
     }

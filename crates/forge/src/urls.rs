@@ -8,6 +8,8 @@ use std::sync::{
 use org::{settings::Settings, token::Secret};
 use sha2::{Digest, Sha256};
 
+use crate::external_authorization::AuthorizationAnswers;
+
 /// Addresses in answers. All begin with the configured external URL.
 #[derive(Clone, Debug)]
 pub struct Urls {
@@ -21,6 +23,8 @@ pub struct Urls {
     private_mail_host: Arc<RwLock<Option<String>>>,
     /// What takes the place of the origin where repositories are cloned from.
     clone_root: Arc<RwLock<Option<String>>>,
+    /// Who may enter which projects, as a service of the administrators says: what answers name is behind it, too.
+    pub(crate) authorizations: Arc<AuthorizationAnswers>,
 }
 
 impl Urls {
@@ -31,6 +35,7 @@ impl Urls {
             hours_only: Arc::default(),
             private_mail_host: Arc::default(),
             clone_root: Arc::default(),
+            authorizations: Arc::default(),
         }
     }
 
@@ -43,6 +48,7 @@ impl Urls {
         let root = settings.custom_http_clone_url_root();
         let root = root.map(|root| root.trim_end_matches('/').to_owned());
         *self.clone_root.write().unwrap_or_else(PoisonError::into_inner) = root;
+        self.authorizations.follow(settings);
     }
 
     /// Whether spans of time are told in hours and minutes alone.

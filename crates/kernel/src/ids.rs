@@ -26,6 +26,7 @@ ids! {
     PushEventId,
     CommitNoteId,
     PushRuleId,
+    ReleaseId,
     WorkId,
     EmailId,
     SshKeyId,

@@ -1,6 +1,6 @@
 //! Fetches URLs with a limit on size and time.
 
-use std::{io::Read as _, net::IpAddr, sync::Arc, time::Duration};
+use std::{collections::HashMap, io::Read as _, net::IpAddr, sync::Arc, time::Duration};
 
 use ureq::{Agent, Error, http::Uri, unversioned::transport::DefaultConnector};
 
@@ -40,6 +40,26 @@ pub struct Client {
     pub(crate) agent: Agent,
     pub(crate) guard: Guard,
     pub(crate) connections: Connections,
+    relays: Relays,
+}
+
+/// Addresses that stand for hosts elsewhere, by the name of each: what would be sent to `https://host/path` is sent to
+/// `<address>/path`, where the guard lets it.
+#[derive(Clone, Debug, Default)]
+pub struct Relays(Arc<HashMap<String, String>>);
+
+impl Relays {
+    pub fn new(addresses: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self(Arc::new(addresses.into_iter().collect()))
+    }
+
+    /// Where what is meant for a URL goes.
+    fn address(&self, uri: Uri) -> Uri {
+        let relay = uri.host().and_then(|host| self.0.get(&host.to_ascii_lowercase()));
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        let relayed = relay.and_then(|base| format!("{base}{path}").parse().ok());
+        relayed.unwrap_or(uri)
+    }
 }
 
 /// Maximum number of redirects.
@@ -72,7 +92,18 @@ impl Client {
             agent: Agent::with_parts(config, DefaultConnector::default(), own),
             guard: Guard::new(allowlist),
             connections: Connections::default(),
+            relays: Relays::default(),
         }
+    }
+
+    /// The same, which sends what is meant for some hosts to others.
+    #[must_use]
+    pub fn with_relays(self, relays: Relays) -> Self {
+        Self { relays, ..self }
+    }
+
+    pub(crate) fn relayed(&self, uri: Uri) -> Uri {
+        self.relays.address(uri)
     }
 
     /// Fetches a URL. Blocks until the response is read, or the time is up.

@@ -11,7 +11,7 @@ mod post;
 mod upload;
 
 pub use address::is_open;
-pub use client::{Client, FetchError, FetchLimits};
+pub use client::{Client, FetchError, FetchLimits, Relays};
 pub use exchange::{AnswerHead, Exchange};
 pub use guard::{AddressAllowlist, PlaceAllowlist};
 pub use local::LocalRequests;

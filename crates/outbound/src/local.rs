@@ -40,13 +40,22 @@ impl LocalRequests {
             None if name == "localhost" || name.ends_with(".localhost") => {
                 IpAddr::from([127, 0, 0, 1])
             }
-            None => return !name.is_empty(),
+            None => return is_name(&name),
         };
         let address = address.to_canonical();
         crate::is_open(address)
             || is_open(address)
             || self.permit(&name, SocketAddr::new(address, port))
     }
+}
+
+/// Whether a host can be a name of the domain name system: anything else could not be sent to, or be read as another one.
+fn is_name(host: &str) -> bool {
+    let is_label = |label: &str| {
+        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        (1..=63).contains(&label.len()) && label.bytes().all(is_known)
+    };
+    host.len() <= 253 && host.split('.').all(is_label)
 }
 
 /// An address in any form that the system reads as one: also decimal, hexadecimal, octal and short ones.
@@ -119,7 +128,7 @@ mod tests {
     use super::LocalRequests;
 
     /// Places that nobody outside is to reach, in all the ways in which they are written.
-    const HOSTILE: [&str; 24] = [
+    const HOSTILE: [&str; 29] = [
         "http://127.0.0.1/",
         "http://127.1/",
         "http://2130706433/",
@@ -144,6 +153,11 @@ mod tests {
         "http://user:word@127.0.0.1/",
         "http://example.com:22/",
         "http://example.com:x/",
+        "http://①②⑦.0.0.1/",
+        "http://127。0。0。1/",
+        "http://%31%32%37.0.0.1/",
+        "http://[::1%25lo]/",
+        "http://exa mple.com/",
     ];
 
     #[test]
@@ -152,6 +166,7 @@ mod tests {
         for url in HOSTILE {
             assert!(!closed.allows_url(url), "{url}");
         }
+        assert!(!closed.allows_url(&format!("https://{}.example/", "a".repeat(64))));
         for url in ["https://example.com/x", "http://8.8.8.8:8080/", "http://134744072/"] {
             assert!(closed.allows_url(url), "{url}");
         }

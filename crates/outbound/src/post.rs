@@ -57,6 +57,7 @@ impl Client {
         let begun = Instant::now();
         let (url, basic) = without_person(post.url)?;
         let uri: Uri = url.parse().map_err(|_no| FetchError::Refused("it is no address"))?;
+        let uri = self.relayed(uri);
         check_uri(&uri).map_err(refused)?;
         let mut request = Request::builder().method(post.method).uri(uri.clone());
         for (name, value) in post.headers {

@@ -18,7 +18,7 @@ use time::Duration;
 
 use super::{
     ParamErrors, Params,
-    admission::ensure_open,
+    admission::{ensure_open, ensure_second_open},
     body,
     credential::{self, authenticate},
     cursor::no_keyset,
@@ -169,6 +169,7 @@ async fn enter<S: Locate>(
     let from = caller.job.as_ref().map(|job| job.project_id);
     let (scope, who) = located::<S>(app, caller.actor(), id, place, from).await?;
     ensure_open(app, who.actor, scope.project(), route).await?;
+    ensure_second_open(app, who.actor, &raw).await?;
     // A job that the project does not let in.
     if from.is_some() && !who.signed_in() {
         return match open {

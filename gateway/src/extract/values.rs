@@ -380,7 +380,7 @@ param_ids! {
     EnvironmentId, DeploymentId,
     FreezePeriodId, EnvironmentAccessId,
     ApprovalRuleId, ProtectedBranchId, MergeRequestVersionId,
-    HookId, HookLogId,
+    HookId, HookLogId, IntegrationId,
     GeoNodeId,
 }
 param_enums! { kernel::Visibility, kernel::access::FeatureAccess, org::token::Scope }

@@ -104,6 +104,7 @@ const NOUNS: &[(&str, &str, &str)] = &[
     ("review_apps", "a stopped review app", "stopped review apps"),
     ("vulnerabilities", "a vulnerability", "vulnerabilities"),
     ("vulnerability_exports", "an export of vulnerabilities", "exports of vulnerabilities"),
+    ("vulnerability_findings", "a finding of scanners", "findings of scanners"),
     ("alert_management_alerts", "an alert", "alerts"),
     ("metric_images", "a metric image", "metric images"),
     ("alert_management_integrations", "an alert integration", "alert integrations"),

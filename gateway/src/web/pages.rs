@@ -3,12 +3,13 @@
 use actix_web::http::StatusCode;
 use bstr::ByteSlice as _;
 use forge::user::visibility::sees_people;
-use kernel::{Ability as _, Error, Grant, Result, access::Anyone};
+use kernel::{Ability as _, Error, Grant, Result, access::Anyone, page::PageRequest};
 use org::{
+    key::ssh::store::SshKeyStore as _,
     policy::{ReadGroup, ReadProject},
     user::store::UserStore,
 };
-use repo::policy::ReadCode;
+use repo::policy::{PushCode, ReadCode};
 
 use super::{
     html::{escaped, page},
@@ -47,14 +48,28 @@ async fn of_project(app: App, call: Call<ReadProject, Page>) -> ApiResult<Custom
     };
     let full_path = &call.grant.facts().full_path;
     let record = thing.record_in("projects", full_path);
-    let clone = match thing.name.is_empty() {
+    let more = match thing.name.is_empty() {
         true => {
             let address = escaped(&app.urls.at(&format!("{full_path}.git")));
-            format!("<p>Git finds the project at <code>{address}</code>.</p>")
+            let message = key_message(&app, &call.grant).await?;
+            format!("<p>Git finds the project at <code>{address}</code>.</p>{message}")
         }
         false => String::new(),
     };
-    Ok(shown(&app, &thing.name, full_path, &record, &clone))
+    Ok(shown(&app, &thing.name, full_path, &record, &more))
+}
+
+/// What somebody who might push is told who has no SSH key, unless the settings keep silent about it.
+async fn key_message(app: &App, grant: &Grant<ReadProject>) -> Result<&'static str> {
+    const MESSAGE: &str = "<p>You have no SSH key: commits that you sign with one are not verified until you add it \
+                           to your profile.</p>";
+    let user = grant.actor().id.filter(|_| PushCode::allows(grant.who()));
+    let Some(user) = user.filter(|_| app.settings().user_show_add_ssh_key_message()) else {
+        return Ok("");
+    };
+    let page = PageRequest { page: 1, per_page: 1 };
+    let keys = app.db.peek(move |tx| tx.ssh_keys(user, page)).await?;
+    Ok(if keys.items.is_empty() { MESSAGE } else { "" })
 }
 
 async fn of_group(app: App, call: Call<ReadGroup, Page>) -> ApiResult<Custom> {

@@ -129,6 +129,8 @@ async fn made(app: &TestApp) -> BTreeMap<&'static str, String> {
     admin.post(&comments, json!({ "note": "Seen" })).await.created();
     let status = json!({ "state": "success", "name": "build" });
     admin.post(&format!("/projects/{project}/statuses/main"), status).await.created();
+    let release = json!({ "tag_name": "v1", "description": "First" });
+    admin.post(&format!("/projects/{project}/releases"), release).await.created();
     let file = format!("/projects/{project}/repository/files/.gitlab-ci.yml");
     let config = json!({ "branch": "build", "start_branch": "main", "commit_message": "Build", "content": "build: {script: make}" });
     admin.post(&file, config).await.created();

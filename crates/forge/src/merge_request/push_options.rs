@@ -36,7 +36,10 @@ use super::{
     merge::{self, MergeOptions},
     update::update_merge_request,
 };
-use crate::{Forge, ports::directory::Directory, push_message::push_message};
+use crate::{
+    Forge, external_authorization::ensure_admitted, ports::directory::Directory,
+    push_message::push_message,
+};
 
 /// So many branches of one push are proposed.
 const MOST_BRANCHES: usize = 10;
@@ -150,7 +153,7 @@ async fn find_ends(
 ) -> Result<MergeRequestBranches> {
     let (project, actor) = (pusher.project, pusher.actor);
     let (named, into) = (options.target_project.clone(), options.target.clone());
-    forge
+    let found = forge
         .db
         .read(move |tx| {
             let target = match named {
@@ -161,7 +164,9 @@ async fn find_ends(
             let target_branch = into.or(usual).ok_or(Error::not_found("Branch"))?;
             Ok(MergeRequestBranches { branch, target: target.0.id, target_branch })
         })
-        .await
+        .await?;
+    ensure_admitted(forge, actor, found.target).await?;
+    Ok(found)
 }
 
 /// A fork proposes to where it comes from, as long as the pusher sees that.

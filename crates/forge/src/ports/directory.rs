@@ -16,17 +16,18 @@ use org::{
 use review::{Home, ports};
 
 use super::review::OrgHierarchy;
-use crate::urls::Urls;
+use crate::{external_authorization::AuthorizationAnswers, urls::Urls};
 
 /// What there is around issues and merge requests, with the address of this installation.
 #[derive(Clone, Debug)]
 pub struct Directory {
     address: Arc<str>,
+    authorizations: Arc<AuthorizationAnswers>,
 }
 
 impl Directory {
     pub fn new(urls: &Urls) -> Self {
-        Self { address: urls.base().into() }
+        Self { address: urls.base().into(), authorizations: Arc::clone(&urls.authorizations) }
     }
 }
 
@@ -143,7 +144,8 @@ impl ports::Forge for Directory {
         actor: Actor,
         projects: &[ProjectId],
     ) -> Result<HashMap<ProjectId, Standing>> {
-        in_projects(tx, actor, projects)
+        let open = self.authorizations.open(tx, actor, projects)?;
+        in_projects(tx, actor, &open)
     }
 
     fn actor(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Option<Actor>> {

@@ -13,7 +13,7 @@ use org::{
     hierarchy,
     namespace::{Kind, store::NamespaceStore as _},
     project::store::ProjectStore as _,
-    user::{State, store::UserStore as _},
+    user::{State, account::AccountStore as _, store::UserStore as _},
 };
 use security::ports::{self, ProjectNames};
 
@@ -68,6 +68,11 @@ impl ports::Directory for Directory {
         let mut groups = hierarchy::below_group(tx, actor, group)?;
         groups.push(group);
         hierarchy::projects_in(tx, actor, &groups)
+    }
+
+    fn reader(&self, tx: &mut Tx<'_>, actor: Actor) -> Result<Actor> {
+        let Some(user) = actor.id.filter(|_| !actor.admin) else { return Ok(actor) };
+        Ok(Actor { admin: tx.account(user)?.auditor, ..actor })
     }
 
     fn actor(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Option<Actor>> {

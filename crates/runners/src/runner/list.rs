@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use db::{
     Tx,
+    keyset::{ListOrder, ListWindow, RowPosition},
     listing::{self, Bind, Conditions, Selection, list_of, page_of_ids},
 };
 use kernel::{
@@ -47,6 +48,8 @@ pub struct RunnerFilter {
     pub search: Option<String>,
     pub order: RunnerOrder,
     pub descending: bool,
+    /// The part of the list that is read.
+    pub window: ListWindow,
 }
 
 /// All of them, the newest first.
@@ -60,6 +63,7 @@ impl Default for RunnerFilter {
             search: None,
             order: RunnerOrder::CreatedAt,
             descending: true,
+            window: ListWindow::default(),
         }
     }
 }
@@ -86,15 +90,23 @@ impl RunnerScope {
 }
 
 impl RunnerFilter {
-    fn order(&self) -> String {
-        let direction = if self.descending { "DESC" } else { "ASC" };
+    fn sorting(&self) -> ListOrder {
         match self.order {
-            RunnerOrder::CreatedAt => format!("r.id {direction}"),
+            RunnerOrder::CreatedAt => ListOrder::of_ids("r.id", self.descending),
             // Who never called comes last, in either direction.
-            RunnerOrder::ContactedAt => format!(
-                "CASE WHEN r.contacted_at IS NULL THEN 1 ELSE 0 END, r.contacted_at {direction}, r.id {direction}"
-            ),
+            RunnerOrder::ContactedAt => {
+                ListOrder::of_optional("r.contacted_at", self.descending, "r.id")
+            }
         }
+    }
+
+    /// The place of a runner in such a list.
+    pub fn position(&self, row: &Runner) -> RowPosition {
+        let value = match self.order {
+            RunnerOrder::CreatedAt => None,
+            RunnerOrder::ContactedAt => row.contacted_at.map(|at| at.0),
+        };
+        RowPosition::of_number(value, row.id.0)
     }
 
     fn conditions(&self, tx: &Tx<'_>) -> Conditions {
@@ -162,13 +174,15 @@ impl RunnerListStore for Tx<'_> {
         if let Some(places) = places {
             conditions.plain(places.condition());
         }
+        let order = filter.sorting();
+        order.narrow(&mut conditions, &filter.window);
         let from = format!("runners r WHERE {}", conditions.text());
         let binds = conditions.binds.clone();
         let selection = Selection {
             id: "r.id",
             from: from.clone(),
             binds: binds.clone(),
-            order: filter.order(),
+            order: order.sql(&filter.window),
         };
         let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
         found.try_map_all(|ids| {

@@ -6,7 +6,7 @@ use admin::{
     flags::Flag,
     integration::{Kind, Parameter, ParameterType, actions::IntegrationChange},
 };
-use kernel::TextEnum as _;
+use kernel::{TextEnum as _, ids::IntegrationId};
 use serde_json::{Value, json};
 
 use crate::{
@@ -92,6 +92,9 @@ fn read_change(
         }
     }
     change.inherits = field(raw, "use_inherited_settings", None, flaws).flatten();
+    change.inherits_from = raw
+        .has("inherit_from_id")
+        .then(|| field::<Option<IntegrationId>>(raw, "inherit_from_id", None, flaws).flatten());
     change
 }
 
@@ -158,6 +161,9 @@ impl Params for SetIntegration {
         }
         let text = "Whether to inherit the settings of the ancestor group or instance.";
         all.push(doc("use_inherited_settings", false, bool::schema(), text));
+        let text = "ID of the integration of an ancestor group or the instance whose settings to inherit; null for \
+                    own settings. Wins over `use_inherited_settings`.";
+        all.push(doc("inherit_from_id", false, i64::schema(), text));
         all
     }
 

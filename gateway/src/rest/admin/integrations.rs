@@ -1,4 +1,4 @@
-//! Integrations of projects and groups; `services` is their older name. The handlers are generic over the kind of grant.
+//! Integrations of projects, groups and the whole installation; `services` is their older name. The handlers are generic over the kind of grant.
 
 use admin::{
     home::{Home, IntegrationKeeper},
@@ -6,7 +6,7 @@ use admin::{
     policy::{AdminGroupIntegrations, AdminIntegrations},
 };
 use db::Tx;
-use kernel::{Ability, Grant, Result, ids::NamespaceId};
+use kernel::{Ability, Grant, Result, access::Administrate, ids::NamespaceId};
 use org::hierarchy::{above_group, above_project};
 
 use super::integration_params::{OneIntegration, SetIntegration};
@@ -30,6 +30,10 @@ routes! { "Integrations" at "";
     GET    "/projects/{id}/services/{slug}"     => show    : AdminIntegrations,
     PUT    "/projects/{id}/services/{slug}"     => set     : AdminIntegrations,
     DELETE "/projects/{id}/services/{slug}"     => disable : AdminIntegrations,
+    GET    "/admin/integrations"                => list    : Administrate,
+    GET    "/admin/integrations/{slug}"         => show    : Administrate,
+    PUT    "/admin/integrations/{slug}"         => set     : Administrate,
+    DELETE "/admin/integrations/{slug}"         => disable : Administrate,
     GET    "/groups/{id}/integrations"          => list    : AdminGroupIntegrations,
     GET    "/groups/{id}/integrations/{slug}"   => show    : AdminGroupIntegrations,
     PUT    "/groups/{id}/integrations/{slug}"   => set     : AdminGroupIntegrations,

@@ -71,6 +71,16 @@ impl TestApp {
         Self::open_with(|settings| settings.forge.inner_networks = networks)
     }
 
+    /// One that reaches some hosts of other products by way of this address, which is inside; it goes before their paths.
+    pub(crate) fn relaying(hosts: &[&str], address: &str) -> Self {
+        let relays = hosts.iter().map(|host| ((*host).to_owned(), format!("{address}/{host}")));
+        let relays = forge::Relays::new(relays);
+        Self::open_with(|settings| {
+            settings.forge.inner_networks = Networks::parse("127.0.0.1").expect("a network");
+            settings.forge.relays = relays;
+        })
+    }
+
     /// One that runs as this node.
     pub(crate) fn as_node(node: GeoSettings) -> Self {
         Self::open_with(|settings| settings.forge.geo = node)
@@ -127,6 +137,7 @@ impl TestApp {
                 mail: None,
                 roots: TrustedRoots::default(),
                 inner_networks: Networks::default(),
+                relays: forge::Relays::default(),
                 contents: ContentStorage::default(),
                 geo: GeoSettings::default(),
             },

@@ -146,6 +146,10 @@ async fn add_rules(root: &Person<'_>, project: &Value) {
             "merge_requests/1/approval_rules",
             json!({ "name": "Once", "approvals_required": 1, "user_ids": [bob] }),
         ),
+        (
+            "releases",
+            json!({ "tag_name": "w1", "ref": "main", "name": "One", "description": "Tea" }),
+        ),
         ("freeze_periods", json!({ "freeze_start": "0 23 * * 5", "freeze_end": "0 8 * * 1" })),
     ] {
         root.post(&format!("{base}/{path}"), new).await.created();
@@ -173,6 +177,8 @@ async fn everything_in_a_project_comes_back_equal() {
     let copy = format!("/projects/{}", done["id"]);
     let links = root.get(&format!("{copy}/issues/1/links")).await.ok();
     assert_eq!(links[0]["title"], "Secret");
+    let releases = root.get(&format!("{copy}/releases")).await.ok();
+    assert_eq!((&releases[0]["name"], &releases[0]["description"]), (&json!("One"), &json!("Tea")));
     let page = root.get(&format!("{copy}/wikis/home")).await.ok();
     assert_eq!(page["content"], "Tea");
     let next = root.post(&format!("{copy}/issues"), json!({ "title": "New" })).await.created();

@@ -221,6 +221,18 @@ async fn pages_of_wikis() {
 }
 
 #[actix_web::test]
+async fn releases() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["releases_events"]).await;
+    let new = json!({ "tag_name": "v1", "ref": "main", "name": "One", "description": "Tea" });
+    scene.ada.post(&scene.at("releases"), new).await.created();
+    look_at("release", scene.last().await);
+    scene.ada.put(&scene.at("releases/v1"), json!({ "name": "Uno" })).await.ok();
+    let told = scene.last().await;
+    assert_eq!((&told["action"], &told["name"]), (&json!("update"), &json!("Uno")));
+}
+
+#[actix_web::test]
 async fn pipelines_jobs_and_deployments() {
     let app = TestApp::reaching("127.0.0.1");
     let flags = ["pipeline_events", "job_events", "deployment_events"];

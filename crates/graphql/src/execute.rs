@@ -37,7 +37,7 @@ use crate::{
 /// The fields of a request that may be asked for once, and were.
 pub(crate) type Once = Arc<Mutex<HashSet<(ArcStr, String)>>>;
 
-type Resolved = Result<Value, Failure>;
+type ValueResult = Result<Value, Failure>;
 
 /// What fields are resolved with.
 pub(crate) struct Request<C> {
@@ -45,7 +45,7 @@ pub(crate) struct Request<C> {
     pub(crate) cost: Cost,
     pub(crate) once: Once,
     /// The value of the field of a subscription, which follows from an event.
-    pub(crate) event_value: Option<Resolved>,
+    pub(crate) event_value: Option<ValueResult>,
 }
 
 impl<C> Request<C> {
@@ -92,11 +92,11 @@ struct Target<'p> {
 /// A field whose value is being looked up.
 struct LaterField<'p> {
     target: Target<'p>,
-    value: BoxFuture<'static, Resolved>,
+    value: BoxFuture<'static, ValueResult>,
 }
 
 impl<'p> Future for LaterField<'p> {
-    type Output = (Target<'p>, Resolved);
+    type Output = (Target<'p>, ValueResult);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let done = self.value.poll_unpin(cx);
@@ -106,8 +106,8 @@ impl<'p> Future for LaterField<'p> {
 
 /// The value of a field, or what will have it.
 enum Start {
-    Now(Resolved),
-    Later(BoxFuture<'static, Resolved>),
+    Now(ValueResult),
+    Later(BoxFuture<'static, ValueResult>),
 }
 
 impl From<Value> for Start {
@@ -151,7 +151,7 @@ impl<'p, C: Send + Sync + 'static> Execution<'p, C> {
     }
 
     /// All fields that have their values by now, at least one. What they lead to is looked up together then.
-    async fn finished(&mut self) -> Vec<(Target<'p>, Resolved)> {
+    async fn finished(&mut self) -> Vec<(Target<'p>, ValueResult)> {
         poll_fn(|cx| {
             let mut finished = Vec::new();
             while let Poll::Ready(Some(field)) = self.later.poll_next_unpin(cx) {
@@ -322,7 +322,7 @@ impl<'p, C: Send + Sync + 'static> Execution<'p, C> {
         }
     }
 
-    fn finish(&mut self, target: Target<'p>, value: Resolved) {
+    fn finish(&mut self, target: Target<'p>, value: ValueResult) {
         let Target { cell, field, on, kind } = target;
         match value {
             Ok(Value::Null) if kind.is_non_null() => {

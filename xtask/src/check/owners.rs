@@ -191,6 +191,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "ref_journal",
             "commit_notes",
             "push_rules",
+            "releases",
             "lfs_objects",
             "wiki_refs",
             "lfs_locks",

@@ -193,6 +193,7 @@ const NOUNS: &[(&str, &str, &str)] = &[
     ("hooks", "a webhook", "webhooks"),
     ("integrations", "an integration", "integrations"),
     ("services", "an integration (older URL)", "integrations (older URL)"),
+    ("releases", "a release", "releases"),
     ("url_variables", "a URL variable", "URL variables"),
 ];
 
@@ -488,6 +489,35 @@ const WHOLE: &[(&str, &str, &str)] = &[
         "POST",
         "/projects/{id}/ref/{ref}/trigger/pipeline",
         "Run a pipeline of a ref with a trigger token",
+    ),
+    ("GET", "/admin/integrations", "List the integrations of the instance"),
+    ("GET", "/admin/integrations/{slug}", "Get an integration of the instance"),
+    ("PUT", "/admin/integrations/{slug}", "Set an integration of the instance"),
+    ("DELETE", "/admin/integrations/{slug}", "Switch off an integration of the instance"),
+    ("GET", "/geo/status", "Get the status of this node for another one"),
+    ("GET", "/groups/{id}/-/packages/maven/{path}", "Download a Maven package through a group"),
+    (
+        "GET",
+        "/groups/{id}/-/packages/npm/{package_name}",
+        "Get the metadata of an npm package through a group",
+    ),
+    (
+        "GET",
+        "/groups/{id}/-/packages/pypi/simple/{package_name}",
+        "List the files of a PyPI package through a group",
+    ),
+    ("GET", "/packages/maven/{path}", "Download a Maven package"),
+    ("GET", "/packages/npm/{package_name}", "Get the metadata of an npm package"),
+    ("GET", "/projects/{id}/packages/maven/{path}", "Download a Maven package through a project"),
+    (
+        "GET",
+        "/projects/{id}/packages/npm/{package_name}",
+        "Get the metadata of an npm package through a project",
+    ),
+    (
+        "GET",
+        "/projects/{id}/packages/pypi/simple/{package_name}",
+        "List the files of a PyPI package through a project",
     ),
     ("GET", "//", "Get the start page"),
     ("GET", "//-/api", "Explore the API in a browser"),

@@ -47,7 +47,7 @@ fn a_type_of_two_names_is_declared_by_either() {
     assert_eq!(by["data"]["given"]["by"]["genres"], json!(["POEM"]));
     assert_eq!(
         given("Kind!", "genre", json!("PROSE")),
-        "Variable $x of type Genre! was provided invalid value (Expected \"PROSE\" to be one of: NOVEL, POEM)"
+        "Variable $x of type Genre! was provided invalid value"
     );
 }
 

@@ -61,7 +61,7 @@ pub(super) fn queue_events(tx: &mut Tx<'_>) -> Result<bool> {
     }
     let rows = rows_of(tx, &events)?;
     for some in rows.chunks(ROWS_AT_ONCE) {
-        let insert = diesel::insert_into(deliveries::table).values(some.to_vec());
+        let insert = diesel::insert_into(deliveries::table).values(some);
         each_backend!(tx, |conn| insert.execute(conn).map_err(error(NOUN)))?;
     }
     let ids: Vec<HookEventId> = events.iter().map(|event| event.id).collect();
@@ -72,8 +72,9 @@ pub(super) fn queue_events(tx: &mut Tx<'_>) -> Result<bool> {
 }
 
 /// A delivery that nobody has taken.
-#[derive(Clone, Insertable)]
-#[diesel(table_name = deliveries)]
+// Rows with a default among their values would be inserted one by one on SQLite.
+#[derive(Insertable)]
+#[diesel(table_name = deliveries, treat_none_as_default_value = false)]
 struct NewDelivery {
     event_id: HookEventId,
     hook_id: Option<HookId>,

@@ -8,16 +8,14 @@ use std::{
     },
 };
 
-use forge::{Forge, memory, slots::Slots};
+use entities::server::settings::ShownSettings;
+use forge::{Forge, signed_statements::Signer};
 use kernel::{Clock, Result};
 use repo::git::Git;
+use resolvers::subscriptions::feed::Subscribers;
 
 pub use crate::limits::Limits;
-use crate::{
-    disk_space::DiskSpace, entities::server::settings::ShownSettings, git_http::Transport,
-    graphql::subscriptions::feed::Subscribers, proxies::Proxies, rate_limit::Rates,
-    signed_statements::Signer,
-};
+use crate::{disk_space::DiskSpace, git_http::Transport, proxies::Proxies, rate_limit::Rates};
 
 /// Shared by all requests; cheap to clone.
 pub type App = Arc<State>;
@@ -30,13 +28,11 @@ pub struct State {
     pub proxies: Proxies,
     /// Whether there is room to write.
     pub room: DiskSpace,
-    pub rates: Rates,
+    pub rates: Arc<Rates>,
     /// Clones and pushes of git clients.
     pub transport: Transport,
     pub identity: Signer,
     ready: AtomicBool,
-    /// Texts that are being rendered for their own sake.
-    pub renderings: Slots,
     /// Who waits for what happens.
     pub(crate) subscribers: Subscribers,
     pub(crate) shown_settings: ShownSettings,
@@ -63,7 +59,7 @@ impl State {
     /// Opens the database and the data folder, both made when they are not there.
     pub fn open(settings: &Settings, clock: Arc<Clock>, git: Git) -> Result<App> {
         let forge = Forge::open(&settings.forge, clock, git)?;
-        let rates = Rates::new(settings.limits, &forge.settings());
+        let rates = Arc::new(Rates::new(settings.limits, &forge.settings()));
         let identity = Signer::new(&forge.key, &settings.forge.external_url);
         Ok(Arc::new(Self {
             forge,
@@ -74,7 +70,6 @@ impl State {
             transport: Transport::new(),
             identity,
             ready: AtomicBool::new(false),
-            renderings: Slots::new(renderings_at_once()),
             subscribers: Subscribers::default(),
             shown_settings: ShownSettings::default(),
         }))
@@ -94,10 +89,4 @@ impl State {
     pub fn set_ready(&self, ready: bool) {
         self.ready.store(ready, Ordering::Release);
     }
-}
-
-/// A rendering is bound to a core while it runs.
-fn renderings_at_once() -> usize {
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    memory::at_once(memory::at_once(cores * 2, 16), 32)
 }

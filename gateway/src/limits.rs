@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-/// From the first byte of a clone or push to its last.
-pub(crate) const LONGEST_EXCHANGE: Duration = Duration::from_secs(4 * 3600);
+use entities::server::settings::ConfiguredLimits;
 
 /// Bounds on what comes from outside.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +43,17 @@ impl Limits {
     pub fn for_strangers(self) -> Self {
         const MOST: usize = 1 << 20;
         Self { body: self.body.min(MOST), upload: self.upload.min(1 << 20), ..self }
+    }
+}
+
+impl From<Limits> for ConfiguredLimits {
+    fn from(limits: Limits) -> Self {
+        Self {
+            issues_per_minute: limits.issues_per_minute,
+            notes_per_minute: limits.notes_per_minute,
+            people_per_ten_minutes: limits.people_per_ten_minutes,
+            upload: limits.upload,
+        }
     }
 }
 

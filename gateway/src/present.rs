@@ -1,8 +1,11 @@
 //! The forms of answers: status, paging headers, and how documents describe them.
 
+use std::cell::Cell;
+
 use actix_web::{
     HttpMessage, HttpRequest, HttpResponse, HttpResponseBuilder,
     http::{StatusCode, header},
+    web::Bytes,
 };
 use kernel::page::{COUNT_LIMIT, Page, PageRequest, Total};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -25,13 +28,30 @@ pub trait Answer {
 pub trait Entity: Serialize + ToSchema + 'static {}
 impl<T: Serialize + ToSchema + 'static> Entity for T {}
 
-/// Room for most records, so that the text of one does not move while it is written.
-const USUAL: usize = 6 << 10;
+/// Texts up to this length are written where the last one was.
+const KEPT: usize = 256 << 10;
+
+thread_local! {
+    /// Room for the text of an answer, which does not move while it is written.
+    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The text of an answer.
+fn written(body: &impl Serialize) -> serde_json::Result<Bytes> {
+    let mut room = ROOM.take();
+    room.clear();
+    let result = serde_json::to_writer(&mut room, body);
+    if room.capacity() > KEPT {
+        return result.map(|()| Bytes::from(room));
+    }
+    let text = Bytes::copy_from_slice(&room);
+    ROOM.set(room);
+    result.map(|()| text)
+}
 
 fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
-    let mut bytes = Vec::with_capacity(USUAL);
-    match serde_json::to_writer(&mut bytes, body) {
-        Ok(()) => HttpResponse::build(status).content_type("application/json").body(bytes),
+    match written(body) {
+        Ok(text) => HttpResponse::build(status).content_type("application/json").body(text),
         Err(cause) => {
             tracing::error!(error = %cause, "an answer cannot be written");
             HttpResponse::InternalServerError().finish()

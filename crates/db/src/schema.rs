@@ -423,6 +423,7 @@ diesel::table! {
         merge_request_id -> BigInt,
         environment_id -> BigInt,
         deployed_at -> BigInt,
+        project_id -> BigInt,
     }
 }
 
@@ -1754,6 +1755,26 @@ diesel::table! {
 }
 
 diesel::table! {
+    release_links (id) {
+        id -> BigInt,
+        release_id -> BigInt,
+        name -> Text,
+        url -> Text,
+        filepath -> Nullable<Text>,
+        link_type -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    release_milestones (release_id, milestone_id) {
+        release_id -> BigInt,
+        milestone_id -> BigInt,
+    }
+}
+
+diesel::table! {
     releases (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -2031,6 +2052,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    user_callouts (user_id, feature) {
+        user_id -> BigInt,
+        feature -> Text,
+        dismissed_at -> BigInt,
+    }
+}
+
+diesel::table! {
     user_emails (id) {
         id -> BigInt,
         user_id -> BigInt,
@@ -2070,6 +2099,7 @@ diesel::table! {
         user_id -> BigInt,
         view_diffs_file_by_file -> Bool,
         show_whitespace_in_diffs -> Bool,
+        issues_sort -> Nullable<Text>,
     }
 }
 
@@ -2471,6 +2501,9 @@ diesel::joinable!(push_rules -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
 diesel::joinable!(ref_checksums -> namespaces (namespace_id));
 diesel::joinable!(ref_checksums -> projects (project_id));
+diesel::joinable!(release_links -> releases (release_id));
+diesel::joinable!(release_milestones -> milestones (milestone_id));
+diesel::joinable!(release_milestones -> releases (release_id));
 diesel::joinable!(releases -> projects (project_id));
 diesel::joinable!(resource_events -> projects (project_id));
 diesel::joinable!(resource_groups -> projects (project_id));
@@ -2498,6 +2531,7 @@ diesel::joinable!(todos -> users (user_id));
 diesel::joinable!(triggers -> projects (project_id));
 diesel::joinable!(triggers -> users (owner_id));
 diesel::joinable!(user_accounts -> users (user_id));
+diesel::joinable!(user_callouts -> users (user_id));
 diesel::joinable!(user_emails -> users (user_id));
 diesel::joinable!(user_identities -> users (user_id));
 diesel::joinable!(user_preferences -> users (user_id));
@@ -2871,6 +2905,7 @@ diesel::allow_tables_to_appear_in_same_query!(milestones, notes);
 diesel::allow_tables_to_appear_in_same_query!(milestones, project_access);
 diesel::allow_tables_to_appear_in_same_query!(milestones, projects);
 diesel::allow_tables_to_appear_in_same_query!(milestones, push_events);
+diesel::allow_tables_to_appear_in_same_query!(milestones, release_milestones);
 diesel::allow_tables_to_appear_in_same_query!(milestones, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(milestones, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(milestones, todos);
@@ -3052,6 +3087,8 @@ diesel::allow_tables_to_appear_in_same_query!(redirects, user_identities);
 diesel::allow_tables_to_appear_in_same_query!(redirects, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(redirects, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(redirects, users);
+diesel::allow_tables_to_appear_in_same_query!(release_links, releases);
+diesel::allow_tables_to_appear_in_same_query!(release_milestones, releases);
 diesel::allow_tables_to_appear_in_same_query!(resource_events, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(resource_events, todos);
 diesel::allow_tables_to_appear_in_same_query!(runner_managers, runners);
@@ -3076,6 +3113,7 @@ diesel::allow_tables_to_appear_in_same_query!(user_accounts, user_identities);
 diesel::allow_tables_to_appear_in_same_query!(user_accounts, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(user_accounts, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(user_accounts, users);
+diesel::allow_tables_to_appear_in_same_query!(user_callouts, users);
 diesel::allow_tables_to_appear_in_same_query!(user_emails, user_follows);
 diesel::allow_tables_to_appear_in_same_query!(user_emails, user_identities);
 diesel::allow_tables_to_appear_in_same_query!(user_emails, user_profiles);

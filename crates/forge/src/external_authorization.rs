@@ -146,6 +146,18 @@ pub async fn ensure_admitted(forge: &Forge, actor: Actor, project: ProjectId) ->
     if granted { Ok(()) } else { Err(denial()) }
 }
 
+/// Whether the service lets somebody in, where nobody waits for a refusal.
+///
+/// # Errors
+/// When the database cannot be read.
+pub(crate) async fn is_admitted(forge: &Forge, actor: Actor, project: ProjectId) -> Result<bool> {
+    match ensure_admitted(forge, actor, project).await {
+        Ok(()) => Ok(true),
+        Err(denied) if denied.is_gone() => Ok(false),
+        Err(failure) => Err(failure),
+    }
+}
+
 fn denial() -> Error {
     Error::not_found("Project")
 }

@@ -17,7 +17,7 @@ use org::settings::Settings;
 use repo::{
     commit::{Answers, Writer},
     git::{
-        CommitInfo, Git, GitError, Oid, Reader, RepoPath, Repositories, Storage, Wiki,
+        CommitInfo, Git, GitError, Oid, Reader, RefName, RepoPath, Repositories, Storage, Wiki,
         refs::RefMove,
     },
     lfs::LfsFiles,
@@ -124,6 +124,8 @@ pub struct Services {
     pub(crate) fetches: Slots,
     /// For compiling configurations that belong to no repository.
     pub(crate) lints: Slots,
+    /// Texts that are being rendered for their own sake.
+    pub(crate) renderings: Slots,
     pub(crate) wiki_locks: wiki::Locks,
     pub(crate) access_changes: Arc<AtomicU64>,
     /// Knows how all background work is done: a value, since the work itself names [`Forge`].
@@ -219,6 +221,18 @@ impl Forge {
         match self.git_read_at(self.storage.wiki(wiki), work).await {
             Err(gone) if gone.is_not_found("Repository") => Ok(None),
             read => read.map(Some),
+        }
+    }
+
+    /// Where a branch is; nowhere in a project without a repository, or under a name that no branch has.
+    pub async fn branch_head(&self, project: ProjectId, branch: &str) -> Result<Option<Oid>> {
+        let Ok(name) = RefName::branch(branch) else { return Ok(None) };
+        let read = self.git_read(project, move |reader| {
+            Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
+        });
+        match read.await {
+            Err(gone) if gone.is_not_found("Repository") => Ok(None),
+            found => found,
         }
     }
 

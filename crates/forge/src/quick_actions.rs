@@ -11,7 +11,10 @@ use review::{
         mergeability::HeadPipeline, state::Step,
     },
     note::actions::{NoteResult, ensure_effect, forget_replaced},
-    policy::{ReadMergeRequests, TakePartInMergeRequests},
+    policy::{
+        CreateIssues, DiscussEpics, ManageIssues, ManageMergeRequests, ReadEpicNotes,
+        ReadGroupEpics, ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
+    },
     quick_action::{DeferredAction, Done},
 };
 use serde_json::{Value, json};
@@ -21,7 +24,6 @@ use crate::{
     issue::branch,
     merge_request::{
         approvals::ensure_source_exists,
-        heads::branch_head,
         merge::{self, MergeOptions, head_pipeline},
         update::change_merge_request,
     },
@@ -59,6 +61,51 @@ pub async fn after_saying<A: Ability<Scope = Project>>(
     }
     Ok(NoteResult { done, ..said })
 }
+
+/// An ability to take part in the discussion of items of some kind.
+pub trait DiscussionAbility: Ability {
+    /// Does what is still to be done after something was said about one of them.
+    fn finish(
+        forge: &Forge,
+        sender: &Sender<'_, Self>,
+        said: NoteResult,
+    ) -> impl Future<Output = Result<NoteResult>>
+    where
+        Self: Sized;
+}
+
+macro_rules! on_project_items { ($($ability:ident),* $(,)?) => { $(
+    impl DiscussionAbility for $ability {
+        async fn finish(
+            forge: &Forge,
+            sender: &Sender<'_, Self>,
+            said: NoteResult,
+        ) -> Result<NoteResult> {
+            after_saying(forge, sender, said).await
+        }
+    }
+)* } }
+
+on_project_items! {
+    ReadIssues,
+    ReadIssueNotes,
+    CreateIssues,
+    ReadMergeRequests,
+    TakePartInMergeRequests,
+    ManageIssues,
+    ManageMergeRequests,
+}
+
+macro_rules! on_epics { ($($ability:ident),*) => { $(
+    impl DiscussionAbility for $ability {
+        /// Nothing that is said about epics is done later.
+        async fn finish(_: &Forge, _: &Sender<'_, Self>, said: NoteResult) -> Result<NoteResult> {
+            Ok(said)
+        }
+    }
+)* } }
+
+on_epics! { ReadGroupEpics, ReadEpicNotes, DiscussEpics }
 
 /// Does what is still to be done after a description was written.
 pub async fn after_describing<A: Ability<Scope = Project>>(
@@ -197,7 +244,7 @@ async fn changed(
         let finding = grant.clone();
         let row = forge.db.read(move |tx| actions::find(tx, &finding, iid)).await?;
         if row.target_branch == *branch
-            || branch_head(forge, row.project_id, branch).await?.is_none()
+            || forge.branch_head(row.project_id, branch).await?.is_none()
         {
             return Ok(None);
         }

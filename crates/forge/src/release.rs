@@ -1,5 +1,7 @@
 //! Releases, with the tags that they are of.
 
+mod parts;
+
 use db::Tx;
 use kernel::{
     AccessLevel, Error, Grant, Result, Standing, Ts,
@@ -10,10 +12,16 @@ use org::project::settings::SettingsStore as _;
 use repo::{
     git::{Oid, Reader, RefName, Signature},
     policy::PushCode,
-    release::{NewRelease, Release, ReleaseStore as _, actions},
+    release::{
+        NewRelease, Release, ReleaseChange, ReleaseContents, ReleaseStore as _, actions,
+        link::{self, NewLink},
+    },
     tag::{self, NewTag},
 };
 
+pub use self::parts::{
+    MilestoneNames, ReleaseParts, milestones_named, release_milestones, release_parts,
+};
 use crate::Forge;
 
 /// A release as somebody asks for it.
@@ -27,6 +35,8 @@ pub struct ReleaseDraft {
     pub name: Option<String>,
     pub description: Option<String>,
     pub released_at: Option<Ts>,
+    pub links: Vec<NewLink>,
+    pub milestones: MilestoneNames,
     pub author: UserId,
     pub tagger: Signature,
 }
@@ -36,27 +46,30 @@ pub struct ReleaseDraft {
 /// # Errors
 /// 403
 pub fn ensure_open(tx: &mut Tx<'_>, project: ProjectId, who: &Standing) -> Result<()> {
-    let is_open = match tx.project_settings(project)?.releases_access_level {
+    match is_open(tx.project_settings(project)?.releases_access_level, who) {
+        true => Ok(()),
+        false => Err(Error::forbidden()),
+    }
+}
+
+/// Whether somebody sees the releases of a project with this setting.
+pub fn is_open(access: FeatureAccess, who: &Standing) -> bool {
+    match access {
         FeatureAccess::Disabled => false,
         FeatureAccess::Private => who.is(AccessLevel::Guest),
         FeatureAccess::Enabled | FeatureAccess::Public => true,
-    };
-    if is_open { Ok(()) } else { Err(Error::forbidden()) }
+    }
 }
 
 /// Makes the release of a tag, and the tag where it is not there.
 ///
 /// # Errors
-/// 409 where the tag has a release; 422 where the tag is not there and cannot be made.
+/// 409 where the tag has a release; 422 where the tag is not there and cannot be made; 400 for milestones that the project
+/// does not have, and for links that it cannot have.
 pub async fn create(forge: &Forge, grant: Grant<PushCode>, draft: ReleaseDraft) -> Result<Release> {
-    let (project, who, name) = (grant.project(), *grant.who(), draft.tag.clone());
-    let taken = forge.db.read(move |tx| {
-        ensure_open(tx, project, &who)?;
-        Ok(tx.find_release(project, &name)?.is_some())
-    });
-    if taken.await? {
-        return Err(Error::conflict().whole("Release already exists"));
-    }
+    // The tag is made before the release: what is wrong with the release has to be known by then.
+    let contents = contents(forge, &grant, &draft).await?;
+    let project = grant.project();
     let commit = match commit_of_tag(forge, project, &draft.tag).await? {
         Some(commit) => Some(commit),
         None => {
@@ -75,9 +88,62 @@ pub async fn create(forge: &Forge, grant: Grant<PushCode>, draft: ReleaseDraft) 
             released_at: draft.released_at.unwrap_or(tx.now),
             created_at: tx.now,
         };
-        actions::create(tx, &grant, &new)
+        actions::create(tx, &grant, &new, &contents)
     });
     made.await
+}
+
+/// What a release is to begin with, where it can be made.
+async fn contents(
+    forge: &Forge,
+    grant: &Grant<PushCode>,
+    draft: &ReleaseDraft,
+) -> Result<ReleaseContents> {
+    let (project, who, name) = (grant.project(), *grant.who(), draft.tag.clone());
+    let (links, named) = (draft.links.clone(), draft.milestones.clone());
+    let read = forge.db.read(move |tx| {
+        ensure_open(tx, project, &who)?;
+        if tx.find_release(project, &name)?.is_some() {
+            return Err(Error::conflict().whole("Release already exists"));
+        }
+        link::actions::ensure_sound(&links)?;
+        let milestones = milestones_named(tx, project, &who, &named)?;
+        Ok(ReleaseContents { links, milestones })
+    });
+    read.await
+}
+
+/// Changes the release of a tag; with `milestones`, it completes these and no others.
+///
+/// # Errors
+/// 404 where the tag has none; 400 for texts that are too long and for milestones that the project does not have.
+pub fn update(
+    tx: &mut Tx<'_>,
+    grant: &Grant<PushCode>,
+    tag: &str,
+    change: ReleaseChange,
+    milestones: Option<&MilestoneNames>,
+) -> Result<Release> {
+    ensure_open(tx, grant.project(), grant.who())?;
+    let named = milestones.map(|named| milestones_named(tx, grant.project(), grant.who(), named));
+    let change = ReleaseChange { milestones: named.transpose()?, ..change };
+    actions::update(tx, grant, tag, &change)
+}
+
+/// Removes the release of a tag, unless it changed after `unmodified_since`; answers with what it was.
+///
+/// # Errors
+/// 404 where the tag has none.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    grant: &Grant<PushCode>,
+    tag: &str,
+    unmodified_since: Option<Ts>,
+) -> Result<(Release, ReleaseParts)> {
+    ensure_open(tx, grant.project(), grant.who())?;
+    let found = actions::find(tx, grant.project(), tag)?;
+    let parts = release_parts(tx, grant.who(), std::slice::from_ref(&found))?;
+    Ok((actions::remove(tx, grant, tag, unmodified_since)?, parts))
 }
 
 async fn commit_of_tag(forge: &Forge, project: ProjectId, tag: &str) -> Result<Option<Oid>> {

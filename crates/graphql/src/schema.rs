@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use moka::sync::Cache;
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
@@ -26,6 +27,9 @@ use crate::{
 
 /// How many characters the queries of a request may have, all together.
 const LONGEST: usize = 10_000;
+
+/// How many characters the queries have whose documents are kept, all together.
+const KEPT: u64 = 128 << 10;
 
 /// What is said of a subscription where nothing can be sent later.
 const NO_STREAM: &str = "Subscriptions are answered over WebSocket and as Server-Sent Events \
@@ -53,12 +57,17 @@ impl<C: Send + Sync + 'static> Registry<C> {
 pub(crate) struct Form<C: Send + Sync + 'static> {
     pub(crate) engine: Arc<Engine<C>>,
     introspection: Introspection<C>,
+    /// Valid documents by their texts: clients send the same few again and again.
+    documents: Cache<String, Arc<Document>>,
 }
 
 impl<C: Send + Sync + 'static> Form<C> {
     fn new(engine: Engine<C>) -> Self {
         let engine = Arc::new(engine);
-        Self { introspection: Introspection::new(engine.clone()), engine }
+        let length =
+            |text: &String, _: &Arc<Document>| u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let documents = Cache::builder().max_capacity(KEPT).weigher(length).build();
+        Self { introspection: Introspection::new(engine.clone()), engine, documents }
     }
 }
 
@@ -183,20 +192,8 @@ impl<C: Send + Sync + 'static> Form<C> {
         request: &Request,
         limits: &Limits,
     ) -> Result<OperationPlan, Refusal> {
-        let mut document = parse(&request.query).map_err(|error| Refusal::Errors(vec![error]))?;
-        let version = &self.engine.registered.version;
-        for operation in &mut document.operations {
-            leave_out(&mut operation.selections, version);
-            operation.rename_types(&self.engine.registered.other_names);
-        }
-        for fragment in &mut document.fragments {
-            leave_out(&mut fragment.selections, version);
-        }
+        let document = self.document(&request.query)?;
         let rules = self.engine.rules();
-        let errors = validate(rules, &document);
-        if !errors.is_empty() {
-            return Err(Refusal::Errors(errors));
-        }
         let operation = chosen(&document, request.operation_name.as_deref())?;
         if operation.kind == OperationKind::Mutation {
             ensure_may_change(operation, &limits.mutations)?;
@@ -219,6 +216,29 @@ impl<C: Send + Sync + 'static> Form<C> {
             Some(refusal) => Err(Refusal::Errors(vec![QueryError::new(refusal)])),
             None => Ok(OperationPlan { kind: operation.kind, plan, score }),
         }
+    }
+
+    /// The document of a query, which is valid.
+    fn document(&self, query: &str) -> Result<Arc<Document>, Refusal> {
+        if let Some(known) = self.documents.get(query) {
+            return Ok(known);
+        }
+        let mut document = parse(query).map_err(|error| Refusal::Errors(vec![error]))?;
+        let version = &self.engine.registered.version;
+        for operation in &mut document.operations {
+            leave_out(&mut operation.selections, version);
+            operation.rename_types(&self.engine.registered.other_names);
+        }
+        for fragment in &mut document.fragments {
+            leave_out(&mut fragment.selections, version);
+        }
+        let errors = validate(self.engine.rules(), &document);
+        if !errors.is_empty() {
+            return Err(Refusal::Errors(errors));
+        }
+        let document = Arc::new(document);
+        self.documents.insert(query.to_owned(), document.clone());
+        Ok(document)
     }
 
     pub(crate) async fn run(

@@ -27,6 +27,7 @@ ids! {
     CommitNoteId,
     PushRuleId,
     ReleaseId,
+    ReleaseLinkId,
     WorkId,
     EmailId,
     SshKeyId,

@@ -12,13 +12,16 @@ pub struct Preferences {
     pub user_id: UserId,
     pub view_diffs_file_by_file: bool,
     pub show_whitespace_in_diffs: bool,
+    /// The order in which issues are read, as clients call it.
+    pub issues_sort: Option<String>,
 }
 
 /// What is changed; `None` leaves a value as it is.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Change {
     pub view_diffs_file_by_file: Option<bool>,
     pub show_whitespace_in_diffs: Option<bool>,
+    pub issues_sort: Option<Option<String>>,
 }
 
 fn find(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Preferences>> {
@@ -41,6 +44,7 @@ fn defaults(user: UserId) -> Preferences {
         user_id: user,
         view_diffs_file_by_file: false,
         show_whitespace_in_diffs: true,
+        issues_sort: None,
     }
 }
 
@@ -66,15 +70,18 @@ pub fn change(tx: &mut Tx<'_>, user: UserId, change: Change) -> Result<Preferenc
     let now = preferences(tx, user)?;
     let by_file = change.view_diffs_file_by_file.unwrap_or(now.view_diffs_file_by_file);
     let whitespace = change.show_whitespace_in_diffs.unwrap_or(now.show_whitespace_in_diffs);
+    let issues_sort = change.issues_sort.unwrap_or_else(|| now.issues_sort.clone());
     let row = user_preferences::table.find(now.id);
     let update = diesel::update(row).set((
         user_preferences::view_diffs_file_by_file.eq(by_file),
         user_preferences::show_whitespace_in_diffs.eq(whitespace),
+        user_preferences::issues_sort.eq(&issues_sort),
     ));
     each_backend!(tx, |conn| update.execute(conn).map_err(error("Preferences")))?;
     Ok(Preferences {
         view_diffs_file_by_file: by_file,
         show_whitespace_in_diffs: whitespace,
+        issues_sort,
         ..now
     })
 }

@@ -157,5 +157,8 @@ pub struct DeploymentCondition {
 /// What was deployed where.
 pub trait Deployments {
     /// The merge requests that were deployed so, and whether the merge request `i` was.
-    fn deployed(&self, wanted: &DeploymentCondition) -> IndexedFilter;
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    fn deployed(&self, tx: &mut Tx<'_>, wanted: &DeploymentCondition) -> Result<IndexedFilter>;
 }

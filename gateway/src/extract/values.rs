@@ -374,7 +374,7 @@ macro_rules! param_ids { ($($name:ident),* $(,)?) => { $(
 param_ids! {
     BulkImportId, BulkImportEntityId,
     UserId, NamespaceId, ProjectId, TokenId, ApplicationId, MemberId, AccessRecordId, EmailId, SshKeyId, GpgKeyId,
-    CommitNoteId, LabelId, MilestoneId, IssueId, NoteId, PipelineId, JobId, TodoId,
+    CommitNoteId, ReleaseLinkId, LabelId, MilestoneId, IssueId, NoteId, PipelineId, JobId, TodoId,
     PipelineScheduleId, TriggerId, RunnerId,
     VulnerabilityId, VulnerabilityExportId, AlertId, AlertIntegrationId, MetricImageId,
     EnvironmentId, DeploymentId,

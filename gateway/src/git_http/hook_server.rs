@@ -2,7 +2,9 @@
 
 use std::{collections::HashSet, path::PathBuf};
 
-use forge::{merge_request::push_options, pipeline::refused_push_options};
+use forge::{
+    merge_request::push_options, pipeline::refused_push_options, signed_statements::Purpose,
+};
 use kernel::{Actor, Error, Result, Standing, access::Project, head::Growth, ids::ProjectId};
 use org::access::{IdOrPath, locate_project};
 use repo::{
@@ -20,7 +22,7 @@ use super::{
     pushes::{ActivePush, Progress},
     wiki_hook_server::WikiTarget,
 };
-use crate::{app::App, signed_statements::Purpose};
+use crate::app::App;
 
 pub(super) struct Gate {
     app: App,

@@ -3,7 +3,10 @@
 use std::{io, time::Duration};
 
 use bytes::Bytes;
-use forge::project::push_to_create::remove_if_empty;
+use forge::{
+    project::push_to_create::remove_if_empty,
+    signed_statements::{Identity, LONGEST_EXCHANGE, Purpose},
+};
 use futures_util::{StreamExt, stream};
 use kernel::ids::ProjectId;
 use repo::git::{
@@ -20,11 +23,7 @@ use tokio::{
 use super::{
     Refusal, authorize::AuthorizedRepository, body::Chunks, kind::Kind, transport::PATIENCE,
 };
-use crate::{
-    app::App,
-    limits::LONGEST_EXCHANGE,
-    signed_statements::{Identity, Purpose},
-};
+use crate::app::App;
 
 /// A client that neither sends nor takes anything for so long has gone.
 const IDLE: Duration = Duration::from_secs(120);

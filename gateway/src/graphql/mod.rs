@@ -1,110 +1,28 @@
-//! The GraphQL interface: the schema with its resolvers, and the endpoint that answers queries.
+//! The GraphQL interface over HTTP: the endpoint that answers queries, its subscriptions, and the page to write queries on.
 //!
-//! Each area has a file with its part of the schema in `schema/` and a module with the resolvers of that part. A
-//! resolver holds no rules: it asks the functions that the REST handlers ask, with the same proofs of permission.
+//! The schema and its resolvers are in the crate `resolvers`.
 
-pub mod abilities;
-mod absent;
-mod base;
-mod boards;
 mod browser_session;
-mod comments;
-pub mod context;
-pub mod deployments;
 mod endpoint;
 mod explorer;
-pub mod failure;
-mod geo;
-pub mod groups;
-pub mod iterations;
-pub mod keyset_list;
-pub mod labels;
-pub mod loaders;
-pub mod members;
-pub mod milestones;
-pub mod numbered_list;
-pub mod operation_mode;
-pub mod other_notes;
-pub mod people;
-pub mod pipelines;
-pub mod projects;
-pub mod repository;
+mod request_body;
 mod request_limits;
-pub mod review;
-pub mod runners;
-pub mod security;
-pub(crate) mod subscriptions;
-pub mod values;
-pub mod windowed_page;
+mod subscriptions;
 
-use std::sync::LazyLock;
+use std::sync::Arc;
 
-use graphql::{Registry, Schema};
+use resolvers::Context;
 
-pub use context::Context;
-
-use crate::route::RouteRow;
+use crate::{app::App, extract::Caller, route::RouteRow};
 
 pub(crate) const TABLES: &[&[RouteRow]] = &[endpoint::ROUTES, explorer::ROUTES];
 
-/// The texts of the schema, one for each area.
-const SCHEMA: &[&str] = &[
-    include_str!("schema/base.graphql"),
-    include_str!("schema/scalars.graphql"),
-    include_str!("schema/people.graphql"),
-    include_str!("schema/groups.graphql"),
-    include_str!("schema/projects.graphql"),
-    include_str!("schema/repository.graphql"),
-    include_str!("schema/labels_milestones.graphql"),
-    include_str!("schema/review_issues.graphql"),
-    include_str!("schema/review_merge_requests.graphql"),
-    include_str!("schema/review_notes.graphql"),
-    include_str!("schema/review_mutations.graphql"),
-    include_str!("schema/review_work_items.graphql"),
-    include_str!("schema/pipelines.graphql"),
-    include_str!("schema/runners.graphql"),
-    include_str!("schema/deployments.graphql"),
-    include_str!("schema/security.graphql"),
-    include_str!("schema/geo.graphql"),
-    include_str!("schema/boards.graphql"),
-    include_str!("schema/subscriptions.graphql"),
-    include_str!("schema/absent.graphql"),
-];
-
-/// The schema with the resolvers of all areas.
-pub fn registry() -> Registry<Context> {
-    let mut registry = Registry::new(SCHEMA);
-    base::register(&mut registry);
-    absent::register(&mut registry);
-    people::fields::register(&mut registry);
-    groups::fields::register(&mut registry);
-    members::register(&mut registry);
-    projects::queries::register(&mut registry);
-    repository::register(&mut registry);
-    labels::register(&mut registry);
-    milestones::register(&mut registry);
-    iterations::register(&mut registry);
-    review::register(&mut registry);
-    pipelines::register(&mut registry);
-    runners::register(&mut registry);
-    deployments::register(&mut registry);
-    security::register(&mut registry);
-    comments::register(&mut registry);
-    geo::register(&mut registry);
-    boards::register(&mut registry);
-    subscriptions::register(&mut registry);
-    registry
-}
-
-/// The schema, made when the first request asks for it; nothing where it does not fit its resolvers, which a test
-/// finds.
-pub fn schema() -> Option<&'static Schema<Context>> {
-    static SCHEMA: LazyLock<Option<Schema<Context>>> = LazyLock::new(|| {
-        let built = registry().build();
-        if let Err(mistakes) = &built {
-            tracing::error!(?mistakes, "the GraphQL schema does not fit its resolvers");
-        }
-        built.ok()
-    });
-    SCHEMA.as_ref()
+/// What resolvers may use for a caller.
+fn context_of(app: &App, caller: &Caller) -> Arc<Context> {
+    Arc::new(Context::new(
+        app.forge.clone(),
+        app.rates.clone(),
+        caller.actor(),
+        caller.user.clone(),
+    ))
 }

@@ -3,9 +3,14 @@
 use std::time::Duration;
 
 use graphql::{Limits, Mutations};
-use org::token::Scope;
+use kernel::{
+    Result,
+    ids::{PipelineScheduleId, UserId},
+};
+use org::{token::Scope, user::User};
+use resolvers::RequestRates;
 
-use crate::{app::App, error::ApiError, extract::Caller};
+use crate::{app::App, error::ApiError, extract::Caller, rate_limit::Rates};
 
 /// How long the execution of a request may take.
 const TIME: Duration = Duration::from_secs(30);
@@ -41,5 +46,24 @@ fn mutations(app: &App, caller: &Caller, is_safe: bool) -> Mutations {
     match &caller.token {
         Some(token) if !token.scopes().has(Scope::Api) => Mutations::ForbiddenByScope,
         _ => Mutations::Allowed,
+    }
+}
+
+/// The limits of REST count what GraphQL does, too.
+impl RequestRates for Rates {
+    fn check_note(&self, author: &User) -> Result<()> {
+        Self::check_note(self, author)
+    }
+
+    fn check_issue(&self, user: UserId) -> Result<()> {
+        Self::check_issue(self, user)
+    }
+
+    fn check_person(&self, reader: &User) -> Result<()> {
+        Self::check_person(self, reader)
+    }
+
+    fn check_schedule_play(&self, schedule: PipelineScheduleId, user: UserId) -> Result<()> {
+        Self::check_schedule_play(self, schedule, user)
     }
 }

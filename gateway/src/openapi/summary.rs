@@ -756,6 +756,25 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("PUT", "/hooks/{hook_id}", "Change a system hook"),
     ("POST", "/hooks/{hook_id}", "Send a test event to a system hook"),
     ("DELETE", "/hooks/{hook_id}", "Delete a system hook"),
+    ("GET", "/projects/{id}/releases/permalink/latest", "Get the newest release of a project"),
+    (
+        "GET",
+        "/projects/{id}/releases/{tag_name}/downloads/{*direct_asset_path}",
+        "Redirect to the file of a link of a release",
+    ),
+    ("GET", "/projects/{id}/releases/{tag_name}/assets/links", "List links of a release"),
+    ("POST", "/projects/{id}/releases/{tag_name}/assets/links", "Create a link of a release"),
+    ("GET", "/projects/{id}/releases/{tag_name}/assets/links/{link_id}", "Get a link of a release"),
+    (
+        "PUT",
+        "/projects/{id}/releases/{tag_name}/assets/links/{link_id}",
+        "Change a link of a release",
+    ),
+    (
+        "DELETE",
+        "/projects/{id}/releases/{tag_name}/assets/links/{link_id}",
+        "Delete a link of a release",
+    ),
 ];
 
 #[cfg(test)]

@@ -57,6 +57,9 @@ impl Address {
                 return Self { rows: vec![format!("{home}/{kind}/{place}")], is_page: false };
             }
         }
+        if let Some(place) = thing.strip_prefix("releases%2F").filter(|place| is_download(place)) {
+            return Self { rows: vec![format!("{home}/releases/{place}")], is_page: false };
+        }
         Self::in_home(&home, &thing)
     }
 
@@ -83,6 +86,13 @@ fn upload(path: &str) -> Option<String> {
     let home = rest.strip_suffix("/uploads").filter(|home| home.contains('/'))?;
     let is_secret = secret.len() == 32 && secret.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_secret.then(|| format!("/-/project/{}/uploads/{secret}/{file}", whole(home)))
+}
+
+/// `<tag>/downloads/<path of a link>`
+fn is_download(place: &str) -> bool {
+    place
+        .split_once("%2Fdownloads%2F")
+        .is_some_and(|(tag, path)| !tag.is_empty() && !path.is_empty())
 }
 
 fn is_number(text: &str) -> bool {
@@ -119,6 +129,10 @@ mod tests {
                 "/-/project/a%2Fb%2Fc/archive/v1%2Fc-v1.zip".into(),
             ),
             (
+                "/a/b/-/releases/v1/downloads/bin/x".into(),
+                "/-/project/a%2Fb/releases/v1%2Fdownloads%2Fbin%2Fx".into(),
+            ),
+            (
                 format!("/a/b/uploads/{secret}/p.png"),
                 format!("/-/project/a%2Fb/uploads/{secret}/p.png"),
             ),
@@ -145,6 +159,7 @@ mod tests {
             ("/a/b", &["/-/project/a%2Fb/page", "/-/group/a%2Fb/page"][..]),
             ("/a/b/-/issues/5/", &["/-/project/a%2Fb/page/issues%2F5"]),
             ("/a/b/-/raw/", &["/-/project/a%2Fb/page/raw"]),
+            ("/a/b/-/releases/v1", &["/-/project/a%2Fb/page/releases%2Fv1"]),
             (
                 "/a/b/uploads/short/p.png",
                 &[

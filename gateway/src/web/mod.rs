@@ -7,6 +7,7 @@ mod go_get;
 pub mod html;
 pub mod pages;
 pub mod raw;
+mod release_downloads;
 mod thing;
 
 use actix_web::{
@@ -21,7 +22,8 @@ use crate::{
 };
 use address::{Address, RowPath};
 
-pub(crate) const TABLES: &[&[RouteRow]] = &[archive::ROUTES, pages::ROUTES, raw::ROUTES];
+pub(crate) const TABLES: &[&[RouteRow]] = 
+    &[archive::ROUTES, pages::ROUTES, raw::ROUTES, release_downloads::ROUTES];
 
 /// Answers a request that no row of the API answers; nothing where the address is none of these.
 pub async fn answer(app: &App, req: &HttpRequest, router: &Router) -> Option<HttpResponse> {

@@ -105,6 +105,7 @@ impl RecordAddress {
                 ))
             }
             "tags" => Some(Self::new(format!("Tag {rest}"), format!("/repository/tags/{of}"))),
+            "releases" => Some(Self::new(format!("Release {rest}"), format!("/releases/{of}"))),
             "wikis" => Some(Self::new(format!("Wiki page {rest}"), format!("/wikis/{of}"))),
             "compare" => {
                 let (from, to) = rest.split_once("...").or_else(|| rest.split_once(".."))?;
@@ -128,6 +129,7 @@ impl RecordAddress {
             "forks" => Self::new("Forks", "/forks"),
             "branches" => Self::new("Branches", "/repository/branches"),
             "tags" => Self::new("Tags", "/repository/tags"),
+            "releases" => Self::new("Releases", "/releases"),
             "graphs" => Self::new("Contributors", "/repository/contributors"),
             "commits" => Self::new("Commits", "/repository/commits"),
             "tree" => Self::new("Files", "/repository/tree"),
@@ -156,6 +158,7 @@ mod tests {
             ("merge_requests/7/diffs", "Merge request !7", "/merge_requests/7"),
             ("milestones/2", "Milestone %2", "/milestones?iids[]=2"),
             ("commit/abc", "Commit abc", "/repository/commits/abc"),
+            ("releases/v1", "Release v1", "/releases/v1"),
             ("tags/v1/x", "Tag v1/x", "/repository/tags/v1%2Fx"),
             ("compare/a/b...c", "Comparison of a/b with c", "/repository/compare?from=a%2Fb&to=c"),
             ("wikis/docs/a b", "Wiki page docs/a b", "/wikis/docs%2Fa%20b"),

@@ -159,8 +159,8 @@ fn merge_requests(table: &Table, from: Templates, before: FirstIds, size: Size) 
 fn links(before: FirstIds) -> String {
     let (deployment, merge_request) = (before.deployment, before.merge_request);
     format!(
-        "INSERT INTO deployed_merge_requests (deployment_id, merge_request_id, environment_id, deployed_at) \
-         SELECT d.id, m.id, d.environment_id, d.created_at FROM merge_requests m \
+        "INSERT INTO deployed_merge_requests (deployment_id, merge_request_id, environment_id, deployed_at, project_id) \
+         SELECT d.id, m.id, d.environment_id, d.created_at, d.project_id FROM merge_requests m \
          JOIN deployments d ON d.id = {deployment} + (m.id - {merge_request}) * {STEP} WHERE m.id > {merge_request};\n"
     )
 }

@@ -5,6 +5,10 @@ use anyhow::Result;
 use super::outcome::{Outcome, none};
 use crate::workspace::{Package, packages};
 
+/// What the product is made of, beside the domains.
+const BELOW_FORGE: &[&str] =
+    &["kernel", "db", "worker", "markup", "objects", "outbound", "secrets", "signatures"];
+
 const DOMAINS: &[&str] =
     &["org", "repo", "review", "ci", "deployments", "runners", "security", "admin", "geo"];
 
@@ -24,24 +28,12 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "db" => vec!["kernel"],
         "objects" => vec!["kernel"],
         "worker" => vec!["kernel", "db"],
-        "forge" => [
-            &["kernel", "db", "worker", "markup", "objects", "outbound", "secrets", "signatures"],
-            DOMAINS,
-        ]
-        .concat(),
+        "forge" => [BELOW_FORGE, DOMAINS].concat(),
+        "entities" => [BELOW_FORGE, DOMAINS, &["forge"]].concat(),
+        "resolvers" => [BELOW_FORGE, DOMAINS, &["forge", "entities", "graphql"]].concat(),
         "gateway" => {
-            let below = [
-                "kernel",
-                "db",
-                "worker",
-                "markup",
-                "secrets",
-                "signatures",
-                "forge",
-                "graphql",
-                "job-runner",
-            ];
-            [&below[..], DOMAINS].concat()
+            let above = ["forge", "entities", "graphql", "resolvers", "job-runner"];
+            [BELOW_FORGE, DOMAINS, &above].concat()
         }
         "org" => vec!["kernel", "db", "worker", "secrets", "signatures"],
         "ci" => vec!["kernel", "db", "worker", "secrets"],
@@ -122,6 +114,15 @@ mod tests {
         assert!(findings(&package("forge", &["forgeway-org", "forgeway-markup"])).is_empty());
         assert_eq!(findings(&package("forge", &["forgeway-gateway", "actix-web"])).len(), 2);
         assert_eq!(findings(&package("org", &["forgeway-forge"])), ["org names forge"]);
+    }
+
+    #[test]
+    fn records_know_the_product_and_resolvers_know_records() {
+        assert!(findings(&package("entities", &["forgeway-forge", "forgeway-org"])).is_empty());
+        assert!(findings(&package("resolvers", &["forgeway-entities"])).is_empty());
+        assert_eq!(findings(&package("entities", &["forgeway-resolvers"])).len(), 1);
+        assert_eq!(findings(&package("forge", &["forgeway-entities"])).len(), 1);
+        assert_eq!(findings(&package("resolvers", &["actix-web"])).len(), 1);
     }
 
     #[test]

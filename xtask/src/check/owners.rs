@@ -30,6 +30,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         &[
             "users",
             "user_profiles",
+            "user_callouts",
             "user_emails",
             "user_statuses",
             "user_preferences",
@@ -192,6 +193,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "commit_notes",
             "push_rules",
             "releases",
+            "release_links",
+            "release_milestones",
             "lfs_objects",
             "wiki_refs",
             "lfs_locks",

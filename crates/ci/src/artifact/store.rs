@@ -21,6 +21,8 @@ use crate::{
 };
 
 const NOUN: &str = "Artifact";
+/// Projects that one statement names.
+const PROJECTS_AT_ONCE: usize = 10_000;
 
 #[derive(QueryableByName)]
 struct SizeRow {
@@ -109,14 +111,18 @@ impl ArtifactStore for Tx<'_> {
     }
 
     fn artifact_sizes(&mut self, projects: &[ProjectId]) -> Result<HashMap<ProjectId, i64>> {
-        let ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
-        let sql = format!(
-            "SELECT a.project_id AS project_id, CAST(SUM(a.size) AS BIGINT) AS size FROM job_artifacts a \
-             WHERE a.project_id IN ({}) GROUP BY a.project_id",
-            list_of(&ids)
-        );
-        let rows: Vec<SizeRow> = rows(self, &sql, &[])?;
-        Ok(rows.into_iter().map(|row| (ProjectId(row.project_id), row.size)).collect())
+        let mut sizes = HashMap::new();
+        for some in projects.chunks(PROJECTS_AT_ONCE) {
+            let ids: Vec<i64> = some.iter().map(|id| id.0).collect();
+            let sql = format!(
+                "SELECT a.project_id AS project_id, CAST(SUM(a.size) AS BIGINT) AS size FROM job_artifacts a \
+                 WHERE a.project_id IN ({}) GROUP BY a.project_id",
+                list_of(&ids)
+            );
+            let rows: Vec<SizeRow> = rows(self, &sql, &[])?;
+            sizes.extend(rows.into_iter().map(|row| (ProjectId(row.project_id), row.size)));
+        }
+        Ok(sizes)
     }
 
     fn insert_artifact(&mut self, job: &Job, new: &NewArtifact) -> Result<Artifact> {

@@ -203,7 +203,7 @@ impl PipelineListStore for Tx<'_> {
         let found = match gathered(self, filter, (&from, &binds), page)? {
             Some(found) => found,
             None => {
-                let (order, walk) = (filter.order_of(""), walk(&from, filter.order));
+                let (order, walk) = (filter.order_of(""), walk(&from, filter.order()));
                 let selection = Selection { id: "id", from: walk, binds: binds.clone(), order };
                 page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?
             }
@@ -242,7 +242,7 @@ fn gathered(
     if filter.is_indexed() {
         return Ok(None);
     }
-    let query = match filter.order {
+    let query = match filter.order() {
         PipelineOrder::Id => format!("SELECT id FROM {from}"),
         order => format!("SELECT id, {} FROM {from}", column_of(order)),
     };
@@ -302,6 +302,17 @@ impl PipelineFilter {
         chosen
     }
 
+    /// The order without columns that have one value in the whole list.
+    fn order(&self) -> PipelineOrder {
+        let is_fixed = match self.order {
+            PipelineOrder::Status => self.statuses.len() == 1,
+            PipelineOrder::Ref => self.ref_name.is_some(),
+            PipelineOrder::UserId => self.users.as_ref().is_some_and(|users| users.len() == 1),
+            PipelineOrder::Id | PipelineOrder::UpdatedAt => false,
+        };
+        if is_fixed { PipelineOrder::Id } else { self.order }
+    }
+
     /// Whether one index holds what is wanted in the order in which it is wanted.
     fn is_indexed(&self) -> bool {
         let each = [
@@ -312,15 +323,17 @@ impl PipelineFilter {
             self.users.as_ref().map_or(0, Vec::len),
             usize::from(self.yaml_errors.is_some()),
         ];
+        let of_one_column = each.iter().sum::<usize>() <= 1;
+        let of_one_status_and_ref = each == [1, 0, 1, 0, 0, 0];
         let others = [self.updated_before, self.updated_after];
         let is_plain = others.iter().all(Option::is_none) && self.newest.is_none();
-        is_plain && self.order == PipelineOrder::Id && each.iter().sum::<usize>() <= 1
+        is_plain && self.order() == PipelineOrder::Id && (of_one_column || of_one_status_and_ref)
     }
 
     /// `table` stands before each column, with its point.
     fn order_of(&self, table: &str) -> String {
         let direction = if self.descending { "DESC" } else { "ASC" };
-        match self.order {
+        match self.order() {
             PipelineOrder::Id => format!("{table}id {direction}"),
             order => {
                 format!("{table}{} {direction}, {table}id {direction}", column_of(order))

@@ -10,6 +10,7 @@ mod list;
 mod model;
 mod new_pipeline;
 mod outdated;
+mod scope;
 mod state;
 mod statistics;
 mod store;
@@ -23,6 +24,7 @@ pub use list::{
 };
 pub use model::{Pipeline, PipelineRef, Source};
 pub use new_pipeline::{NewPipeline, Parent};
+pub use scope::PipelineScope;
 pub use statistics::{CoverageFigures, DayFigures, PipelineStatistics, PipelineTime, has_coverage};
 pub use store::PipelineStore;
 pub(crate) use variable::{LONGEST_NAME, LONGEST_VALUE};

@@ -1,10 +1,16 @@
 //! Filters of merge requests by their deployments.
 
-use db::listing::{Bind, value};
+use db::{
+    Tx,
+    listing::{self, Bind, list_of, value},
+};
 use kernel::{
-    Ts,
+    Result, Ts,
     ids::{DeploymentId, ProjectId},
 };
+
+/// At most this many environments are listed in a statement.
+const LISTED: usize = 2_000;
 
 /// Which merge requests are meant; all that is said must hold of one deployment.
 #[derive(Clone, Debug, Default)]
@@ -26,32 +32,82 @@ pub struct LinkSql {
     pub binds: Vec<Bind>,
 }
 
+/// A filter in the two forms that a list needs.
+#[derive(Clone, Debug)]
+pub struct LinkFilterSql {
+    /// The ids of the merge requests, as `item_id`.
+    pub set: LinkSql,
+    /// Whether the merge request with the id in the column is among them.
+    pub check: LinkSql,
+    /// Whether the set can contain a merge request twice.
+    pub repeats: bool,
+}
+
+/// The column of the set that names the project of the merge request.
+pub const PROJECT_COLUMN: &str = "dm.project_id";
+
 impl LinkFilter {
-    /// Their ids, as `item_id`.
-    pub fn set(&self) -> LinkSql {
-        let (rest, binds) = self.conditions();
-        let sql = format!(
-            "SELECT dm.merge_request_id AS item_id FROM deployed_merge_requests dm WHERE {rest}"
-        );
-        LinkSql { sql, binds }
+    /// The filter for the merge request whose id is in `column`. Environments are looked up first: both databases plan a
+    /// search by their ids better than one by their name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn sql(&self, tx: &mut Tx<'_>, column: &str) -> Result<LinkFilterSql> {
+        let environments = self.environments(tx)?;
+        Ok(self.sql_among(environments.as_ref(), column))
     }
 
-    /// Whether the one whose id is in this column is among them.
-    pub fn check(&self, column: &str) -> LinkSql {
-        // A merge request is brought to environments of its own project, so the list of these need not be gathered.
-        let project = self.project.filter(|_| self.environment.is_some());
-        let (rest, binds) = Self { project, ..self.clone() }.conditions();
-        let sql = format!(
-            "EXISTS (SELECT 1 FROM deployed_merge_requests dm WHERE dm.merge_request_id = {column} AND {rest})"
-        );
-        LinkSql { sql, binds }
+    /// The condition on the environment; none without a name.
+    fn environments(&self, tx: &mut Tx<'_>) -> Result<Option<LinkSql>> {
+        let Some(name) = &self.environment else { return Ok(None) };
+        let mut named = "SELECT e.id FROM environments e WHERE e.name = {}".to_owned();
+        if let Some(project) = self.project {
+            named.push_str(&format!(" AND e.project_id = {}", value(project)));
+        }
+        let binds = vec![Bind::Word(name.clone())];
+        let sql = format!("{} LIMIT {}", named.replace("{}", "$1"), LISTED + 1);
+        let found = listing::ids(tx, &sql, &binds)?;
+        Ok(Some(match found.as_slice() {
+            [only] => LinkSql { sql: format!("= {}", value(only)), binds: Vec::new() },
+            [..] if found.len() <= LISTED => {
+                LinkSql { sql: format!("IN ({})", list_of(&found)), binds: Vec::new() }
+            }
+            [..] => LinkSql { sql: format!("IN ({named})"), binds },
+        }))
     }
 
-    fn conditions(&self) -> (String, Vec<Bind>) {
-        let mut all = vec!["1 = 1".to_owned()];
+    fn sql_among(&self, environments: Option<&LinkSql>, column: &str) -> LinkFilterSql {
+        let among = |rest: String| {
+            let (conditions, binds) = self.conditions(environments);
+            LinkSql { sql: rest.replace("{conditions}", &conditions), binds }
+        };
+        let from = "FROM deployed_merge_requests dm WHERE";
+        let set = format!("SELECT dm.merge_request_id AS item_id {from} {{conditions}}");
+        // The offset keeps PostgreSQL from joining everything first.
+        let check = format!(
+            "EXISTS (SELECT 1 {from} dm.merge_request_id = {column} AND {{conditions}} LIMIT 1 OFFSET 0)"
+        );
+        LinkFilterSql {
+            set: among(set),
+            check: among(check),
+            // A merge request is in an environment once, and in one of its project alone, where names are unique.
+            repeats: self.deployment.is_none() && environments.is_none(),
+        }
+    }
+
+    fn conditions(&self, environments: Option<&LinkSql>) -> (String, Vec<Bind>) {
+        let mut all = Vec::new();
         let mut binds = Vec::new();
         if let Some(deployment) = self.deployment {
             all.push(format!("dm.deployment_id = {}", value(deployment)));
+        }
+        match (environments, self.project) {
+            (Some(environments), _) => {
+                all.push(format!("dm.environment_id {}", environments.sql));
+                binds.extend(environments.binds.iter().cloned());
+            }
+            (None, Some(project)) => all.push(format!("{PROJECT_COLUMN} = {}", value(project))),
+            (None, None) => {}
         }
         if let Some(after) = self.after {
             all.push(format!("dm.deployed_at >= {}", value(after.0)));
@@ -59,19 +115,8 @@ impl LinkFilter {
         if let Some(before) = self.before {
             all.push(format!("dm.deployed_at <= {}", value(before.0)));
         }
-        let mut of_environment = Vec::new();
-        if let Some(project) = self.project {
-            of_environment.push(format!("e.project_id = {}", value(project)));
-        }
-        if let Some(name) = &self.environment {
-            of_environment.push("e.name = {}".to_owned());
-            binds.push(Bind::Word(name.clone()));
-        }
-        if !of_environment.is_empty() {
-            let wanted = of_environment.join(" AND ");
-            all.push(format!(
-                "dm.environment_id IN (SELECT e.id FROM environments e WHERE {wanted})"
-            ));
+        if all.is_empty() {
+            all.push("1 = 1".to_owned());
         }
         (all.join(" AND "), binds)
     }
@@ -79,42 +124,42 @@ impl LinkFilter {
 
 #[cfg(test)]
 mod tests {
+    use db::listing::Bind;
     use kernel::{
         Ts,
         ids::{DeploymentId, ProjectId},
     };
 
-    use super::LinkFilter;
+    use super::{LinkFilter, LinkSql};
 
     #[test]
     fn all_that_is_said_must_hold_of_one_deployment() {
         let filter = LinkFilter {
             after: Some(Ts(5)),
-            environment: Some("production".to_owned()),
             deployment: Some(DeploymentId(7)),
-            before: None,
-            project: None,
+            ..LinkFilter::default()
         };
+        let binds = vec![Bind::Word("production".to_owned())];
+        let environments = LinkSql { sql: "IN ({})".to_owned(), binds };
 
-        let check = filter.check("i.id");
+        let sql = filter.sql_among(Some(&environments), "i.id");
 
         assert_eq!(
-            check.sql,
-            "EXISTS (SELECT 1 FROM deployed_merge_requests dm WHERE dm.merge_request_id = i.id AND 1 = 1 AND \
-             dm.deployment_id = $(7) AND dm.deployed_at >= $(5) AND \
-             dm.environment_id IN (SELECT e.id FROM environments e WHERE e.name = {}))"
+            sql.check.sql,
+            "EXISTS (SELECT 1 FROM deployed_merge_requests dm WHERE dm.merge_request_id = i.id AND \
+             dm.deployment_id = $(7) AND dm.environment_id IN ({}) AND dm.deployed_at >= $(5) LIMIT 1 OFFSET 0)"
         );
-        assert_eq!(check.binds.len(), 1);
+        assert_eq!(sql.check.binds.len(), 1);
+        assert!(!sql.repeats, "a merge request comes with a deployment once");
     }
-    #[test]
-    fn in_a_project_only_its_own_environments_count() {
-        let environment = Some("production".to_owned());
-        let filter =
-            LinkFilter { environment, project: Some(ProjectId(3)), ..LinkFilter::default() };
 
-        let wanted = "(SELECT e.id FROM environments e WHERE e.project_id = $(3) AND e.name = {})";
-        assert!(filter.set().sql.ends_with(wanted), "{}", filter.set().sql);
-        let all = LinkFilter { environment: None, ..filter };
-        assert!(!all.check("i.id").sql.contains("environments"));
+    #[test]
+    fn in_a_project_only_its_own_deployments_count() {
+        let filter = LinkFilter { project: Some(ProjectId(3)), ..LinkFilter::default() };
+
+        let sql = filter.sql_among(None, "i.id");
+
+        assert!(sql.set.sql.ends_with("dm.project_id = $(3)"), "{}", sql.set.sql);
+        assert!(sql.repeats, "one merge request may be in many environments");
     }
 }

@@ -9,7 +9,7 @@ mod state;
 mod store;
 
 pub use actions::{NewDeployment, StatusReport};
-pub use links::{LinkFilter, LinkSql};
+pub use links::{LinkFilter, LinkFilterSql, LinkSql, PROJECT_COLUMN};
 pub use list::{DeploymentFilter, DeploymentListStore, DeploymentOrder};
 pub use model::Deployment;
 pub use state::{DeploymentStatus, DeploymentStep};

@@ -243,6 +243,7 @@ impl DeploymentStore for Tx<'_> {
                 links::merge_request_id.eq(*id),
                 links::environment_id.eq(deployment.environment_id),
                 links::deployed_at.eq(at),
+                links::project_id.eq(deployment.project_id),
             )
         };
         for some in merge_requests.chunks(AT_ONCE) {

@@ -37,6 +37,7 @@ pub(super) fn project_relations() -> Vec<&'static Relation> {
         repo::protection::archive::RELATIONS,
         repo::release::archive::RELATIONS,
         review::archive::PROJECT,
+        &[&repo::release::archive::MILESTONES],
         ci::schedule::archive::RELATIONS,
         deployments::environment::archive::RELATIONS,
         deployments::protection::archive::RELATIONS,

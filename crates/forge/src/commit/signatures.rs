@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kernel::{Error, Result};
 use org::key::{
     certificate::{CertificateIds, CertificateStore},
-    signature::{self, Verdict},
+    signature::{self, KeyRecords, Verdict},
 };
 use repo::{commit::signature::signer_email, git::SignedObject};
 use signatures::{Signature, SignedMessage, x509::CertificateDetails};
@@ -13,24 +13,44 @@ use tokio::task::spawn_blocking;
 
 use crate::Forge;
 
-/// Parses and checks a signature. Both are CPU-bound and run off the async threads.
+/// As [`verdicts`], of one signature.
+///
+/// # Errors
+/// When the database cannot be read.
 pub async fn verdict(forge: &Forge, object: SignedObject) -> Result<Verdict> {
-    let message = SignedMessage {
-        email: signer_email(&object).unwrap_or_default(),
-        signature: object.signature.into(),
-        payload: object.payload.into(),
-    };
-    let parsed = spawn_blocking(move || (Signature::parse(&message.signature), message));
-    let signed = Arc::new(parsed.await.map_err(Error::internal)?);
-    let of_it = Arc::clone(&signed);
-    let lookup = forge.db.read(move |tx| {
-        let (parsed, message) = &*of_it;
-        Ok((signature::key_records(tx, parsed, message)?, tx.now))
+    verdicts(forge, vec![object]).await?.pop().ok_or(Error::missing())
+}
+
+/// Parses and checks signatures, and answers in their order. Both are CPU-bound and run off the async threads; the keys of all are
+/// looked up together.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn verdicts(forge: &Forge, objects: Vec<SignedObject>) -> Result<Vec<Verdict>> {
+    let parsed = spawn_blocking(move || {
+        let all = objects.into_iter().map(|object| {
+            let message = SignedMessage {
+                email: signer_email(&object).unwrap_or_default(),
+                signature: object.signature.into(),
+                payload: object.payload.into(),
+            };
+            (Signature::parse(&message.signature), message)
+        });
+        all.collect::<Vec<_>>()
     });
+    let signed = Arc::new(parsed.await.map_err(Error::internal)?);
+    let of_them = Arc::clone(&signed);
+    let lookup =
+        forge.db.read(move |tx| Ok((signature::key_records(tx, of_them.as_slice())?, tx.now)));
     let (records, now) = lookup.await?;
     let roots = forge.roots.clone();
-    let check =
-        spawn_blocking(move || signature::check(&signed.0, &signed.1, records, &roots, now));
+    let check = spawn_blocking(move || {
+        let each = signed.iter().zip(records);
+        let verdict = |((parsed, message), records): (&(Signature, SignedMessage), KeyRecords)| {
+            signature::check(parsed, message, records, &roots, now)
+        };
+        each.map(verdict).collect()
+    });
     check.await.map_err(Error::internal)
 }
 

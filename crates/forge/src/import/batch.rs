@@ -12,7 +12,10 @@ use org::member::{NewMember, Source, steps, store::MemberStore as _};
 use repo::{
     lfs::{LfsId, LfsStore as _},
     protection::{self, actions::DefaultProtection},
-    release::{NewRelease, ReleaseStore as _},
+    release::{
+        NewRelease, ReleaseStore as _,
+        link::{self, NewLink},
+    },
 };
 use review::{
     activity::import::{ImportedChange, ImportedEvent, insert_events},
@@ -86,7 +89,8 @@ pub(crate) enum Batch {
     Notes(Relation, Vec<NumberedNote>),
     Events(Vec<NumberedEvent>),
     LfsObjects(Vec<(LfsId, i64)>),
-    Releases(Vec<NewRelease>),
+    /// With the files of each, by its tag.
+    Releases(Vec<NewRelease>, HashMap<String, Vec<NewLink>>),
     /// With addresses of files that were kept.
     Texts(Vec<ImportedText>),
 }
@@ -159,8 +163,8 @@ impl Step {
             Batch::Events(rows) => {
                 stats.count(Relation::IssueEvent, 0, write_events(tx, project, rows)?);
             }
-            Batch::Releases(rows) => {
-                stats.count(Relation::Release, 0, tx.insert_releases(project, rows)?);
+            Batch::Releases(rows, links) => {
+                stats.count(Relation::Release, 0, write_releases(tx, project, rows, links)?);
             }
             Batch::Texts(texts) => {
                 save_texts(tx, texts)?;
@@ -174,6 +178,19 @@ impl Step {
         }
         Ok(())
     }
+}
+
+fn write_releases(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    rows: &[NewRelease],
+    links: &HashMap<String, Vec<NewLink>>,
+) -> Result<usize> {
+    let count = tx.insert_releases(project, rows)?;
+    let tags: Vec<String> = links.keys().cloned().collect();
+    let releases = tx.releases_of_tags(project, &tags)?;
+    link::actions::insert_imported(tx, &releases, links.clone())?;
+    Ok(count)
 }
 
 fn add_lfs_objects(tx: &mut Tx<'_>, project: ProjectId, objects: &[(LfsId, i64)]) -> Result<()> {

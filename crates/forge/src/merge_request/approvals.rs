@@ -21,7 +21,6 @@ use worker::{Job, Queue};
 
 use super::{
     code_owners::{ApprovalReset, UpdateCodeOwners},
-    heads::branch_head,
     merge::wake,
 };
 use crate::{
@@ -187,7 +186,7 @@ pub async fn ensure_source_exists(
     let grant = grant.clone();
     let row = forge.db.read(move |tx| find(tx, &grant, iid)).await?;
     let Some(ends) = row.ends() else { return Err(Error::unauthenticated()) };
-    let head = branch_head(forge, ends.source, &ends.source_branch).await?;
+    let head = forge.branch_head(ends.source, &ends.source_branch).await?;
     head.map(drop).ok_or(Error::unauthenticated())
 }
 

@@ -7,7 +7,7 @@ use org::{
     project::forks::are_related,
 };
 use repo::{
-    git::{Oid, RefName, transfer},
+    git::{Oid, transfer},
     proposal,
 };
 use review::merge_request::{
@@ -65,8 +65,8 @@ pub async fn resolve_heads_before(
 /// Looks where the branches of a merge request are, and what the source changes. What the source has is brought to the
 /// target, so that nobody has to look elsewhere for it.
 pub async fn resolve_heads_at(forge: &Forge, ends: &BranchPair) -> Result<Heads> {
-    let head = branch_head(forge, ends.source, &ends.source_branch).await?;
-    let start = branch_head(forge, ends.target, &ends.target_branch).await?;
+    let head = forge.branch_head(ends.source, &ends.source_branch).await?;
+    let start = forge.branch_head(ends.target, &ends.target_branch).await?;
     let (Some(head), Some(start)) = (head, start) else {
         let text = |id: Option<Oid>| id.map(|id| id.to_string());
         return Ok(Heads { head: text(head), start: text(start), base: None, files: 0 });
@@ -84,14 +84,7 @@ pub async fn resolve_heads_at(forge: &Forge, ends: &BranchPair) -> Result<Heads>
     })
 }
 
-/// Where a branch is; nowhere in a project without a repository, or under a name that no branch has.
-pub async fn branch_head(forge: &Forge, project: ProjectId, branch: &str) -> Result<Option<Oid>> {
-    let Ok(name) = RefName::branch(branch) else { return Ok(None) };
-    let read = forge.git_read(project, move |reader| {
-        Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
-    });
-    match read.await {
-        Err(gone) if gone.is_not_found("Repository") => Ok(None),
-        found => found,
-    }
+/// The commit that a column names; nothing where it names none.
+pub(super) fn parsed(sha: Option<&str>) -> Option<Oid> {
+    sha.and_then(|sha| sha.parse().ok())
 }

@@ -34,6 +34,7 @@ use super::{
 };
 use crate::{
     Forge,
+    external_authorization::is_admitted,
     ports::ci::Refs,
     user::standing::{PersonInProject, person_in_project},
 };
@@ -43,6 +44,7 @@ const DEEPEST: usize = 2;
 
 /// Why a bridge fails whose pipeline cannot be made.
 const CREATION_FAILED: &str = "downstream_pipeline_creation_failed";
+const NO_PROJECT: &str = "downstream_bridge_project_not_found";
 
 /// Makes the pipeline of a bridge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -146,6 +148,10 @@ async fn prepared(
         Ok(found) => found,
         Err(reason) => return Ok(Err(reason)),
     };
+    // Whoever may not enter the other project does not get to know that it is there.
+    if facts.id != bridge.job.project_id && !is_admitted(forge, who.actor, facts.id).await? {
+        return Ok(Err(NO_PROJECT));
+    }
     let read = in_passes(forge, who.actor, |pass| {
         let (own, bridge, at) = (forge.clone(), bridge.clone(), Arc::clone(&facts));
         forge.git_read(facts.id, move |reader| content(&own, reader, &pass, &bridge, at, who))
@@ -171,7 +177,7 @@ fn target(tx: &mut Tx<'_>, bridge: &Bridge) -> Result<std::result::Result<Target
         None => IdOrPath::Id(bridge.job.project_id.0),
     };
     let Some(person) = person_in_project(tx, user, &named)? else {
-        return Ok(Err("downstream_bridge_project_not_found"));
+        return Ok(Err(NO_PROJECT));
     };
     let PersonInProject { facts, who, .. } = person;
     let is_child = trigger.project.is_none();

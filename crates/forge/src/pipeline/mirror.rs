@@ -13,6 +13,7 @@ use org::access::IdOrPath;
 use super::bridge::{Bridge, is_done, with_variables};
 use crate::{
     Forge,
+    external_authorization::is_admitted,
     ports::ci::Projects,
     user::standing::{PersonInProject, person_in_project},
 };
@@ -28,6 +29,16 @@ pub(super) async fn mirror_upstream(forge: &Forge, bridge: &Bridge) -> Result<()
         Some(bridge) => bridge.upstream_project().map(|path| bridge.written_out(path)),
         None => None,
     };
+    let path = match path {
+        Some(path) if is_closed(forge, bridge, &path).await? => {
+            let ended = forge.db.write(move |tx| match is_done(tx, id)? {
+                true => Ok(()),
+                false => progress::finish(tx, id, End::failed(NO_PROJECT)).map(drop),
+            });
+            return ended.await;
+        }
+        path => path,
+    };
     let bridge = bridge.clone();
     let moved = forge.db.write(move |tx| {
         if is_done(tx, id)? {
@@ -40,6 +51,15 @@ pub(super) async fn mirror_upstream(forge: &Forge, bridge: &Bridge) -> Result<()
         }
     });
     moved.await
+}
+
+/// Whether a service of the administrators keeps the person of a bridge out of the other project.
+async fn is_closed(forge: &Forge, bridge: &Bridge, path: &str) -> Result<bool> {
+    let Some(user) = bridge.job.user_id else { return Ok(false) };
+    let named = IdOrPath::Path(path.to_owned());
+    let found = forge.db.read(move |tx| person_in_project(tx, user, &named)).await?;
+    let Some(PersonInProject { facts, who, .. }) = found else { return Ok(false) };
+    Ok(!is_admitted(forge, who.actor, facts.id).await?)
 }
 
 /// The pipeline that a bridge follows, or the reason of its failure.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{Fragment, RowSet, Tx};
-use deployments::deployment::LinkFilter;
+use deployments::deployment::{LinkFilter, LinkSql, PROJECT_COLUMN};
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
     ids::{NamespaceId, ProjectId, UserId},
@@ -118,7 +118,11 @@ impl ports::Branches for OrgHierarchy {
 }
 
 impl ports::Deployments for OrgHierarchy {
-    fn deployed(&self, wanted: &ports::DeploymentCondition) -> IndexedFilter {
+    fn deployed(
+        &self,
+        tx: &mut Tx<'_>,
+        wanted: &ports::DeploymentCondition,
+    ) -> Result<IndexedFilter> {
         let links = LinkFilter {
             after: wanted.after,
             before: wanted.before,
@@ -126,10 +130,14 @@ impl ports::Deployments for OrgHierarchy {
             deployment: wanted.deployment,
             project: wanted.project,
         };
-        let (set, check) = (links.set(), links.check("i.id"));
-        let filter =
-            IndexedFilter::new(Part::with(set.sql, set.binds), Part::with(check.sql, check.binds));
-        // One merge request may be in many environments.
-        IndexedFilter { repeats: true, ..filter }
+        let sql = links.sql(tx, "i.id")?;
+        let part = |sql: LinkSql| Part::with(sql.sql, sql.binds);
+        let filter = IndexedFilter::new(part(sql.set), part(sql.check));
+        Ok(IndexedFilter {
+            project: Some(PROJECT_COLUMN),
+            is_of_project: wanted.project.is_some(),
+            repeats: sql.repeats,
+            ..filter
+        })
     }
 }

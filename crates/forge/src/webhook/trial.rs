@@ -198,7 +198,7 @@ fn release(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
     let page = PageRequest { page: 1, per_page: 1 };
     let newest = tx.releases(scene.project.id, ReleaseOrder::default(), page)?.items.pop();
     let row = newest.ok_or_else(|| no_data("releases"))?;
-    let payload = payload::release::release(scene, &row, "create");
+    let payload = payload::release::release(tx, scene, &row, "create")?;
     let gaps = Some(Gaps::commit(scene.project.id, &row.sha, "/commit"));
     Ok(Example { header: "Release Hook", payload, gaps })
 }

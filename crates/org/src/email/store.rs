@@ -1,5 +1,7 @@
 //! Reading and keeping further addresses.
 
+use std::collections::HashSet;
+
 use db::{
     CountOf, OneOf as _, Tx, each_backend, error,
     schema::{user_emails, users},
@@ -21,6 +23,8 @@ pub trait EmailStore {
     fn find_holder(&mut self, address: &str) -> Result<Option<UserId>>;
     /// Whose confirmed address this is.
     fn find_confirmed_holder(&mut self, address: &str) -> Result<Option<UserId>>;
+    /// Those of these addresses, all in lower case, that somebody has shown to be theirs.
+    fn confirmed_among(&mut self, addresses: &[String]) -> Result<HashSet<String>>;
     /// Every address of these people that was confirmed, in lower case.
     fn confirmed_addresses(&mut self, users: &[UserId]) -> Result<Vec<(UserId, String)>>;
     fn insert_email(
@@ -89,6 +93,23 @@ impl EmailStore for Tx<'_> {
             .filter(user_emails::confirmed_at.is_not_null())
             .select(user_emails::user_id);
         each_backend!(self, |conn| further.get_result(conn).optional().map_err(error("Email")))
+    }
+
+    fn confirmed_among(&mut self, addresses: &[String]) -> Result<HashSet<String>> {
+        let primary = users::table
+            .filter(users::email_key.one_of(addresses))
+            .filter(users::confirmed_at.is_not_null())
+            .select(users::email_key);
+        let mut found: Vec<String> =
+            each_backend!(self, |conn| primary.load(conn).map_err(error("User")))?;
+        let further = user_emails::table
+            .filter(user_emails::email_key.one_of(addresses))
+            .filter(user_emails::confirmed_at.is_not_null())
+            .select(user_emails::email_key);
+        let further: Vec<String> =
+            each_backend!(self, |conn| further.load(conn).map_err(error("Email")))?;
+        found.extend(further);
+        Ok(found.into_iter().collect())
     }
 
     fn confirmed_addresses(&mut self, of: &[UserId]) -> Result<Vec<(UserId, String)>> {

@@ -1,5 +1,7 @@
 //! Checks of signatures against the keys and confirmed addresses of users.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use db::Tx;
 use kernel::{Result, Ts, ids::UserId};
 use signatures::{
@@ -23,48 +25,142 @@ pub struct KeyRecords {
     ssh: Option<(SshKey, User)>,
 }
 
-/// Finds the keys that a signature names, with the confirmed addresses of their owners.
+/// Finds the keys that signatures name, with the confirmed addresses of their owners, in the order of the signatures.
+/// Costs the same few queries for any number.
+///
+/// # Errors
+/// When the database cannot be read.
 pub fn key_records(
     tx: &mut Tx<'_>,
-    signature: &Signature,
-    message: &SignedMessage,
-) -> Result<KeyRecords> {
-    let mut records = KeyRecords::default();
-    let mut owners = Vec::new();
-    match signature {
-        Signature::OpenPgp(signatures) => {
-            let keys = tx.gpg_keys_with(&signatures.issuers())?;
-            owners.extend(keys.iter().map(|(key, _)| key.user_id));
-            records.keyring.openpgp = keys.into_iter().map(openpgp_key).collect();
-        }
-        Signature::Ssh(Some(signature)) => {
-            if let Some(key) = tx.find_ssh_key(&signature.sha256_fingerprint())? {
-                owners.push(key.user_id);
-                records.ssh = Some((key.clone(), tx.user(key.user_id)?));
-                records.keyring.ssh = Some(ssh_key(&key));
-            }
-        }
-        Signature::X509(_) | Signature::Ssh(None) => {}
-    }
-    let is_x509 = matches!(signature, Signature::X509(_));
-    if is_x509 || !owners.is_empty() {
-        add_emails(tx, &mut records.keyring, &owners, &message.email)?;
-    }
-    Ok(records)
+    signed: &[(Signature, SignedMessage)],
+) -> Result<Vec<KeyRecords>> {
+    let keys = RegisteredKeys::named_by(tx, signed)?;
+    Ok(signed.iter().map(|(signature, message)| keys.records(signature, message)).collect())
 }
 
-fn add_emails(
-    tx: &mut Tx<'_>,
-    keyring: &mut Keyring,
-    owners: &[UserId],
-    committer: &str,
-) -> Result<()> {
-    if !owners.is_empty() {
-        let confirmed = tx.confirmed_addresses(owners)?.into_iter();
-        keyring.confirmed_emails = confirmed.map(|(owner, email)| (owner.0, email)).collect();
+/// All keys that some signatures name, and what is known of addresses.
+#[derive(Default)]
+struct RegisteredKeys {
+    openpgp: Vec<(GpgKey, Vec<Subkey>)>,
+    ssh: HashMap<String, (SshKey, User)>,
+    /// By their owners.
+    confirmed: Vec<(UserId, String)>,
+    /// Addresses in lower case that somebody has shown to be theirs.
+    held: HashSet<String>,
+}
+
+impl RegisteredKeys {
+    fn named_by(tx: &mut Tx<'_>, signed: &[(Signature, SignedMessage)]) -> Result<Self> {
+        let (mut issuers, mut fingerprints) = (BTreeSet::new(), BTreeSet::new());
+        for (signature, _) in signed {
+            match signature {
+                Signature::OpenPgp(signatures) => issuers.extend(signatures.issuers()),
+                Signature::Ssh(Some(signature)) => {
+                    fingerprints.insert(signature.sha256_fingerprint());
+                }
+                Signature::X509(_) | Signature::Ssh(None) => {}
+            }
+        }
+        let mut keys = Self::default();
+        if !issuers.is_empty() {
+            keys.openpgp = tx.gpg_keys_with(&Vec::from_iter(issuers))?;
+        }
+        if !fingerprints.is_empty() {
+            keys.ssh = ssh_keys_with(tx, &Vec::from_iter(fingerprints))?;
+        }
+        keys.add_addresses(tx, signed)?;
+        Ok(keys)
     }
-    keyring.committer_has_account = tx.find_confirmed_holder(committer)?.is_some();
-    Ok(())
+
+    fn add_addresses(
+        &mut self,
+        tx: &mut Tx<'_>,
+        signed: &[(Signature, SignedMessage)],
+    ) -> Result<()> {
+        let of_openpgp = self.openpgp.iter().map(|(key, _)| key.user_id);
+        let owners: BTreeSet<UserId> =
+            of_openpgp.chain(self.ssh.values().map(|(key, _)| key.user_id)).collect();
+        if !owners.is_empty() {
+            self.confirmed = tx.confirmed_addresses(&Vec::from_iter(owners))?;
+        }
+        let committers = signed.iter().filter(|(signature, _)| {
+            matches!(signature, Signature::X509(_)) || self.names_key(signature)
+        });
+        let committers: BTreeSet<String> =
+            committers.map(|(_, message)| message.email.to_lowercase()).collect();
+        if !committers.is_empty() {
+            self.held = tx.confirmed_among(&Vec::from_iter(committers))?;
+        }
+        Ok(())
+    }
+
+    fn openpgp_named<'k>(
+        &'k self,
+        issuers: &'k [String],
+    ) -> impl Iterator<Item = &'k (GpgKey, Vec<Subkey>)> {
+        self.openpgp.iter().filter(|(key, subkeys)| {
+            let is_named = |keyid: &String| issuers.contains(keyid);
+            is_named(&key.primary_keyid) || subkeys.iter().any(|one| is_named(&one.keyid))
+        })
+    }
+
+    /// Whether a signature is by a key that is registered.
+    fn names_key(&self, signature: &Signature) -> bool {
+        match signature {
+            Signature::OpenPgp(signatures) => {
+                self.openpgp_named(&signatures.issuers()).next().is_some()
+            }
+            Signature::Ssh(Some(signature)) => {
+                self.ssh.contains_key(&signature.sha256_fingerprint())
+            }
+            Signature::X509(_) | Signature::Ssh(None) => false,
+        }
+    }
+
+    fn records(&self, signature: &Signature, message: &SignedMessage) -> KeyRecords {
+        let mut records = KeyRecords::default();
+        let mut owners = Vec::new();
+        match signature {
+            Signature::OpenPgp(signatures) => {
+                let issuers = signatures.issuers();
+                for (key, subkeys) in self.openpgp_named(&issuers) {
+                    owners.push(key.user_id);
+                    records.keyring.openpgp.push(openpgp_key((key.clone(), subkeys.clone())));
+                }
+            }
+            Signature::Ssh(Some(signature)) => {
+                if let Some((key, owner)) = self.ssh.get(&signature.sha256_fingerprint()) {
+                    owners.push(key.user_id);
+                    records.keyring.ssh = Some(ssh_key(key));
+                    records.ssh = Some((key.clone(), owner.clone()));
+                }
+            }
+            Signature::X509(_) | Signature::Ssh(None) => {}
+        }
+        if matches!(signature, Signature::X509(_)) || !owners.is_empty() {
+            let own = self.confirmed.iter().filter(|(owner, _)| owners.contains(owner));
+            records.keyring.confirmed_emails =
+                own.map(|(owner, email)| (owner.0, email.clone())).collect();
+            records.keyring.committer_has_account =
+                self.held.contains(&message.email.to_lowercase());
+        }
+        records
+    }
+}
+
+/// SSH keys by their fingerprints, with their owners.
+fn ssh_keys_with(
+    tx: &mut Tx<'_>,
+    fingerprints: &[String],
+) -> Result<HashMap<String, (SshKey, User)>> {
+    let keys = tx.ssh_keys_with(fingerprints)?;
+    let owners: Vec<UserId> = keys.iter().map(|key| key.user_id).collect();
+    let owners = tx.users_by_id(&owners)?;
+    let with_owner = |key: SshKey| {
+        let owner = owners.get(&key.user_id)?.clone();
+        Some((key.fingerprint_sha256.clone(), (key, owner)))
+    };
+    Ok(keys.into_iter().filter_map(with_owner).collect())
 }
 
 fn openpgp_key((key, subkeys): (GpgKey, Vec<Subkey>)) -> OpenPgpKey {

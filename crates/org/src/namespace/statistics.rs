@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use db::{Tx, each_backend, error, schema::namespaces};
 use diesel::{prelude::*, sql_types::BigInt};
-use kernel::{Result, ids::NamespaceId};
+use kernel::{
+    Result,
+    ids::{NamespaceId, ProjectId},
+};
 
 use crate::{
     listing::{list_of, rows},
@@ -22,7 +25,26 @@ pub trait GroupStatistics {
         &mut self,
         namespaces: &[NamespaceId],
     ) -> Result<HashMap<NamespaceId, Statistics>>;
+    /// The projects that are counted for these namespaces: all inside, or those directly in each.
+    fn counted_projects(
+        &mut self,
+        namespaces: &[NamespaceId],
+        whole_trees: bool,
+    ) -> Result<Vec<(NamespaceId, ProjectId)>>;
     fn record_group_wiki_size(&mut self, group: NamespaceId, bytes: i64) -> Result<()>;
+}
+
+#[derive(QueryableByName)]
+struct Pair {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    project_id: i64,
+}
+
+/// Everything below the namespace `r` has a key between these two.
+fn inside(row: &str) -> String {
+    format!("{row}.path_key >= r.path_key || '/' AND {row}.path_key < r.path_key || '0'")
 }
 
 #[derive(QueryableByName)]
@@ -80,10 +102,6 @@ impl GroupStatistics for Tx<'_> {
         namespaces: &[NamespaceId],
     ) -> Result<HashMap<NamespaceId, Statistics>> {
         let ids: Vec<i64> = namespaces.iter().map(|id| id.0).collect();
-        // Everything below a namespace has a key between these two.
-        let inside = |row: &str| {
-            format!("{row}.path_key >= r.path_key || '/' AND {row}.path_key < r.path_key || '0'")
-        };
         let sql = format!(
             "SELECT r.id, CAST(COALESCE(SUM(s.commit_count), 0) AS BIGINT) AS commit_count, \
              CAST(COALESCE(SUM(s.repository_size), 0) AS BIGINT) AS repository_size, \
@@ -100,6 +118,25 @@ impl GroupStatistics for Tx<'_> {
         );
         let rows: Vec<Sum> = rows(self, &sql, &[])?;
         Ok(rows.into_iter().map(|row| (NamespaceId(row.id), row.into())).collect())
+    }
+
+    fn counted_projects(
+        &mut self,
+        namespaces: &[NamespaceId],
+        whole_trees: bool,
+    ) -> Result<Vec<(NamespaceId, ProjectId)>> {
+        let ids: Vec<i64> = namespaces.iter().map(|id| id.0).collect();
+        let belongs = match whole_trees {
+            true => inside("p"),
+            false => "p.namespace_id = r.id".to_owned(),
+        };
+        let sql = format!(
+            "SELECT r.id, p.id AS project_id FROM namespaces r \
+             JOIN projects p ON p.deleted_at IS NULL AND {belongs} WHERE r.id IN ({})",
+            list_of(&ids)
+        );
+        let rows: Vec<Pair> = rows(self, &sql, &[])?;
+        Ok(rows.into_iter().map(|row| (NamespaceId(row.id), ProjectId(row.project_id))).collect())
     }
 
     fn record_group_wiki_size(&mut self, group: NamespaceId, bytes: i64) -> Result<()> {

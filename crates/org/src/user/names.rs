@@ -19,6 +19,29 @@ pub fn ids_of(tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserI
     Ok(found.filter_map(|(name, key)| Some((name.clone(), *by_key.get(key)?))).collect())
 }
 
+/// The id of nobody, for filters that name somebody who is not there.
+const NOBODY: UserId = UserId(0);
+
+/// The person of this name.
+pub fn person(tx: &mut Tx<'_>, name: &str) -> Result<Option<UserId>> {
+    Ok(ids_of(tx, &[name.to_owned()])?.into_values().next())
+}
+
+pub fn person_or_nobody(tx: &mut Tx<'_>, name: &str) -> Result<UserId> {
+    Ok(person(tx, name)?.unwrap_or(NOBODY))
+}
+
+/// Each of these people; who is unknown is nobody.
+pub fn all_people(tx: &mut Tx<'_>, given: &[String]) -> Result<Vec<UserId>> {
+    let found = ids_of(tx, given)?;
+    Ok(given.iter().map(|name| found.get(name).copied().unwrap_or(NOBODY)).collect())
+}
+
+/// Those of these people who are there.
+pub fn known_people(tx: &mut Tx<'_>, given: &[String]) -> Result<Vec<UserId>> {
+    Ok(ids_of(tx, given)?.into_values().collect())
+}
+
 /// What people are called.
 pub fn names_of(tx: &mut Tx<'_>, people: &[UserId]) -> Result<HashMap<UserId, String>> {
     let rows = users::table.filter(users::id.one_of(people)).select((users::id, users::username));

@@ -3,6 +3,7 @@
 pub mod answers;
 pub mod blame;
 pub mod discussion;
+mod encoding;
 pub mod file;
 pub mod note;
 pub mod read;
@@ -10,6 +11,7 @@ pub mod signature;
 pub mod write;
 
 pub use answers::Answers;
+pub use encoding::Encoding;
 pub use file::{FileFacts, FileQuery};
 pub use read::{CommitFilter, Source};
 pub use write::{Pick, Words, Writer};

@@ -7,7 +7,11 @@ use kernel::{
     ids::ProjectId,
 };
 
-use super::{Event, NewRelease, Release, ReleaseAction, ReleaseChange, ReleaseStore as _};
+use super::{
+    Event, NewRelease, Release, ReleaseAction, ReleaseChange, ReleaseContents,
+    ReleaseMilestoneStore as _, ReleaseStore as _,
+    link::{self, ReleaseLinkStore as _},
+};
 use crate::{event::MovedRef, policy::PushCode, push::journal::PushAction};
 
 const LONGEST_NAME: usize = 255;
@@ -24,14 +28,24 @@ pub fn find(tx: &mut Tx<'_>, project: ProjectId, tag: &str) -> Result<Release> {
 /// Makes the release of a tag.
 ///
 /// # Errors
-/// 409 where the tag has one; 400 for texts that are too long.
-pub fn create(tx: &mut Tx<'_>, grant: &Grant<PushCode>, new: &NewRelease) -> Result<Release> {
+/// 409 where the tag has one; 400 for texts that are too long, and for links that it cannot have.
+pub fn create(
+    tx: &mut Tx<'_>,
+    grant: &Grant<PushCode>,
+    new: &NewRelease,
+    contents: &ReleaseContents,
+) -> Result<Release> {
     ensure_short(Some(&new.name), new.description.as_deref())?;
+    link::actions::ensure_sound(&contents.links)?;
     let project = grant.project();
     if tx.insert_releases(project, std::slice::from_ref(new))? == 0 {
         return Err(Error::conflict().whole("Release already exists"));
     }
     let made = find(tx, project, &new.tag)?;
+    // The newest link is the first of a list.
+    let links: Vec<_> = contents.links.iter().rev().map(|link| (made.id, link.clone())).collect();
+    tx.insert_release_links(&links)?;
+    tx.set_release_milestones(made.id, &contents.milestones)?;
     let place = AuditPlace::Project(project);
     record(tx, &made, AuditRecord::addition("release_created", place, "release"));
     tx.mention(event(grant, &made, ReleaseAction::Create));
@@ -59,6 +73,9 @@ pub fn update(
         ..found
     };
     tx.save_release(&changed)?;
+    if let Some(milestones) = &change.milestones {
+        tx.set_release_milestones(changed.id, milestones)?;
+    }
     let place = AuditPlace::Project(grant.project());
     record(tx, &changed, AuditRecord::change("release_updated", place, "release"));
     tx.mention(event(grant, &changed, ReleaseAction::Update));

@@ -1,8 +1,38 @@
 //! What archives of projects hold of releases.
 
 use db::archive::{Column, Relation};
+use kernel::TextEnum as _;
 
-pub static RELATIONS: &[&Relation] = &[&RELEASES];
+use super::link::{LinkType, is_link_path, is_link_url};
+
+pub static RELATIONS: &[&Relation] = &[&RELEASES, &LINKS];
+
+/// They come after the milestones, of which a copy has those of the project itself.
+pub static MILESTONES: Relation = Relation {
+    name: "release_milestones",
+    table: "release_milestones",
+    scope: "release_id IN (SELECT id FROM releases WHERE project_id = $1)",
+    key: &["release_id", "milestone_id"],
+    columns: &[Column::row("release_id", "releases"), Column::row("milestone_id", "milestones")],
+    signed: None,
+};
+
+static LINKS: Relation = Relation {
+    name: "release_links",
+    table: "release_links",
+    scope: "release_id IN (SELECT id FROM releases WHERE project_id = $1)",
+    key: &["id"],
+    columns: &[
+        Column::row("release_id", "releases"),
+        Column::line("name"),
+        Column::choice("url", is_link_url),
+        Column::choice("filepath", is_link_path).optional(),
+        Column::choice("link_type", is_link_type),
+        Column::moment("created_at"),
+        Column::moment("updated_at"),
+    ],
+    signed: None,
+};
 
 static RELEASES: Relation = Relation {
     name: "releases",
@@ -26,4 +56,8 @@ static RELEASES: Relation = Relation {
 /// A release that never had a commit has an empty one.
 fn is_sha(word: &str) -> bool {
     word.is_empty() || (word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+fn is_link_type(word: &str) -> bool {
+    LinkType::find(word).is_some()
 }

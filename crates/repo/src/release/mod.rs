@@ -3,9 +3,12 @@
 pub mod actions;
 pub mod archive;
 mod event;
+pub mod link;
+mod milestones;
 mod model;
 mod store;
 
 pub use event::{Event, ReleaseAction};
-pub use model::{NewRelease, Release, ReleaseChange, ReleaseKey, ReleaseOrder};
+pub use milestones::ReleaseMilestoneStore;
+pub use model::{NewRelease, Release, ReleaseChange, ReleaseContents, ReleaseKey, ReleaseOrder};
 pub use store::ReleaseStore;

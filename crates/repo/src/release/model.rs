@@ -3,8 +3,10 @@
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
     Ts,
-    ids::{ProjectId, ReleaseId, UserId},
+    ids::{MilestoneId, ProjectId, ReleaseId, UserId},
 };
+
+use super::link::NewLink;
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = db::schema::releases, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
@@ -37,9 +39,18 @@ pub struct NewRelease {
     pub created_at: Ts,
 }
 
+/// What a release begins with.
+#[derive(Clone, Debug, Default)]
+pub struct ReleaseContents {
+    pub links: Vec<NewLink>,
+    pub milestones: Vec<MilestoneId>,
+}
+
 /// What of a release changes; `None` keeps.
 #[derive(Clone, Debug, Default)]
 pub struct ReleaseChange {
+    /// Those that it completes, and no others.
+    pub milestones: Option<Vec<MilestoneId>>,
     pub name: Option<String>,
     pub description: Option<Option<String>>,
     pub released_at: Option<Ts>,

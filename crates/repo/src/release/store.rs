@@ -1,16 +1,42 @@
 //! Releases in the database.
 
-use db::{CountOf, OneOf as _, Tx, each_backend, error, schema::releases};
+use std::collections::HashMap;
+
+use db::{
+    OneOf as _, Tx, each_backend, error,
+    keyset::{ListOrder, ListWindow, RowPosition, WHOLE},
+    listing::{self, Bind, Conditions, Selection, page_of_ids},
+    schema::releases,
+};
 use diesel::prelude::*;
 use kernel::{
     Result,
     ids::{ProjectId, ReleaseId},
-    page::{COUNT_LIMIT, Page, PageRequest, Total},
+    page::{Page, PageRequest},
 };
 
 use super::{NewRelease, Release, ReleaseKey, ReleaseOrder};
 
 const NOUN: &str = "Release";
+
+impl ReleaseOrder {
+    fn list_order(self) -> ListOrder {
+        let column = match self.key {
+            ReleaseKey::Released => "r.released_at",
+            ReleaseKey::Created => "r.created_at",
+        };
+        ListOrder::of_number(column, !self.ascending, "r.id")
+    }
+
+    /// The place of a release in such a list.
+    pub fn position(self, row: &Release) -> RowPosition {
+        let at = match self.key {
+            ReleaseKey::Released => row.released_at,
+            ReleaseKey::Created => row.created_at,
+        };
+        RowPosition::of_number(at.0, row.id.0)
+    }
+}
 
 pub trait ReleaseStore {
     fn releases(
@@ -18,51 +44,75 @@ pub trait ReleaseStore {
         project: ProjectId,
         order: ReleaseOrder,
         page: PageRequest,
+    ) -> Result<Page<Release>> {
+        self.releases_in(project, order, &WHOLE, page)
+    }
+    /// As [`releases`](Self::releases), of a part of the list.
+    fn releases_in(
+        &mut self,
+        project: ProjectId,
+        order: ReleaseOrder,
+        window: &ListWindow,
+        page: PageRequest,
     ) -> Result<Page<Release>>;
+    /// A release of whatever project.
+    fn release_by_id(&mut self, id: ReleaseId) -> Result<Option<Release>>;
     fn find_release(&mut self, project: ProjectId, tag: &str) -> Result<Option<Release>>;
     /// Those of some tags, in any order.
     fn releases_of_tags(&mut self, project: ProjectId, tags: &[String]) -> Result<Vec<Release>>;
     /// Writes releases down, but for those of tags that have one; how many these were.
     fn insert_releases(&mut self, project: ProjectId, new: &[NewRelease]) -> Result<usize>;
     fn save_release(&mut self, row: &Release) -> Result<()>;
+    /// Notes that something that belongs to a release changed.
+    fn touch_release(&mut self, id: ReleaseId) -> Result<()>;
     fn delete_release(&mut self, id: ReleaseId) -> Result<()>;
 }
 
 impl ReleaseStore for Tx<'_> {
-    fn releases(
+    fn releases_in(
         &mut self,
         project: ProjectId,
         order: ReleaseOrder,
+        window: &ListWindow,
         page: PageRequest,
     ) -> Result<Page<Release>> {
-        each_backend!(self, |conn| {
-            let all = releases::table.filter(releases::project_id.eq(project)).into_boxed();
-            let all = match (order.key, order.ascending) {
-                (ReleaseKey::Released, true) => all.order((releases::released_at, releases::id)),
-                (ReleaseKey::Released, false) => {
-                    all.order((releases::released_at.desc(), releases::id.desc()))
-                }
-                (ReleaseKey::Created, true) => all.order((releases::created_at, releases::id)),
-                (ReleaseKey::Created, false) => {
-                    all.order((releases::created_at.desc(), releases::id.desc()))
-                }
-            };
-            let items = all
+        let mut conditions = Conditions::default();
+        conditions.number("r.project_id = {}", project.0);
+        let list_order = order.list_order();
+        list_order.narrow(&mut conditions, window);
+        let from = format!("releases r WHERE {}", conditions.text());
+        let binds: Vec<Bind> = conditions.binds;
+        let selection = Selection {
+            id: "r.id",
+            from: from.clone(),
+            binds: binds.clone(),
+            order: list_order.sql(window),
+        };
+        let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
+        found.try_map_all(|ids| {
+            let rows = releases::table.filter(releases::id.one_of(&ids));
+            let rows: Vec<Release> = each_backend!(self, |conn| rows
                 .select(Release::as_select())
-                .limit(page.per_page)
-                .offset(page.offset())
                 .load(conn)
-                .map_err(error(NOUN))?;
-            let counted = releases::table.filter(releases::project_id.eq(project));
-            let counted = CountOf(counted.select(releases::id).limit(COUNT_LIMIT + 1));
-            let total: i64 = counted.get_result(conn).map_err(error(NOUN))?;
-            Ok(Page { items, total: Total::Counted(total) })
+                .map_err(error(NOUN)))?;
+            let mut rows: HashMap<i64, Release> =
+                rows.into_iter().map(|row| (row.id.0, row)).collect();
+            Ok(ids.into_iter().filter_map(|id| rows.remove(&id)).collect())
         })
     }
 
     fn find_release(&mut self, project: ProjectId, tag: &str) -> Result<Option<Release>> {
         let row =
             releases::table.filter(releases::project_id.eq(project).and(releases::tag.eq(tag)));
+        each_backend!(self, |conn| row
+            .select(Release::as_select())
+            .get_result(conn)
+            .optional()
+            .map_err(error(NOUN)))
+    }
+
+    fn release_by_id(&mut self, id: ReleaseId) -> Result<Option<Release>> {
+        let row = releases::table.find(id);
         each_backend!(self, |conn| row
             .select(Release::as_select())
             .get_result(conn)
@@ -120,9 +170,24 @@ impl ReleaseStore for Tx<'_> {
         Ok(())
     }
 
+    fn touch_release(&mut self, id: ReleaseId) -> Result<()> {
+        let update =
+            diesel::update(releases::table.find(id)).set(releases::updated_at.eq(self.now));
+        each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
     fn delete_release(&mut self, id: ReleaseId) -> Result<()> {
         let gone = diesel::delete(releases::table.find(id));
         each_backend!(self, |conn| gone.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }
+}
+
+/// Some releases of whatever projects, the newest first.
+pub(super) fn releases_by_id(tx: &mut Tx<'_>, ids: &[ReleaseId]) -> Result<Vec<Release>> {
+    let rows = releases::table
+        .filter(releases::id.one_of(ids))
+        .order((releases::released_at.desc(), releases::id.desc()));
+    each_backend!(tx, |conn| rows.select(Release::as_select()).load(conn).map_err(error(NOUN)))
 }

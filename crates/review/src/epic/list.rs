@@ -1,5 +1,7 @@
 //! Lists of epics: what can be asked of them.
 
+use std::collections::HashMap;
+
 use db::{Fragment, Tx};
 use kernel::{
     Grant, Result, Ts,
@@ -15,8 +17,8 @@ use crate::{
     item::{
         ItemKind,
         list::{
-            Choice, Conditions, ListEdge, ListScope, Query, Search, Sorting, figures_of_all,
-            page_of,
+            Choice, Conditions, HeadPart, ListEdge, ListHead, ListScope, Query, Search, Sorting,
+            figures_of_all, heads_of_all, page_of,
         },
     },
     policy::ReadGroupEpics,
@@ -102,6 +104,40 @@ pub fn counts(
     let queries: Vec<Query> =
         filters.iter().map(|filter| query(tx, groups.clone(), &readable, filter)).collect();
     Ok(figures_of_all(tx, &queries, "id")?.into_iter().map(|figures| figures.count).collect())
+}
+
+/// A part of a list of epics, between edges.
+#[derive(Clone, Debug)]
+pub struct EpicListHead {
+    pub filter: EpicFilter,
+    pub edges: Vec<ListEdge>,
+    pub part: HeadPart,
+}
+
+/// The first or last epics of each of several lists of a group, such as those of a board. All look into the same groups.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn heads(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadGroupEpics>,
+    places: &impl GroupHierarchy,
+    lists: &[EpicListHead],
+) -> Result<Vec<Vec<Epic>>> {
+    let Some(first) = lists.first() else { return Ok(Vec::new()) };
+    let groups = groups(tx, grant, places, first.filter.around)?;
+    let readable = condition(tx, places, grant.actor(), "i")?;
+    let head = |list: &EpicListHead| {
+        let mut query = query(tx, groups.clone(), &readable, &list.filter);
+        list.edges.iter().filter_map(ListEdge::sql).for_each(|edge| query.conditions.plain(edge));
+        ListHead { query, part: list.part }
+    };
+    let heads: Vec<ListHead> = lists.iter().map(head).collect();
+    let ids = heads_of_all(tx, &heads)?;
+    let found = tx.epics_in_order(&ids.concat())?;
+    let known: HashMap<i64, Epic> = found.into_iter().map(|epic| (epic.id, epic)).collect();
+    let rows = |ids: &Vec<i64>| ids.iter().filter_map(|id| known.get(id).cloned()).collect();
+    Ok(ids.iter().map(rows).collect())
 }
 
 /// The groups that a list looks into.

@@ -10,7 +10,7 @@ use super::{
     list::{IssueQuery, IssueSet, query_within, scope},
 };
 use crate::{
-    item::list::{ListFigures, ListHead, ListScope, Query, Sorting, figures_of_all, heads_of_all},
+    item::list::{HeadPart, ListFigures, ListHead, ListScope, Query, figures_of_all, heads_of_all},
     ports::{GroupHierarchy, Projects},
 };
 
@@ -24,18 +24,15 @@ pub fn figures(
     figures_of_all(tx, &queries, "weight")
 }
 
-/// The first issues of each of these lists that somebody may read, with the order of each and how many are wanted.
+/// The first or last issues of each of these lists that somebody may read.
 pub fn heads(
     tx: &mut Tx<'_>,
     projects: &(impl Projects + GroupHierarchy),
     asked: &[IssueQuery<'_>],
-    parts: &[(Sorting, i64)],
+    parts: &[HeadPart],
 ) -> Result<Vec<Vec<Issue>>> {
     let queries = queries(tx, projects, asked)?;
-    let head = |(query, part): (Query, &(Sorting, i64))| {
-        let (sorting, most) = *part;
-        ListHead { query, sorting, most }
-    };
+    let head = |(query, part): (Query, &HeadPart)| ListHead { query, part: *part };
     let heads: Vec<ListHead> = queries.into_iter().zip(parts).map(head).collect();
     let ids = heads_of_all(tx, &heads)?;
     let found = tx.issues_in_order(&ids.concat())?;

@@ -129,12 +129,15 @@ fn query(
         conditions.plain(format!("i.project_id IN ({})", around.own_projects(group).ids()));
     }
     asked.filter.common.ask(tx, &mut conditions, asked.actor.id);
-    wanted(&mut conditions, around, asked.filter);
+    wanted(&mut conditions, asked.filter);
+    if let Some(deployed) = &asked.filter.deployed {
+        conditions.indexed_filter(around.deployed(tx, deployed)?);
+    }
     not_wanted(&mut conditions, &asked.filter.not, asked.actor.id);
     Ok(Query { scope, conditions })
 }
 
-fn wanted(all: &mut Conditions, deployments: &impl Deployments, filter: &MergeRequestFilter) {
+fn wanted(all: &mut Conditions, filter: &MergeRequestFilter) {
     if let Some(state) = filter.state {
         all.plain(format!("i.state = '{state}'"));
     }
@@ -155,9 +158,6 @@ fn wanted(all: &mut Conditions, deployments: &impl Deployments, filter: &MergeRe
     }
     if let Some(choice) = &filter.approvers {
         approvers(all, choice);
-    }
-    if let Some(deployed) = &filter.deployed {
-        all.indexed_filter(deployments.deployed(deployed));
     }
 }
 

@@ -65,6 +65,8 @@ pub struct MilestoneFilter {
     pub state: Option<MilestoneState>,
     /// The whole title.
     pub title: Option<String>,
+    /// One of these whole titles, where there are any.
+    pub titles: Vec<String>,
     /// A part of the title or the description.
     pub search: Option<String>,
     pub updated_before: Option<Ts>,

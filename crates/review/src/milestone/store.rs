@@ -89,6 +89,9 @@ impl MilestoneStore for Tx<'_> {
                 if let Some(title) = &filter.title {
                     query = query.filter(milestones::title.eq(title));
                 }
+                if !filter.titles.is_empty() {
+                    query = query.filter(milestones::title.eq_any(&filter.titles));
+                }
                 if !filter.ids.is_empty() {
                     query = query.filter(milestones::id.eq_any(&filter.ids));
                 }

@@ -7,16 +7,19 @@ use forge::slots::{FOR, SlotOwner};
 use graphql::{Operation, Outcome, Request, Response, Schema, Subscription};
 use kernel::Error;
 use org::token::Scope;
-
-use super::{
-    fact::Fact,
-    feed::{SubscriberSlot, Subscribers},
+use resolvers::{
+    Context,
+    subscriptions::{
+        fact::Fact,
+        feed::{SubscriberSlot, Subscribers},
+    },
 };
+
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
     extract::{Caller, RawMap, count},
-    graphql::{browser_session::caller_of, context::Context, request_limits::limits_of},
+    graphql::{browser_session::caller_of, context_of, request_limits::limits_of},
     route::MatchedRoute,
 };
 
@@ -117,7 +120,7 @@ impl Connection {
         let caller = self.caller().await?;
         let limits = limits_of(&self.app, &caller, self.is_safe, self.without_deprecated);
         let (owner, access) = (self.owner(&caller), self.app.watch_access());
-        let context = Arc::new(Context::new(self.app.clone(), caller));
+        let context = context_of(&self.app, &caller);
         let work = self.schema.begin(request, context, limits);
         let begun = FOR.scope(owner, db::caused_by(None, work)).await;
         if !self.is_safe {
@@ -143,7 +146,7 @@ impl Connection {
         }
         let caller = self.caller().await?;
         let owner = self.owner(&caller);
-        let context = Arc::new(Context::new(self.app.clone(), caller));
+        let context = context_of(&self.app, &caller);
         let mut told = Vec::with_capacity(concerned.len());
         for (id, subscription) in concerned {
             let work = self.schema.answer_event(subscription, fact.clone(), context.clone());

@@ -6,19 +6,15 @@ use std::{sync::Arc, time::Duration};
 use actix_web::{HttpRequest, HttpResponse, http::header, web::Bytes};
 use futures_util::stream::poll_fn;
 use graphql::{Operation, Request, Response, Schema, Subscription};
+use resolvers::{Context, subscriptions::fact::Fact};
 use serde_json::json;
 use tokio::sync::{
     broadcast::{self, error::RecvError},
     mpsc, watch,
 };
 
-use super::{
-    connection::{Connection, ConnectionSlot, refusal, refused},
-    fact::Fact,
-};
-use crate::{
-    app::App, error::ApiError, extract::RawMap, graphql::context::Context, route::MatchedRoute,
-};
+use super::connection::{Connection, ConnectionSlot, refusal, refused};
+use crate::{app::App, error::ApiError, extract::RawMap, route::MatchedRoute};
 
 /// How often something is sent where nothing happens, so that nobody in between takes the connection for dead.
 const HEARTBEAT: Duration = Duration::from_secs(15);

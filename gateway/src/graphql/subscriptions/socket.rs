@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use actix_web::{FromRequest as _, HttpRequest, HttpResponse, dev::Payload, http::header, web};
 use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Session};
 use graphql::{Operation, Request, Schema, Subscription};
+use resolvers::{Context, subscriptions::fact::Fact};
 use serde_json::{Map, Value};
 use tokio::{
     sync::{
@@ -16,14 +17,12 @@ use tokio::{
 
 use super::{
     connection::{Connection, ConnectionSlot, refusal, refused},
-    fact::Fact,
     message::{self, ClientMessage},
 };
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
     extract::{RawMap, raw_pairs},
-    graphql::context::Context,
     route::MatchedRoute,
 };
 

@@ -7,6 +7,7 @@ use admin::{
 };
 use bstr::BStr;
 use bytes::Bytes;
+use entities::admin::{archive::ProjectExportEntity, import::ProjectImportEntity};
 use forge::archive::actions::{self, Download, GroupImport};
 use futures_util::Stream;
 use kernel::access::SignedIn;
@@ -14,7 +15,6 @@ use kernel::access::SignedIn;
 use super::archive_params::{ExportProject, ImportGroup, ImportProject};
 use crate::{
     app::App,
-    entities::admin::{archive::ProjectExportEntity, import::ProjectImportEntity},
     error::ApiResult,
     extract::Call,
     file_headers::disposition,

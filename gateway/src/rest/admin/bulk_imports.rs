@@ -4,6 +4,7 @@ use admin::bulk_import::{
     BulkImportEntity, BulkImportStore as _, BulkStatus, EntityKind, NewEntity, SourceAccess,
 };
 use db::Tx;
+use entities::admin::bulk_import::{BulkFailureJson, BulkImportEntityJson, BulkImportJson};
 use forge::archive::transfer;
 use kernel::{
     Error, Grant, Result,
@@ -14,7 +15,6 @@ use kernel::{
 
 use crate::{
     app::App,
-    entities::admin::bulk_import::{BulkFailureJson, BulkImportEntityJson, BulkImportJson},
     error::ApiResult,
     extract::{Call, NonEmpty, Sort},
     param_enums, params,

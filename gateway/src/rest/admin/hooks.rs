@@ -8,6 +8,7 @@ use admin::{
     },
     policy::{AdminGroupHooks, AdminHooks},
 };
+use entities::admin::hook::{Detail, HookEntity};
 use forge::webhook::OutgoingRule;
 use kernel::{Ability, Error, Grant, Result, Ts, ids::HookId, page::PageRequest};
 use secrets::Vault;
@@ -15,7 +16,6 @@ use secrets::Vault;
 use super::hook_params::{CHANGEABLE, HookFields, HookUrl, NewUrl, OneHook};
 use crate::{
     app::App,
-    entities::admin::hook::{Detail, HookEntity},
     error::ApiResult,
     extract::{Call, RawMap, params::OnlyPage},
     params,

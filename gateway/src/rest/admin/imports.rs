@@ -1,6 +1,7 @@
 //! Imports of projects from elsewhere: asked for, looked at, and canceled.
 
 use admin::import::ImportStore as _;
+use entities::admin::import::{CanceledImportEntity, ImportedProjectEntity, ProjectImportEntity};
 use forge::archive::actions::import_of;
 use forge::import::{
     Refusal,
@@ -14,7 +15,6 @@ use org::policy::ReadProject;
 use super::import_params::{FromHost, FromServer};
 use crate::{
     app::App,
-    entities::admin::import::{CanceledImportEntity, ImportedProjectEntity, ProjectImportEntity},
     error::{ApiError, ApiResult},
     extract::Call,
     params,

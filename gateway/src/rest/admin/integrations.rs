@@ -6,13 +6,13 @@ use admin::{
     policy::{AdminGroupIntegrations, AdminIntegrations},
 };
 use db::Tx;
+use entities::admin::integration::{IntegrationEntity, IntegrationSettingsEntity};
 use kernel::{Ability, Grant, Result, access::Administrate, ids::NamespaceId};
 use org::hierarchy::{above_group, above_project};
 
 use super::integration_params::{OneIntegration, SetIntegration};
 use crate::{
     app::App,
-    entities::admin::integration::{IntegrationEntity, IntegrationSettingsEntity},
     error::{ApiError, ApiResult},
     extract::Call,
     present::{Json, NoContent},

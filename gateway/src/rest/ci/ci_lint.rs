@@ -1,6 +1,7 @@
 //! Linting of CI configurations.
 
 use ci::policy::CreatePipelines;
+use entities::ci::ci_lint::{LintEntity, TextLintEntity};
 use forge::pipeline::lint::{self, Question, Text};
 use kernel::{
     Ability, Grant,
@@ -10,7 +11,6 @@ use repo::policy::ReadCode;
 
 use crate::{
     app::App,
-    entities::ci::ci_lint::{LintEntity, TextLintEntity},
     error::ApiResult,
     extract::{Call, RawText},
     params,

@@ -5,6 +5,7 @@ use ci::{
     job::{StatusFilter, StatusOrder},
     policy::{ReadCommitStatuses, ReportCommitStatus},
 };
+use entities::ci::commit_status::CommitStatusEntity;
 use forge::{
     commit::status::{self, NewStatus},
     ports::ci::Projects,
@@ -14,7 +15,6 @@ use repo::commit::read::commit_named;
 
 use crate::{
     app::App,
-    entities::ci::commit_status::CommitStatusEntity,
     error::ApiResult,
     extract::{Call, Sort},
     param_enums, params,

@@ -9,6 +9,7 @@ use ci::{
     policy::{DeleteArtifacts, ReadPipelines, UpdateJobs},
 };
 use db::Tx;
+use entities::ci::{job::JobEntity, job_records::present_one};
 use forge::{
     ports::ci::{Projects, Refs},
     runner::{
@@ -21,7 +22,6 @@ use kernel::{Error, Grant, Result, ids::JobId};
 use crate::{
     app::App,
     byte_range::{Conditions, Content, Selection, begin},
-    entities::ci::{job::JobEntity, job_records::present_one},
     error::ApiResult,
     extract::{Call, FilePath},
     file_headers::disposition,

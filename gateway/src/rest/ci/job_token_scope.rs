@@ -5,6 +5,12 @@ use ci::{
     policy::{ChangeJobTokenScope, ReadJobTokenScope},
 };
 use db::Tx;
+use entities::{
+    ci::job_token_scope::{
+        JobTokenGroupEntity, JobTokenProjectEntity, JobTokenScopeEntity, ListedGroupEntity,
+    },
+    org::project::BasicProject,
+};
 use forge::job_token::set_inbound;
 use kernel::{
     Actor,
@@ -18,12 +24,6 @@ use org::{
 
 use crate::{
     app::App,
-    entities::{
-        ci::job_token_scope::{
-            JobTokenGroupEntity, JobTokenProjectEntity, JobTokenScopeEntity, ListedGroupEntity,
-        },
-        org::project::BasicProject,
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

@@ -5,6 +5,10 @@ use ci::{
     policy::{ReadJobs, UpdateJobs, UpdatePipelines},
 };
 use db::Tx;
+use entities::ci::{
+    job::{BridgeEntity, JobEntity},
+    job_records::{present_list, present_one},
+};
 use forge::{
     pipeline::control,
     ports::ci::{Projects, Refs},
@@ -16,10 +20,6 @@ use kernel::{Error, Result, ids::JobId, page::PageRequest};
 use super::job_params::{JobVariable, Statuses, pairs};
 use crate::{
     app::App,
-    entities::ci::{
-        job::{BridgeEntity, JobEntity},
-        job_records::{present_list, present_one},
-    },
     error::ApiResult,
     extract::{Call, cursor_of, no_keyset, read_cursor, unreadable_cursor},
     params,

@@ -4,6 +4,7 @@ use ci::{
     pipeline::{Pipeline, Source, control},
     policy::{CreatePipelines, DeletePipelines, UpdatePipelines},
 };
+use entities::ci::pipeline::FullPipelineEntity;
 use forge::{
     pipeline::{Request, make, run_now},
     ports::ci::Refs,
@@ -13,7 +14,6 @@ use kernel::{Result, access::ProjectFacts};
 use super::{job_params::NewPipelineVariable, pipelines::OnePipeline};
 use crate::{
     app::App,
-    entities::ci::pipeline::FullPipelineEntity,
     error::ApiResult,
     extract::{Call, NonEmpty},
     params,

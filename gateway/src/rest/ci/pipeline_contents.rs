@@ -6,6 +6,12 @@ use ci::{
     policy::ReadPipelines,
 };
 use db::Tx;
+use entities::ci::{
+    job::{BridgeEntity, JobEntity},
+    job_records::present_list,
+    pipeline::PipelineVariableEntity,
+    test_report::{TestReportEntity, TestSummaryEntity},
+};
 use forge::{
     ports::ci::{Projects, Refs},
     runner::reports,
@@ -15,12 +21,6 @@ use kernel::ids::PipelineId;
 use super::{job_params::Statuses, pipelines::OnePipeline};
 use crate::{
     app::App,
-    entities::ci::{
-        job::{BridgeEntity, JobEntity},
-        job_records::present_list,
-        pipeline::PipelineVariableEntity,
-        test_report::{TestReportEntity, TestSummaryEntity},
-    },
     error::ApiResult,
     extract::Call,
     params,

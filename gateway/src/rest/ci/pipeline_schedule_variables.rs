@@ -1,13 +1,13 @@
 //! Variables of a pipeline schedule.
 
 use ci::{policy::ChangeSchedules, schedule::variables, variable::VariableType};
+use entities::ci::pipeline_schedule::ScheduleVariableEntity;
 use forge::ports::ci::Projects;
 use kernel::ids::PipelineScheduleId;
 
 use super::variable_params::Value;
 use crate::{
     app::App,
-    entities::ci::pipeline_schedule::ScheduleVariableEntity,
     error::ApiResult,
     extract::Call,
     params,

@@ -8,6 +8,12 @@ use ci::{
     },
 };
 use db::Tx;
+use entities::ci::{
+    pipeline::PipelineEntity,
+    pipeline_schedule::{
+        PipelineScheduleDetailEntity, PipelineScheduleEntity, ScheduleVariableEntity,
+    },
+};
 use forge::{
     pipeline::control,
     ports::ci::{PlanLimits, Projects},
@@ -17,12 +23,6 @@ use kernel::{Ability, Grant, Result, access::Project, ids::PipelineScheduleId};
 
 use crate::{
     app::App,
-    entities::ci::{
-        pipeline::PipelineEntity,
-        pipeline_schedule::{
-            PipelineScheduleDetailEntity, PipelineScheduleEntity, ScheduleVariableEntity,
-        },
-    },
     error::ApiResult,
     extract::{Call, NonEmpty, Sort},
     param_enums, params,

@@ -2,17 +2,16 @@
 
 use ci::{
     Status,
-    pipeline::{NewestOfRefs, PipelineFilter, PipelineOrder, Source, actions},
+    pipeline::{PipelineOrder, PipelineScope, Source, actions},
     policy::ReadPipelines,
 };
-use forge::ports::ci::Projects;
-use kernel::{Error, Grant, Result, Ts, ids::PipelineId};
-use org::user::store::UserStore;
+use entities::ci::pipeline::{FullPipelineEntity, PipelineEntity};
+use forge::{pipeline::PipelineQuery, ports::ci::Projects};
+use kernel::{Error, Result, Ts, ids::PipelineId};
 use repo::git::RefName;
 
 use crate::{
     app::App,
-    entities::ci::pipeline::{FullPipelineEntity, PipelineEntity},
     error::ApiResult,
     extract::{Call, Sort},
     param_enums, params,
@@ -29,21 +28,11 @@ routes! { "Pipelines" at "/projects/{id}";
     GET "/pipelines/{pipeline_id}" => show   : ReadPipelines,
 }
 
-kernel::text_enum! {
-    /// Which pipelines are wanted: by how far they are, or of each branch or tag the newest.
-    pub enum Scope {
-        Running = "running",
-        Pending = "pending",
-        Finished = "finished",
-        Branches = "branches",
-        Tags = "tags",
-    }
-}
-param_enums! { Scope, Status, Source, PipelineOrder }
+param_enums! { PipelineScope, Status, Source, PipelineOrder }
 
 params! {
     pub struct ListPipelines: paged {
-        scope: Option<Scope>,
+        scope: Option<PipelineScope>,
         status: Option<Status>,
         source: Option<Source>,
         r#ref: Option<String>,
@@ -59,53 +48,21 @@ params! {
     }
 }
 
-impl ListPipelines {
-    /// The statuses that fit; `None` where the two that were asked for contradict each other.
-    fn statuses(&self) -> Option<Vec<Status>> {
-        let of_scope = match self.scope {
-            Some(Scope::Running) => vec![Status::Running],
-            Some(Scope::Pending) => vec![Status::Pending],
-            Some(Scope::Finished) => vec![Status::Success, Status::Failed, Status::Canceled],
-            Some(Scope::Branches | Scope::Tags) | None => Vec::new(),
-        };
-        match self.status {
-            None => Some(of_scope),
-            Some(status) if of_scope.is_empty() || of_scope.contains(&status) => Some(vec![status]),
-            Some(_) => None,
+impl From<ListPipelines> for PipelineQuery {
+    fn from(given: ListPipelines) -> Self {
+        Self {
+            scope: given.scope,
+            status: given.status,
+            source: given.source,
+            ref_name: given.r#ref,
+            sha: given.sha,
+            yaml_errors: given.yaml_errors,
+            username: given.username,
+            updated_before: given.updated_before,
+            updated_after: given.updated_after,
+            order: given.order_by,
+            descending: given.sort == Sort::Desc,
         }
-    }
-
-    /// Which pipelines are wanted, by the branches and tags that are there and the ID of the user.
-    pub(crate) async fn into_filter(
-        self,
-        app: &App,
-        grant: &Grant<ReadPipelines>,
-    ) -> Result<PipelineFilter> {
-        let newest = newest(app, grant, self.scope).await?;
-        let users = match self.username.clone().filter(|name| !name.is_empty()) {
-            Some(name) => {
-                let found = app.db.read(move |tx| tx.find_user_named(&name)).await?;
-                Some(Vec::from_iter(found.map(|user| user.id)))
-            }
-            None => None,
-        };
-        let statuses = self.statuses();
-        let contradiction = statuses.is_none();
-        Ok(PipelineFilter {
-            statuses: statuses.unwrap_or_default(),
-            source: self.source,
-            ref_name: self.r#ref,
-            sha: self.sha,
-            newest,
-            yaml_errors: self.yaml_errors,
-            users: if contradiction { Some(Vec::new()) } else { users },
-            updated_before: self.updated_before,
-            updated_after: self.updated_after,
-            id_before: None,
-            id_after: None,
-            order: self.order_by,
-            descending: self.sort == Sort::Desc,
-        })
     }
 }
 
@@ -114,28 +71,10 @@ async fn list(
     call: Call<ReadPipelines, ListPipelines>,
 ) -> ApiResult<PagedList<PipelineEntity>> {
     let (grant, page) = (call.grant, call.page);
-    let filter = call.params.into_filter(&app, &grant).await?;
+    let filter = PipelineQuery::from(call.params).into_filter(&app, &grant).await?;
     let url = app.urls.at(&grant.facts().full_path);
     let listed = app.db.read(move |tx| actions::list(tx, &grant, &Projects, &filter, page));
     Ok(PagedList(listed.await?.map(|pipeline| PipelineEntity::new(&pipeline, &url))))
-}
-
-/// The branches or tags that are there, where each is to show its newest pipeline.
-async fn newest(
-    app: &App,
-    grant: &Grant<ReadPipelines>,
-    scope: Option<Scope>,
-) -> Result<Option<NewestOfRefs>> {
-    let tags = match scope {
-        Some(Scope::Branches) => false,
-        Some(Scope::Tags) => true,
-        _ => return Ok(None),
-    };
-    let read = app.git_read(grant.project(), move |reader| {
-        let found = if tags { reader.tag_refs()? } else { reader.branches()? };
-        Ok(found.into_iter().map(|found| found.name.short().into_owned()).collect())
-    });
-    Ok(Some(NewestOfRefs { tags, names: read.await? }))
 }
 
 params! {

@@ -4,12 +4,12 @@ use ci::{
     policy::{ChangeResourceGroups, ReadResourceGroups},
     resource_group::{ProcessMode, actions},
 };
+use entities::ci::{
+    job::JobBasicEntity, job_records::present, resource_group::ResourceGroupEntity,
+};
 
 use crate::{
     app::App,
-    entities::ci::{
-        job::JobBasicEntity, job_records::present, resource_group::ResourceGroupEntity,
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     param_enums, params,

@@ -1,6 +1,7 @@
 //! Creating pipelines with the token of a trigger or of a job.
 
 use ci::pipeline::PipelineVariable;
+use entities::ci::pipeline::FullPipelineEntity;
 use forge::pipeline::{TriggerCall, run_trigger};
 use kernel::{Error, access::Anyone};
 use org::access::IdOrPath;
@@ -9,7 +10,6 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     app::App,
-    entities::ci::pipeline::FullPipelineEntity,
     error::ApiResult,
     extract::{Call, NonEmpty, Param, ParamErrors, Raw, RawMap, params::INVALID},
     params,

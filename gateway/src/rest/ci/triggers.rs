@@ -4,12 +4,12 @@ use ci::{
     policy::{ChangeTriggers, ReadTriggers},
     trigger::{Trigger, TriggerToken, actions},
 };
+use entities::ci::trigger::TriggerEntity;
 use forge::ports::ci::PlanLimits;
 use kernel::{Ability, Grant, Result, access::Project, ids::TriggerId};
 
 use crate::{
     app::App,
-    entities::ci::trigger::TriggerEntity,
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

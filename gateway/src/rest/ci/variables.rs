@@ -4,6 +4,7 @@ use ci::{
     policy::{AdminGroupVariables, AdminVariables, ReadVariables},
     variable::{Keeper, NewVariable, Reader, Variable, VariableChange, actions},
 };
+use entities::ci::variable::{InstanceVariableEntity, VariableEntity};
 use forge::ports::ci::PlanLimits;
 use kernel::{Ability, Grant, Result, access::Administrate};
 use secrets::Vault;
@@ -14,7 +15,6 @@ use super::variable_params::{
 };
 use crate::{
     app::App,
-    entities::ci::variable::{InstanceVariableEntity, VariableEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::{Created, Json, NoContent, PagedList},

@@ -4,12 +4,12 @@ use deployments::{
     approval::{ApprovalStatus, actions::Verdict},
     policy::ReadDeployments,
 };
+use entities::deployments::deployment_approval::DeploymentApprovalEntity;
 use forge::deployment::decide;
 use kernel::ids::DeploymentId;
 
 use crate::{
-    app::App, entities::deployments::deployment_approval::DeploymentApprovalEntity,
-    error::ApiResult, extract::Call, param_enums, params, present::Created, routes,
+    app::App, error::ApiResult, extract::Call, param_enums, params, present::Created, routes,
 };
 
 routes! { "Deployment approvals" at "/projects/{id}/deployments/{deployment_id}/approval";

@@ -5,12 +5,12 @@ use deployments::{
     environment::{Environment, cleanup::ReviewAppFilter},
     policy::{ReadEnvironments, RemoveReviewApps, StopStaleEnvironments},
 };
+use entities::deployments::environment::{PromiseEntity, ReviewAppRemovalEntity};
 use forge::deployment::{remove_review_apps as delete_review_apps, stop_stale_environments};
 use kernel::{Error, Ts};
 
 use crate::{
     app::App,
-    entities::deployments::environment::{PromiseEntity, ReviewAppRemovalEntity},
     error::ApiResult,
     extract::Call,
     params,

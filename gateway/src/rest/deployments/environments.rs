@@ -5,6 +5,10 @@ use deployments::{
     environment::{Environment, EnvironmentFilter, EnvironmentState, Tier, actions},
     policy::{ChangeEnvironments, ReadEnvironments, RemoveEnvironments, StopEnvironments},
 };
+use entities::{
+    deployments::{deployment_records::present_one, environment::EnvironmentEntity},
+    org::project::BasicProject,
+};
 use forge::{
     deployment::stop as stop_environment, pipeline, ports::deployments::Members, urls::Urls,
 };
@@ -15,10 +19,6 @@ use serde_json::json;
 
 use crate::{
     app::App,
-    entities::{
-        deployments::{deployment_records::present_one, environment::EnvironmentEntity},
-        org::project::BasicProject,
-    },
     error::ApiResult,
     extract::{Call, Param, ParamErrors, Raw},
     param_enums, params,

@@ -4,12 +4,12 @@ use deployments::{
     freeze_period::actions::{self, FreezePeriodChange},
     policy::{ChangeFreezePeriods, ReadFreezePeriods},
 };
+use entities::deployments::freeze_period::FreezePeriodEntity;
 use forge::ports::deployments::Calendar;
 use kernel::ids::FreezePeriodId;
 
 use crate::{
     app::App,
-    entities::deployments::freeze_period::FreezePeriodEntity,
     error::ApiResult,
     extract::{Call, NonEmpty, params::OnlyPage},
     params,

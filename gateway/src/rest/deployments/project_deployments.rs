@@ -7,6 +7,11 @@ use deployments::{
     },
     policy::{ChangeDeployments, ReadDeployments, RemoveDeployments},
 };
+use entities::deployments::{
+    deployment::DeploymentEntity,
+    deployment_approval::DeploymentDetailEntity,
+    deployment_records::{present, present_detail},
+};
 use forge::{
     deployment::{report, run_now},
     ports::deployments::Members,
@@ -15,11 +20,6 @@ use kernel::{Ts, ids::DeploymentId};
 
 use crate::{
     app::App,
-    entities::deployments::{
-        deployment::DeploymentEntity,
-        deployment_approval::DeploymentDetailEntity,
-        deployment_records::{present, present_detail},
-    },
     error::ApiResult,
     extract::{Call, NonEmpty, Sort},
     param_enums, params,

@@ -7,13 +7,13 @@ use deployments::{
         actions::{self, ProtectionScope},
     },
 };
+use entities::deployments::protected_environment::ProtectedEnvironmentEntity;
 use forge::ports::deployments::Members;
 use kernel::{Ability, Error, Grant};
 
 use super::protection_params::{AccessChangeParams, AccessParams};
 use crate::{
     app::App,
-    entities::deployments::protected_environment::ProtectedEnvironmentEntity,
     error::ApiResult,
     extract::{Call, NonEmpty, params::OnlyPage},
     params,

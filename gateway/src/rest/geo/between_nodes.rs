@@ -1,6 +1,7 @@
 //! What nodes ask each other, with signatures instead of tokens.
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
+use entities::geo::pipeline_refs::PipelineRefsEntity;
 use forge::geo::{self as actions, Retrieval};
 use geo::{policy::CallAsGeoNode, request::SignedRequest, status::actions::StatusReport};
 use kernel::{Error, Ts, ids::GeoNodeId};
@@ -9,7 +10,6 @@ use serde_json::{Value, json};
 use super::node_params::CounterMap;
 use crate::{
     app::App,
-    entities::geo::pipeline_refs::PipelineRefsEntity,
     error::ApiResult,
     extract::Call,
     openapi::{AnswerDoc, Schemas},

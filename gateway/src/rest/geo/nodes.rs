@@ -2,6 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use entities::geo::{
+    failure::GeoFailureEntity,
+    node::{GeoNodeEntity, NodePath, NodeView},
+    status::{GeoNodeStatusEntity, StatusView},
+};
 use forge::geo as actions;
 use geo::{
     node::{
@@ -22,11 +27,6 @@ use org::namespace::{Namespace, by_ids::by_ids};
 use super::node_params::{NodeAddress, NodeFields, OneNode};
 use crate::{
     app::App,
-    entities::geo::{
-        failure::GeoFailureEntity,
-        node::{GeoNodeEntity, NodePath, NodeView},
-        status::{GeoNodeStatusEntity, StatusView},
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     param_enums, params,

@@ -1,5 +1,6 @@
 //! People who ask to become members.
 
+use entities::org::{access_request::AccessRequestEntity, member::MemberEntity};
 use kernel::{AccessLevel, Ts, ids::UserId, page::PageRequest};
 use org::{
     member::{MemberSource, list, requests},
@@ -11,7 +12,6 @@ use org::{
 
 use crate::{
     app::App,
-    entities::org::{access_request::AccessRequestEntity, member::MemberEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

@@ -1,11 +1,11 @@
 //! Applications that act for people by OAuth, for administrators.
 
+use entities::org::application::{ApplicationEntity, NewApplicationEntity};
 use kernel::{access::Administrate, ids::ApplicationId};
 use org::application::actions::{self, NewApplication};
 
 use crate::{
     app::App,
-    entities::org::application::{ApplicationEntity, NewApplicationEntity},
     error::ApiResult,
     extract::{Call, NonEmpty, params::OnlyPage},
     params,

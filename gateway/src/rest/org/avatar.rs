@@ -1,5 +1,6 @@
 //! The picture of whoever shows an address.
 
+use entities::org::brief_user::BriefUser;
 use forge::user::visibility::sees_people;
 use kernel::{Error, access::Anyone};
 use org::{
@@ -11,7 +12,6 @@ use utoipa::ToSchema;
 
 use crate::{
     app::App,
-    entities::org::brief_user::BriefUser,
     error::ApiResult,
     extract::{Call, Positive},
     params,

@@ -1,5 +1,9 @@
 //! Billable and pending members of a top-level group.
 
+use entities::org::{
+    member::MemberEntity,
+    seat::{BillableEntity, PendingEntity, SeatEntity},
+};
 use kernel::{
     access::SignedIn,
     ids::{MemberId, UserId},
@@ -18,10 +22,6 @@ use utoipa::ToSchema;
 use super::member_params::MembershipState;
 use crate::{
     app::App,
-    entities::org::{
-        member::MemberEntity,
-        seat::{BillableEntity, PendingEntity, SeatEntity},
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     param_enums, params,

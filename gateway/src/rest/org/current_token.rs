@@ -1,12 +1,12 @@
 //! The token that the caller shows: whatever its scopes, it may be looked at, renewed and given up.
 
+use entities::org::token::TokenEntity;
 use kernel::{Error, Ts, access::SignedIn};
 use org::token::{self, AccessToken, Kind, Scope};
 use time::Date;
 
 use crate::{
     app::App,
-    entities::org::token::TokenEntity,
     error::{ApiError, ApiResult},
     extract::{Call, Caller},
     params,

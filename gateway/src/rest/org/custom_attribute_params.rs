@@ -1,13 +1,11 @@
 //! How lists are asked for what administrators noted.
 
+use entities::org::custom_attribute::CustomAttributeEntity;
 use kernel::Actor;
 use org::custom_attribute::CustomAttribute;
 use serde_json::{Value, json};
 
-use crate::{
-    entities::org::custom_attribute::CustomAttributeEntity,
-    extract::{Param, ParamErrors, Raw, params::INVALID},
-};
+use crate::extract::{Param, ParamErrors, Raw, params::INVALID};
 
 /// `custom_attributes[key]=value`, of which all must be so.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! What administrators note of groups, projects and people: one resource in three places.
 
 use db::Tx;
+use entities::org::custom_attribute::CustomAttributeEntity;
 use kernel::{Grant, access::Administrate};
 use org::custom_attribute::{
     CustomAttribute,
@@ -9,7 +10,6 @@ use org::custom_attribute::{
 };
 
 use super::custom_attribute_params::entities;
-use crate::entities::org::custom_attribute::CustomAttributeEntity;
 
 fn all(
     tx: &mut Tx<'_>,
@@ -58,10 +58,11 @@ macro_rules! notes { (
 ) => {
     $(#[$doc])*
     pub mod $place {
+        use entities::org::custom_attribute::CustomAttributeEntity;
         use kernel::access::Administrate;
         use org::custom_attribute::{CustomAttribute, actions::AttributeOwner};
 
-        use crate::{app::App, entities::org::custom_attribute::CustomAttributeEntity, error::ApiResult, extract::Call, params, present::{Json, NoContent}, routes};
+        use crate::{app::App, error::ApiResult, extract::Call, params, present::{Json, NoContent}, routes};
 
         routes! { "Custom attributes" at $base $(, also [$scope])?;
             GET    ""       => list   : Administrate,

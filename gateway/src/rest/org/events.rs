@@ -1,6 +1,7 @@
 //! Feeds: what people did.
 
-use forge::ports::directory::Directory;
+use entities::org::activity::ActivityEntity;
+use forge::{ports::directory::Directory, user::visibility::reads_profile};
 use kernel::{
     Ts,
     access::{Anyone, SignedIn},
@@ -16,12 +17,10 @@ use time::{Date, Duration};
 use super::project_lists::person;
 use crate::{
     app::App,
-    entities::org::activity::ActivityEntity,
     error::ApiResult,
     extract::{Call, Sort},
     param_enums, params,
     present::PagedList,
-    rest::shared::people::reads_profile,
     routes,
 };
 

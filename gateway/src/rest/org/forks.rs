@@ -1,5 +1,6 @@
 //! Forks: making one, and saying which project is one.
 
+use entities::org::project::ProjectForm;
 use forge::project::fork;
 use kernel::{
     Error, Visibility,
@@ -15,7 +16,6 @@ use org::{
 use super::projects::presented;
 use crate::{
     app::App,
-    entities::org::project::ProjectForm,
     error::ApiResult,
     extract::Call,
     params,

@@ -1,7 +1,10 @@
 //! Lists of groups: all, those directly inside one, and everything below one.
 
+use std::collections::HashMap;
+
 use db::Tx;
-use forge::urls::Urls;
+use entities::org::{group::GroupEntity, group_statistics::GroupStatisticsEntity};
+use forge::{artifact_sizes, urls::Urls};
 use kernel::{
     Error,
     access::Anyone,
@@ -27,7 +30,6 @@ use super::{
 };
 use crate::{
     app::App,
-    entities::org::group::GroupEntity,
     error::ApiResult,
     extract::{Call, Sort, cursor_of, no_keyset, read_cursor, unreadable_cursor},
     present::{Either, KeysetList, PagedList},
@@ -53,7 +55,9 @@ struct GroupPage {
     total: Total,
     /// How far default branches are protected where a group does not say.
     protection: i32,
-    statistics: Option<std::collections::HashMap<NamespaceId, Statistics>>,
+    statistics: Option<HashMap<NamespaceId, Statistics>>,
+    /// Bytes of the artifacts of jobs.
+    artifacts: HashMap<NamespaceId, i64>,
     notes: Option<NotesById>,
 }
 
@@ -64,16 +68,20 @@ impl GroupPage {
         further: GroupListDetails,
     ) -> kernel::Result<Self> {
         let ids: Vec<NamespaceId> = found.items.iter().map(|group| group.id).collect();
-        let statistics = match further.statistics {
-            true => Some(tx.statistics_by_group(&ids)?),
-            false => None,
+        let (statistics, artifacts) = match further.statistics {
+            true => {
+                let artifacts = artifact_sizes::of_groups(tx, &ids)?;
+                (Some(tx.statistics_by_group(&ids)?), artifacts)
+            }
+            false => (None, HashMap::new()),
         };
         let notes = match further.custom_attributes {
             true => Some(tx.custom_attributes_of_groups(&ids)?),
             false => None,
         };
         let protection = tx.settings()?.default_branch_protection;
-        Ok(Self { groups: found.items, total: found.total, protection, statistics, notes })
+        let (groups, total) = (found.items, found.total);
+        Ok(Self { groups, total, protection, statistics, artifacts, notes })
     }
 
     fn entities(mut self, urls: &Urls) -> Vec<GroupEntity> {
@@ -85,7 +93,8 @@ impl GroupPage {
             }
             if let Some(statistics) = &self.statistics {
                 let sum = statistics.get(&group.id).copied().unwrap_or_default();
-                entity.statistics = Some(sum.into());
+                let artifacts = self.artifacts.get(&group.id).copied().unwrap_or_default();
+                entity.statistics = Some(GroupStatisticsEntity::new(sum, artifacts));
             }
             entity
         };

@@ -1,5 +1,6 @@
 //! Sharing groups with groups, and moving groups and projects into other groups.
 
+use entities::org::group::{GroupDetailEntity, LocationEntity};
 use forge::urls::Urls;
 use kernel::Ts;
 use kernel::{
@@ -25,7 +26,6 @@ use time::Date;
 use super::{groups::changed, member_params::Level};
 use crate::{
     app::App,
-    entities::org::group::{GroupDetailEntity, LocationEntity},
     error::ApiResult,
     extract::Call,
     params,

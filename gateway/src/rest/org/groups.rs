@@ -1,5 +1,6 @@
 //! Groups.
 
+use entities::org::group::GroupDetailEntity;
 use forge::files::{
     Upload,
     avatars::{self, Owner, StagedAvatar},
@@ -14,11 +15,10 @@ use review::issue::open_count::{BESIDE_PROJECTS, OpenIssues};
 
 use super::{
     group_params::{ChangeGroup, CreateGroup, GroupParams, RemoveGroupParams, ShowGroup},
-    projects::add_imports,
+    projects::add_related,
 };
 use crate::{
     app::App,
-    entities::org::group::GroupDetailEntity,
     error::ApiResult,
     extract::{Call, Change},
     present::{Accepted, Created, Json},
@@ -62,7 +62,7 @@ async fn read<A: Ability<Scope = Group>>(
     });
     let (found, open) = found.await?;
     let mut entity = GroupDetailEntity::new(&app.urls, &found, &open);
-    add_imports(app, entity.projects_mut().collect()).await?;
+    add_related(app, entity.projects_mut().collect()).await?;
     Ok(if grant.also::<AdminGroup>().is_ok() { entity.for_owner() } else { entity })
 }
 

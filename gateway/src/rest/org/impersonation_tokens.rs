@@ -1,5 +1,6 @@
 //! Tokens with which administrators act as somebody.
 
+use entities::org::token::TokenEntity;
 use kernel::{
     Ts,
     access::Administrate,
@@ -15,7 +16,6 @@ use time::Date;
 
 use crate::{
     app::App,
-    entities::org::token::TokenEntity,
     error::ApiResult,
     extract::{Call, Csv},
     param_enums, params,

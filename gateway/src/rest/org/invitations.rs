@@ -1,5 +1,6 @@
 //! Invitations to projects and groups.
 
+use entities::org::invitation::{InvitationEntity, InvitedEntity};
 use kernel::{Error, Ts, ids::UserId, page::PageRequest};
 use org::{
     member::{
@@ -16,7 +17,6 @@ use time::Date;
 use super::member_params::{Level, end};
 use crate::{
     app::App,
-    entities::org::invitation::{InvitationEntity, InvitedEntity},
     error::ApiResult,
     extract::{Call, Change, Csv, Param, ParamErrors, Raw},
     params,

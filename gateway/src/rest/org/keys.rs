@@ -1,24 +1,17 @@
 //! Any SSH key, for administrators.
 
 use db::Tx;
+use entities::org::{
+    key::{OwnedSshKeyEntity, SshKeyEntity},
+    user::AdminUser,
+};
 use kernel::{Error, access::Administrate, ids::SshKeyId};
 use org::{
     key::ssh::{SshKey, store::SshKeyStore},
     user::{account::AccountStore, model::FullUser, store::UserStore},
 };
 
-use crate::{
-    app::App,
-    entities::org::{
-        key::{OwnedSshKeyEntity, SshKeyEntity},
-        user::AdminUser,
-    },
-    error::ApiResult,
-    extract::Call,
-    params,
-    present::Json,
-    routes,
-};
+use crate::{app::App, error::ApiResult, extract::Call, params, present::Json, routes};
 
 routes! { "SSH keys" at "/keys";
     GET ""          => find : Administrate,

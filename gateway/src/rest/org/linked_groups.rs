@@ -1,5 +1,9 @@
 //! Groups of directories and of sign-ins elsewhere, linked with groups here; and whom a group brought here.
 
+use entities::org::{
+    linked_group::{LdapGroupLinkEntity, SamlGroupLinkEntity},
+    user::OwnUser,
+};
 use kernel::{Error, Ts, page::Total};
 use org::{
     linked_group::{
@@ -16,10 +20,6 @@ use org::{
 use super::member_params::Level;
 use crate::{
     app::App,
-    entities::org::{
-        linked_group::{LdapGroupLinkEntity, SamlGroupLinkEntity},
-        user::OwnUser,
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

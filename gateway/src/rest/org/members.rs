@@ -1,6 +1,7 @@
 //! Members of projects and groups.
 
 use db::Tx;
+use entities::org::member::MemberEntity;
 use kernel::{
     Error, Result, Ts,
     ids::UserId,
@@ -25,7 +26,6 @@ use super::member_params::{
 };
 use crate::{
     app::App,
-    entities::org::member::MemberEntity,
     error::ApiResult,
     extract::Call,
     present::{Created, Either, Json, NoContent, PagedList},

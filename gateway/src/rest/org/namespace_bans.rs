@@ -1,11 +1,11 @@
 //! People who are locked out of a group, for those who own it.
 
+use entities::org::ban::NamespaceBanEntity;
 use kernel::ids::UserId;
 use org::{namespace::locked_out, policy::ModerateGroup};
 
 use crate::{
     app::App,
-    entities::org::ban::NamespaceBanEntity,
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

@@ -1,6 +1,7 @@
 //! Groups and personal namespaces together: everywhere a project can live.
 
 use db::Tx;
+use entities::org::namespace_detail::NamespaceDetailEntity;
 use kernel::{AccessLevel, Actor, Error, access::SignedIn, ids::NamespaceId};
 use org::{
     access::{IdOrPath, level_in_namespace, locate_group},
@@ -15,7 +16,6 @@ use utoipa::ToSchema;
 
 use crate::{
     app::App,
-    entities::org::namespace_detail::NamespaceDetailEntity,
     error::ApiResult,
     extract::Call,
     params,

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use actix_web::http::StatusCode;
+use entities::org::oauth::{EmptyObject, Introspection, PairEntity, TokenInfo};
 use forge::{openid, sign_in::Candidate, slots::SlotOwner};
 use kernel::access::Anyone;
 use org::{
@@ -20,7 +21,6 @@ use org::{
 use super::oauth_client::{ClientProof, client, invalid_client};
 use crate::{
     app::App,
-    entities::org::oauth::{EmptyObject, Introspection, PairEntity, TokenInfo},
     error::{ApiError, ApiResult},
     extract::Call,
     params,

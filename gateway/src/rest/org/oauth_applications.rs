@@ -1,11 +1,11 @@
 //! Applications that people make for themselves, and that act for others by OAuth.
 
+use entities::org::application::{ApplicationEntity, NewApplicationEntity};
 use kernel::{access::SignedIn, ids::ApplicationId};
 use org::application::actions::{self, NewApplication};
 
 use crate::{
     app::App,
-    entities::org::application::{ApplicationEntity, NewApplicationEntity},
     error::ApiResult,
     extract::{Call, NonEmpty, params::OnlyPage},
     params,

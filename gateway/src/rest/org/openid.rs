@@ -1,12 +1,12 @@
 //! OpenID Connect: who the user of a token is, and with which keys that is signed.
 
+use entities::org::openid::{KeySet, UserInfo};
 use forge::openid;
 use kernel::access::Anyone;
 use org::token::{Kind, Scope};
 
 use crate::{
     app::App,
-    entities::org::openid::{KeySet, UserInfo},
     error::{ApiError, ApiResult},
     extract::Call,
     present::Json,
@@ -36,12 +36,10 @@ async fn identify(app: App, call: Call<Anyone>) -> ApiResult<Json<UserInfo>> {
 }
 
 pub mod discovery {
+    use entities::org::openid::ProviderMetadata;
     use kernel::access::Anyone;
 
-    use crate::{
-        app::App, entities::org::openid::ProviderMetadata, error::ApiResult, extract::Call,
-        present::Json, routes,
-    };
+    use crate::{app::App, error::ApiResult, extract::Call, present::Json, routes};
 
     routes! { "OAuth" at "//.well-known", any scope;
         GET "/openid-configuration" => describe : Anyone,

@@ -1,6 +1,7 @@
 //! Personal access tokens, those of other people for administrators.
 
 use db::Tx;
+use entities::org::token::TokenEntity;
 use kernel::{
     Actor, Error, Ts,
     access::{Administrate, SignedIn},
@@ -18,7 +19,6 @@ use time::Date;
 
 use crate::{
     app::App,
-    entities::org::token::TokenEntity,
     error::ApiResult,
     extract::{Call, Change, Csv, NonEmpty},
     param_enums, params,

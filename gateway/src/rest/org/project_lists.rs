@@ -1,6 +1,8 @@
 //! Lists of projects: all, somebody's, starred ones, forks, a group's.
 
 use db::Tx;
+use entities::org::project::ProjectForm;
+use forge::user::visibility::reads_profile;
 use kernel::{
     Ability, AccessLevel, Actor, Error, Ts, Visibility,
     access::Anyone,
@@ -27,16 +29,14 @@ use security::scan::has_reports;
 use super::{
     custom_attribute_params::{WantedAttributes, entities},
     project_params::both,
-    projects::add_imports,
+    projects::add_related,
 };
 use crate::{
     app::App,
-    entities::org::project::ProjectForm,
     error::ApiResult,
     extract::{Call, Csv, ParamErrors, Params, RawMap, no_keyset, params::ParamDoc},
     param_enums, params,
     present::{Either, KeysetList, PagedList},
-    rest::shared::people::reads_profile,
     routes,
 };
 
@@ -303,7 +303,7 @@ pub(super) async fn answer(
     if asked.keyset {
         let (found, next) = after_the_last(app, asked, among).await?;
         let mut items = present(found);
-        add_imports(app, items.iter_mut().collect()).await?;
+        add_related(app, items.iter_mut().collect()).await?;
         return Ok(Either::Right(KeysetList { items, next }));
     }
     if asked.page.page.saturating_mul(asked.page.per_page) > FARTHEST {
@@ -317,7 +317,7 @@ pub(super) async fn answer(
     });
     let (found, total) = page.await?;
     let mut items = present(found);
-    add_imports(app, items.iter_mut().collect()).await?;
+    add_related(app, items.iter_mut().collect()).await?;
     Ok(Either::Left(PagedList(Page { items, total })))
 }
 

@@ -1,5 +1,9 @@
 //! Sharing a project with groups, and whom it reaches.
 
+use entities::org::{
+    brief_user::BriefUser,
+    project_sharing::{GroupLinkEntity, ProjectGroup},
+};
 use kernel::{
     AccessLevel, Error, Ts,
     error::{Kind, Message},
@@ -16,10 +20,6 @@ use time::Date;
 
 use crate::{
     app::App,
-    entities::org::{
-        brief_user::BriefUser,
-        project_sharing::{GroupLinkEntity, ProjectGroup},
-    },
     error::ApiResult,
     extract::{Call, Csv},
     params,

@@ -1,10 +1,14 @@
 //! Projects: making, reading, changing, archiving, moving and removing one.
 
 use admin::{archive::ArchiveImportStore as _, import::ImportStore as _};
-use forge::project::{
-    create::{self, NewProject},
-    remove::remove,
-    update,
+use entities::org::project::ProjectForm;
+use forge::{
+    artifact_sizes,
+    project::{
+        create::{self, NewProject},
+        remove::remove,
+        update,
+    },
 };
 use kernel::{
     Ability, Error,
@@ -35,7 +39,6 @@ use super::{
 };
 use crate::{
     app::App,
-    entities::org::project::ProjectForm,
     error::ApiResult,
     extract::Call,
     params,
@@ -91,12 +94,13 @@ pub(super) async fn presented<A: Ability, P>(
     let shown = app.db.peek(move |tx| record::one(tx, actor, id, FULL, BESIDE_PROJECTS));
     let (shown, open) = shown.await?;
     let mut record = ProjectForm::new(&app.urls, &shown, &OpenIssues::beside([(id, open)]));
-    add_imports(app, vec![&mut record]).await?;
+    add_related(app, vec![&mut record]).await?;
     Ok(record)
 }
 
-/// Adds where projects came from, where any of them did.
-pub(super) async fn add_imports(app: &App, mut records: Vec<&mut ProjectForm>) -> ApiResult<()> {
+/// Adds where projects came from, where any of them did, and what their artifacts take, where sizes were asked for.
+pub(super) async fn add_related(app: &App, mut records: Vec<&mut ProjectForm>) -> ApiResult<()> {
+    add_artifact_sizes(app, &mut records).await?;
     let ids: Vec<ProjectId> =
         records.iter().filter(|one| one.is_imported()).map(|one| one.id()).collect();
     if ids.is_empty() {
@@ -111,6 +115,23 @@ pub(super) async fn add_imports(app: &App, mut records: Vec<&mut ProjectForm>) -
         let id = record.id();
         if let Some(archive) = archives.iter().find(|one| one.project_id == Some(id)) {
             record.set_archive_import(archive);
+        }
+    }
+    Ok(())
+}
+
+async fn add_artifact_sizes(app: &App, records: &mut [&mut ProjectForm]) -> ApiResult<()> {
+    let sized =
+        records.iter_mut().filter_map(|one| one.statistics_mut().is_some().then(|| one.id()));
+    let ids: Vec<ProjectId> = sized.collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let sizes = app.db.read(move |tx| artifact_sizes::of_projects(tx, &ids)).await?;
+    for record in records {
+        let bytes = sizes.get(&record.id()).copied().unwrap_or_default();
+        if let Some(statistics) = record.statistics_mut() {
+            statistics.add_artifacts(bytes);
         }
     }
     Ok(())
@@ -163,7 +184,7 @@ async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<
     });
     let ((found, open), notes) = found.await?;
     let mut record = ProjectForm::new(&app.urls, &found, &OpenIssues::beside([(id, open)]));
-    add_imports(&app, vec![&mut record]).await?;
+    add_related(&app, vec![&mut record]).await?;
     record.basic_mut().custom_attributes = notes.map(entities);
     if call.params.license.unwrap_or_default() && call.grant.also::<ReadCode>().is_ok() {
         let found = license(&app, &call).await?;

@@ -1,5 +1,6 @@
 //! Tokens of projects and groups.
 
+use entities::org::token::{ResourceTokenEntity, TokenEntity};
 use kernel::{AccessLevel, Error, Ts, ids::TokenId, page::PageRequest};
 use org::{
     member::MemberSource,
@@ -14,7 +15,6 @@ use time::Date;
 use super::member_params::Level;
 use crate::{
     app::App,
-    entities::org::token::{ResourceTokenEntity, TokenEntity},
     error::{ApiError, ApiResult},
     extract::{Call, Csv, NonEmpty},
     params,

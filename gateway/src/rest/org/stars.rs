@@ -1,5 +1,6 @@
 //! Stars: who likes which project.
 
+use entities::org::{project::ProjectForm, starrer::Starrer};
 use org::{
     policy::{ReadProject, UseProject},
     project::stars,
@@ -8,7 +9,6 @@ use org::{
 use super::projects::presented;
 use crate::{
     app::App,
-    entities::org::{project::ProjectForm, starrer::Starrer},
     error::ApiResult,
     extract::Call,
     params,

@@ -1,5 +1,6 @@
 //! Topics of projects.
 
+use entities::org::topic::TopicEntity;
 use forge::files::{
     Upload,
     avatars::{Owner, StagedAvatar, find as find_picture, finish_change, stage_change, tidy},
@@ -15,7 +16,6 @@ use org::topic::{
 
 use crate::{
     app::App,
-    entities::org::topic::TopicEntity,
     error::ApiResult,
     extract::{Call, Change, NonEmpty},
     params,

@@ -1,5 +1,6 @@
 //! Files that people add to projects, and how they come back.
 
+use entities::org::upload::UploadEntity;
 use forge::files::{Upload, attachments};
 use kernel::{Error, access::Anyone};
 use org::{
@@ -10,7 +11,6 @@ use org::{
 
 use crate::{
     app::App,
-    entities::org::upload::UploadEntity,
     error::ApiResult,
     extract::Call,
     params,

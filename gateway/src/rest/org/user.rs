@@ -1,11 +1,11 @@
 //! Who the caller is.
 
+use entities::org::user::{AdminUser, OwnUser};
 use kernel::access::SignedIn;
 use org::user::account::AccountStore;
 
 use crate::{
     app::App,
-    entities::org::user::{AdminUser, OwnUser},
     error::ApiResult,
     extract::Call,
     present::{Either, Json},

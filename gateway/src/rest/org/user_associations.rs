@@ -1,5 +1,6 @@
 //! Memberships and last activity of users.
 
+use entities::org::person::{AssociationsEntity, BelongingEntity, UserActivityEntity};
 use kernel::{
     Error, Ts,
     access::{Administrate, SignedIn},
@@ -14,7 +15,6 @@ use time::{Date, Month};
 
 use crate::{
     app::App,
-    entities::org::person::{AssociationsEntity, BelongingEntity, UserActivityEntity},
     error::ApiResult,
     extract::Call,
     param_enums, params,

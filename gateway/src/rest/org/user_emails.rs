@@ -1,5 +1,6 @@
 //! Addresses that people have beside their primary one.
 
+use entities::org::email::EmailEntity;
 use kernel::{
     access::{Administrate, SignedIn},
     ids::{EmailId, UserId},
@@ -15,7 +16,6 @@ use org::{
 
 use crate::{
     app::App,
-    entities::org::email::EmailEntity,
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

@@ -1,6 +1,8 @@
 //! Users who follow other users.
 
 use db::Tx;
+use entities::org::brief_user::BriefUser;
+use forge::user::visibility::reads_profile;
 use kernel::{
     Error, Result,
     access::{Anyone, SignedIn},
@@ -11,7 +13,6 @@ use org::{follow::actions, user::User};
 
 use crate::{
     app::App,
-    entities::org::brief_user::BriefUser,
     error::ApiResult,
     extract::Call,
     params,
@@ -55,7 +56,7 @@ async fn listed(
     }
     let found = app.db.read(move |tx| {
         let user = people::named(tx, &id.to_string())?;
-        if !people::reads_profile(actor, &user) {
+        if !reads_profile(actor, &user) {
             return Err(Error::not_found("User"));
         }
         list(tx, id, page)

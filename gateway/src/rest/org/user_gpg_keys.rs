@@ -1,5 +1,6 @@
 //! PGP keys of people.
 
+use entities::org::key::GpgKeyEntity;
 use kernel::{
     Error,
     access::{Administrate, Anyone, SignedIn},
@@ -17,7 +18,6 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     app::App,
-    entities::org::key::GpgKeyEntity,
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

@@ -1,6 +1,7 @@
 //! SSH keys of people.
 
 use db::Tx;
+use entities::org::key::SshKeyEntity;
 use kernel::{
     Ts,
     access::{Administrate, Anyone, SignedIn},
@@ -17,7 +18,6 @@ use org::{
 
 use crate::{
     app::App,
-    entities::org::key::SshKeyEntity,
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     param_enums, params,

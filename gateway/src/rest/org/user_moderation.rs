@@ -1,5 +1,6 @@
 //! The steps of an account's life.
 
+use entities::org::user::Success;
 use kernel::{Grant, access::Administrate, ids::UserId};
 use org::{
     policy::{ApproveUsers, RejectUsers},
@@ -8,7 +9,6 @@ use org::{
 
 use crate::{
     app::App,
-    entities::org::user::Success,
     error::ApiResult,
     extract::Call,
     params,

@@ -1,19 +1,12 @@
 //! How the caller wants to see things, and what waits for them.
 
+use entities::org::person::{CountsEntity, PreferencesEntity};
 use forge::ports::{directory::Directory, review::OrgHierarchy};
 use kernel::access::SignedIn;
 use org::preference::{self, Change};
 use review::todo::waiting::waiting;
 
-use crate::{
-    app::App,
-    entities::org::person::{CountsEntity, PreferencesEntity},
-    error::ApiResult,
-    extract::Call,
-    params,
-    present::Json,
-    routes,
-};
+use crate::{app::App, error::ApiResult, extract::Call, params, present::Json, routes};
 
 routes! { "User preferences" at "", also [ReadUser];
     GET "/user/preferences" => show   : SignedIn,
@@ -45,6 +38,7 @@ async fn change(
     let change = Change {
         view_diffs_file_by_file: call.params.view_diffs_file_by_file,
         show_whitespace_in_diffs: call.params.show_whitespace_in_diffs,
+        issues_sort: None,
     };
     Ok(Json(app.db.write(move |tx| preference::change(tx, user, change)).await?.into()))
 }

@@ -1,11 +1,12 @@
 //! User status messages.
 
+use entities::org::person::StatusEntity;
 use kernel::access::{Anyone, SignedIn};
 use org::status::{Availability, ClearAfter, Status, actions};
 
 use crate::{
-    app::App, entities::org::person::StatusEntity, error::ApiResult, extract::Call, param_enums,
-    params, present::Json, rest::shared::people, routes,
+    app::App, error::ApiResult, extract::Call, param_enums, params, present::Json,
+    rest::shared::people, routes,
 };
 
 routes! { "User status" at "", also [ReadUser];

@@ -1,5 +1,9 @@
 //! People.
 
+use entities::org::{
+    brief_user::BriefUser,
+    user::{AdminUser, Reader, SingleUser},
+};
 use forge::user::{account, removal::remove_now};
 use kernel::{
     Actor, Error, Ts,
@@ -27,10 +31,6 @@ use super::{
 };
 use crate::{
     app::App,
-    entities::org::{
-        brief_user::BriefUser,
-        user::{AdminUser, Reader, SingleUser},
-    },
     error::ApiResult,
     extract::{Call, Sort},
     param_enums, params,

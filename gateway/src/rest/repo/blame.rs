@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use actix_web::HttpResponse;
 use bytes::Bytes;
+use entities::repo::blame::{BlameEntity, BlamedCommitEntity};
 use kernel::{Error, Result};
 use repo::{
     commit::{
@@ -24,7 +25,6 @@ use super::{
 };
 use crate::{
     app::App,
-    entities::repo::blame::{BlameEntity, BlamedCommitEntity},
     error::ApiResult,
     extract::{
         Call, FilePath, NonEmpty, Param, ParamErrors, Raw,

@@ -3,12 +3,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
+use entities::repo::blame::BlamedCommitEntity;
 use futures_util::{Stream, StreamExt as _, stream::try_unfold};
 use kernel::{Error, Result, ids::ProjectId};
 use repo::git::{Oid, blame::Blame};
 
 use super::files::Pieces;
-use crate::{app::App, entities::repo::blame::BlamedCommitEntity};
+use crate::app::App;
 
 /// Spans whose commits are read at once.
 const AHEAD: usize = 500;

@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
+use entities::repo::tree::BlobEntity;
 use futures_util::StreamExt as _;
 use kernel::{Error, Grant, Result};
 use repo::{
@@ -13,7 +14,6 @@ use repo::{
 use super::files::{in_base64, once};
 use crate::{
     app::App,
-    entities::repo::tree::BlobEntity,
     error::ApiResult,
     extract::Call,
     params,

@@ -1,5 +1,6 @@
 //! A project's branches.
 
+use entities::repo::branch::BranchEntity;
 use forge::{
     branch::{self, protection_of},
     commit::author,
@@ -19,7 +20,6 @@ use repo::{
 
 use crate::{
     app::App,
-    entities::repo::branch::BranchEntity,
     error::ApiResult,
     extract::{Call, Caller, NonEmpty},
     param_enums, params,

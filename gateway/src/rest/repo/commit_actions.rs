@@ -1,7 +1,6 @@
 //! Commits as they are made: from file actions, by picking and by reverting.
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
-use bytes::Bytes;
+use entities::repo::commit::{CommitDetailEntity, CommitEntity, DryRunEntity};
 use forge::commit::{
     author::signature,
     create,
@@ -10,7 +9,7 @@ use forge::commit::{
 use kernel::{Grant, Result};
 use org::{access::IdOrPath, user::User};
 use repo::{
-    commit::read::deadline,
+    commit::{Encoding, read::deadline},
     git::{
         Oid, Signature,
         change::{ActionKind, Change, FileAction, Start, StartAt},
@@ -22,7 +21,6 @@ use serde_json::Value;
 
 use crate::{
     app::App,
-    entities::repo::commit::{CommitDetailEntity, CommitEntity, DryRunEntity},
     error::ApiResult,
     extract::{
         Call, Content, NonEmpty, Param, ParamErrors, PathBytes, Raw,
@@ -43,25 +41,7 @@ kernel::text_enum! {
     /// What is done to a file.
     pub enum FileActionKind { Create = "create", Delete = "delete", Move = "move", Update = "update", Chmod = "chmod" }
 }
-kernel::text_enum! {
-    /// How the content of a file is written in a request.
-    pub enum Encoding { Text = "text", Base64 = "base64" }
-}
 param_enums! { FileActionKind, Encoding }
-
-impl Encoding {
-    /// The content itself; `None` when it is no Base64. Line breaks in it do not matter.
-    pub fn decode(self, content: Content) -> Option<Bytes> {
-        match self {
-            Self::Text => Some(content.0),
-            Self::Base64 => {
-                let written: Vec<u8> =
-                    content.0.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-                BASE64_STANDARD.decode(written).ok().map(Bytes::from)
-            }
-        }
-    }
-}
 
 params! {
     pub struct ActionFields {
@@ -102,7 +82,7 @@ impl Param for Action {
         }
         let writes = !matches!(fields.action, FileActionKind::Delete | FileActionKind::Chmod);
         let content = fields.content.filter(|_| writes).and_then(|content| {
-            let decoded = fields.encoding.decode(content);
+            let decoded = fields.encoding.decode(content.0);
             if decoded.is_none() {
                 flaws.add("[content]", INVALID);
             }

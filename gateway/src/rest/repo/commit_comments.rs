@@ -1,5 +1,6 @@
 //! Comments on commits.
 
+use entities::repo::commit_comment::CommitCommentEntity;
 use kernel::{Result, ids::ProjectId};
 use org::user::store::UserStore;
 use repo::{
@@ -13,7 +14,6 @@ use repo::{
 
 use crate::{
     app::App,
-    entities::repo::commit_comment::CommitCommentEntity,
     error::ApiResult,
     extract::Call,
     param_enums, params,

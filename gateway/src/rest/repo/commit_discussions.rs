@@ -1,5 +1,6 @@
 //! Discussions of commits. Their notes are those that [`commit_comments`](super::commit_comments) shows in another form.
 
+use entities::review::note::{DiscussionEntity, NoteEntity};
 use forge::merge_request::diff_notes::ensure_in_commit;
 use kernel::{Error, Result, ids::CommitNoteId};
 use repo::{
@@ -14,7 +15,6 @@ use review::note::position::Position;
 use super::commit_comments::find_commit;
 use crate::{
     app::App,
-    entities::review::note::{DiscussionEntity, NoteEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

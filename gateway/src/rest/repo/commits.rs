@@ -1,5 +1,10 @@
 //! A project's commits, as they are read.
 
+use entities::repo::{
+    commit::{CommitDetailEntity, CommitEntity, CommitRefEntity, SequenceEntity},
+    diff::DiffEntity,
+    signature::SignatureEntity,
+};
 use forge::{commit::signatures, pipeline::lookup::shown_pipeline};
 use kernel::{Error, Result, Ts};
 use repo::{
@@ -13,11 +18,6 @@ use repo::{
 
 use crate::{
     app::App,
-    entities::repo::{
-        commit::{CommitDetailEntity, CommitEntity, CommitRefEntity, SequenceEntity},
-        diff::DiffEntity,
-        signature::SignatureEntity,
-    },
     error::ApiResult,
     extract::{Call, RawText},
     param_enums, params,

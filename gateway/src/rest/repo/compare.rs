@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
+use entities::repo::{commit::CommitEntity, tree::ComparisonEntity};
 use forge::commit::compare::commit_of_fork;
 use kernel::{Error, Result, ids::ProjectId};
 use repo::{
@@ -14,7 +15,6 @@ use repo::{
 use super::compared_commits::{AT_ONCE, Source};
 use crate::{
     app::App,
-    entities::repo::{commit::CommitEntity, tree::ComparisonEntity},
     error::ApiResult,
     extract::Call,
     params,

@@ -3,11 +3,12 @@
 use std::{fmt::Write as _, path::PathBuf};
 
 use bytes::Bytes;
+use entities::repo::commit::CommitEntity;
 use futures_util::{Stream, stream::try_unfold};
 use kernel::{Error, Result, ids::ProjectId};
 use repo::git::{Oid, Reader, reader::OverlayReader};
 
-use crate::{app::App, entities::repo::commit::CommitEntity};
+use crate::app::App;
 
 /// As many are in memory at once; fewer are answered as a whole.
 pub(super) const AT_ONCE: usize = 1_000;

@@ -1,5 +1,6 @@
 //! Contributors of a repository.
 
+use entities::repo::tree::ContributorEntity;
 use kernel::Error;
 use repo::{
     commit::read::{commit_named, deadline, default_head},
@@ -9,8 +10,7 @@ use repo::{
 
 use super::tags::SortDirection;
 use crate::{
-    app::App, entities::repo::tree::ContributorEntity, error::ApiResult, extract::Call,
-    param_enums, params, present::PagedList, routes,
+    app::App, error::ApiResult, extract::Call, param_enums, params, present::PagedList, routes,
 };
 
 routes! { "Contributors" at "/projects/{id}/repository/contributors";

@@ -9,10 +9,11 @@ use actix_web::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bstr::BString;
 use bytes::Bytes;
+use entities::repo::file::{FileEntity, WrittenFileEntity};
 use futures_util::{Stream, StreamExt as _, stream};
 use kernel::{Error, Grant, Result};
 use repo::{
-    commit::{FileFacts, FileQuery, Words, file},
+    commit::{Encoding, FileFacts, FileQuery, Words, file},
     git::{
         GitError, blob_stream,
         change::{ActionKind, Change, FileAction, Start},
@@ -21,10 +22,9 @@ use repo::{
     policy::{PushCode, ReadFiles},
 };
 
-use super::commit_actions::{Encoding, signatures, start_at};
+use super::commit_actions::{signatures, start_at};
 use crate::{
     app::App,
-    entities::repo::file::{FileEntity, WrittenFileEntity},
     error::ApiResult,
     extract::{Call, Content, FilePath, NonEmpty},
     file_headers::{content_kind, disposition, headers},
@@ -297,7 +297,7 @@ struct FileChange {
 
 impl FileChange {
     fn of(kind: ActionKind, params: &WriteFile) -> Result<Self> {
-        let content = params.encoding.decode(params.content.clone());
+        let content = params.encoding.decode(params.content.0.clone());
         let content =
             content.ok_or_else(|| Error::bad_request().parameters("content is invalid"))?;
         Ok(Self {

@@ -1,10 +1,10 @@
 //! Merge bases.
 
+use entities::repo::commit::CommitEntity;
 use repo::{compare, policy::ReadCode};
 
 use crate::{
     app::App,
-    entities::repo::commit::CommitEntity,
     error::ApiResult,
     extract::{Call, Csv},
     params,

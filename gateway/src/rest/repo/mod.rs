@@ -26,6 +26,9 @@ pub mod protected_tags;
 pub mod protection_params;
 pub mod push_rule_calls;
 pub mod push_rule_params;
+pub mod release_links;
+pub mod release_params;
+mod release_records;
 pub mod releases;
 pub mod tags;
 pub mod tree;
@@ -52,6 +55,7 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     project_repository::ROUTES,
     protected_branches::ROUTES,
     protected_tags::ROUTES,
+    release_links::ROUTES,
     releases::ROUTES,
     tags::ROUTES,
     tree::ROUTES,

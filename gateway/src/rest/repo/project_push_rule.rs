@@ -1,5 +1,6 @@
 //! A project's push rule.
 
+use entities::repo::push_rule::ProjectPushRuleEntity;
 use kernel::{
     Error,
     error::{Kind, Message},
@@ -15,7 +16,6 @@ use super::{
 };
 use crate::{
     app::App,
-    entities::repo::push_rule::ProjectPushRuleEntity,
     error::ApiResult,
     extract::Call,
     present::{Created, Json, NoContent},

@@ -1,6 +1,7 @@
 //! What a project's repository is made of, where it lies, and care for it.
 
 use actix_web::HttpResponse;
+use entities::org::repository_storage::RepositoryStorage;
 use forge::project::statistics::{LanguageShare, language_shares};
 use kernel::Error;
 use org::{
@@ -14,7 +15,6 @@ use utoipa::ToSchema;
 
 use crate::{
     app::App,
-    entities::org::repository_storage::RepositoryStorage,
     error::ApiResult,
     extract::Call,
     present::{Created, Custom, Json},

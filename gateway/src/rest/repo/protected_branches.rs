@@ -1,5 +1,6 @@
 //! A project's protected branches.
 
+use entities::repo::protection::ProtectedBranchEntity;
 use forge::{merge_request::approvals::branches_changed, ports::repo::Members};
 use kernel::{AccessLevel, Error};
 use repo::{
@@ -13,7 +14,6 @@ use repo::{
 use super::protection_params::{AllowedToPush, AllowedToUnprotect, ChangedPush, ChangedUnprotect};
 use crate::{
     app::App,
-    entities::repo::protection::ProtectedBranchEntity,
     error::ApiResult,
     extract::{Call, NonBlank},
     params,

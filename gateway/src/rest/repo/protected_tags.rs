@@ -1,5 +1,6 @@
 //! A project's protected tags.
 
+use entities::repo::protection::ProtectedTagEntity;
 use forge::ports::repo::Members;
 use kernel::Error;
 use repo::{
@@ -10,7 +11,6 @@ use repo::{
 use super::{protected_branches::protect_request, protection_params::AllowedToCreate};
 use crate::{
     app::App,
-    entities::repo::protection::ProtectedTagEntity,
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

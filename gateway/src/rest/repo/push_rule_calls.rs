@@ -1,6 +1,7 @@
 //! The calls that the push rules of projects, groups and the installation share. The rules of the latter two are what new
 //! projects begin with, and have one form.
 
+use entities::repo::push_rule::GroupPushRuleEntity;
 use kernel::{
     Ability, Error, Grant,
     error::{Kind, Message},
@@ -13,7 +14,6 @@ use repo::push_rule::{
 use super::push_rule_params::RuleParams;
 use crate::{
     app::App,
-    entities::repo::push_rule::GroupPushRuleEntity,
     error::{ApiError, ApiResult},
     extract::Call,
     present::{Created, Json, NoContent},

@@ -1,36 +1,38 @@
 //! Releases of a project.
 
-use std::collections::HashMap;
-
+use entities::repo::release::ReleaseEntity;
 use forge::{
     commit::author,
-    release::{ReleaseDraft, create as create_release, ensure_open},
+    release::{MilestoneNames, ReleaseDraft, create as create_release, ensure_open},
 };
-use kernel::{Ability, Grant, Ts, access::Project};
-use org::{policy::ReadProject, user::store::UserStore as _};
+use kernel::{Ts, ids::MilestoneId, page::PageRequest};
+use org::policy::ReadProject;
 use repo::{
-    git::{CommitInfo, Oid},
-    policy::{PushCode, ReadCode},
-    release::{Release, ReleaseChange, ReleaseKey, ReleaseOrder, ReleaseStore as _, actions},
+    policy::PushCode,
+    release::{ReleaseChange, ReleaseKey, ReleaseOrder, ReleaseStore as _, actions, link::NewLink},
 };
 
-use super::tags::SortDirection;
+use super::{
+    release_params::{Assets, LinkOfRelease},
+    release_records::{record, record_of, records},
+    tags::SortDirection,
+};
 use crate::{
     app::App,
-    entities::repo::release::{ReleaseEntity, ReleaseView},
     error::ApiResult,
-    extract::{Call, Change},
+    extract::{Call, Change, Csv},
     param_enums, params,
     present::{Created, Json, PagedList},
     routes,
 };
 
 routes! { "Releases" at "/projects/{id}/releases";
-    GET    ""            => list   : ReadProject also JobToken,
-    POST   ""            => create : PushCode also JobToken,
-    GET    "/{tag_name}" => show   : ReadProject also JobToken,
-    PUT    "/{tag_name}" => update : PushCode also JobToken,
-    DELETE "/{tag_name}" => remove : PushCode also JobToken,
+    GET    ""                  => list   : ReadProject also JobToken,
+    POST   ""                  => create : PushCode also JobToken,
+    GET    "/permalink/latest" => latest : ReadProject also JobToken,
+    GET    "/{tag_name}"       => show   : ReadProject also JobToken,
+    PUT    "/{tag_name}"       => update : PushCode also JobToken,
+    DELETE "/{tag_name}"       => remove : PushCode also JobToken,
 }
 
 kernel::text_enum! {
@@ -64,7 +66,12 @@ params! {
         description: Option<String>,
         /// Time of the release. Default: now.
         released_at: Option<Ts>,
-    }
+        /// Titles of milestones of the project and of the groups above it.
+        milestones: Option<Csv<String>>,
+        /// IDs of such milestones.
+        milestone_ids: Option<Csv<MilestoneId>>,
+        assets: Option<Assets>,
+    } with exclusive("milestones", "milestone_ids");
 }
 
 params! {
@@ -73,7 +80,20 @@ params! {
         name: Option<String>,
         description: Change<String>,
         released_at: Option<Ts>,
-    }
+        /// Titles of all milestones that the release is to have. An empty list removes all.
+        milestones: Option<Csv<String>>,
+        /// IDs of all milestones that the release is to have.
+        milestone_ids: Option<Csv<MilestoneId>>,
+    } with exclusive("milestones", "milestone_ids");
+}
+
+/// The milestones that one of the two parameters names.
+fn milestone_names(
+    titles: Option<Csv<String>>,
+    ids: Option<Csv<MilestoneId>>,
+) -> Option<MilestoneNames> {
+    let titles = titles.map(|titles| MilestoneNames::Titles(titles.0));
+    titles.or_else(|| ids.map(|ids| MilestoneNames::Ids(ids.0)))
 }
 
 async fn list(
@@ -93,7 +113,7 @@ async fn list(
     });
     let found = found.await?;
     let total = found.total;
-    let items = entities(&app, &grant, found.items).await?;
+    let items = records(&app, &grant, found.items).await?;
     Ok(PagedList(kernel::page::Page { items, total }))
 }
 
@@ -105,7 +125,26 @@ async fn show(app: App, call: Call<ReadProject, OneRelease>) -> ApiResult<Json<R
         actions::find(tx, asked.project(), &tag)
     });
     let row = found.await?;
-    Ok(Json(entity(&app, &grant, row).await?))
+    Ok(Json(record(&app, &grant, row).await?))
+}
+
+params! {
+    struct LatestRelease {}
+}
+
+/// The release with the newest time.
+async fn latest(
+    app: App,
+    call: Call<ReadProject, LatestRelease>,
+) -> ApiResult<Json<ReleaseEntity>> {
+    let asked = call.grant.clone();
+    let found = app.db.read(move |tx| {
+        ensure_open(tx, asked.project(), asked.who())?;
+        let page = PageRequest { page: 1, per_page: 1 };
+        tx.releases(asked.project(), ReleaseOrder::default(), page)
+    });
+    let row = found.await?.items.pop().ok_or(kernel::Error::missing())?;
+    Ok(Json(record(&app, &call.grant, row).await?))
 }
 
 async fn create(
@@ -113,7 +152,11 @@ async fn create(
     call: Call<PushCode, CreateRelease>,
 ) -> ApiResult<Created<ReleaseEntity>> {
     let caller = call.caller.user()?;
+    let links = call.params.assets.and_then(|assets| assets.links).unwrap_or_default();
     let draft = ReleaseDraft {
+        links: links.into_iter().map(LinkOfRelease::into).collect::<Vec<NewLink>>(),
+        milestones: milestone_names(call.params.milestones, call.params.milestone_ids)
+            .unwrap_or_default(),
         tag: call.params.tag_name,
         tag_message: call.params.tag_message,
         from: call.params.r#ref,
@@ -124,7 +167,7 @@ async fn create(
         tagger: author::signature(&app, caller),
     };
     let made = create_release(&app, call.grant.clone(), draft).await?;
-    Ok(Created(entity(&app, &call.grant, made).await?))
+    Ok(Created(record(&app, &call.grant, made).await?))
 }
 
 async fn update(app: App, call: Call<PushCode, UpdateRelease>) -> ApiResult<Json<ReleaseEntity>> {
@@ -133,80 +176,22 @@ async fn update(app: App, call: Call<PushCode, UpdateRelease>) -> ApiResult<Json
         name: params.name,
         description: params.description.into_update(),
         released_at: params.released_at,
+        milestones: None,
     };
-    let asked = grant.clone();
-    let changed = app.db.write(move |tx| {
-        ensure_open(tx, asked.project(), asked.who())?;
-        actions::update(tx, &asked, &params.tag_name, &change)
-    });
+    let milestones = milestone_names(params.milestones, params.milestone_ids);
+    let (asked, tag) = (grant.clone(), params.tag_name);
+    let changed = app
+        .db
+        .write(move |tx| forge::release::update(tx, &asked, &tag, change, milestones.as_ref()));
     let row = changed.await?;
-    Ok(Json(entity(&app, &grant, row).await?))
+    Ok(Json(record(&app, &grant, row).await?))
 }
 
 async fn remove(app: App, call: Call<PushCode, OneRelease>) -> ApiResult<Json<ReleaseEntity>> {
     let since = call.unmodified_since();
     let (grant, tag) = (call.grant, call.params.tag_name);
     let asked = grant.clone();
-    let removed = app.db.write(move |tx| {
-        ensure_open(tx, asked.project(), asked.who())?;
-        actions::remove(tx, &asked, &tag, since)
-    });
-    let row = removed.await?;
-    Ok(Json(entity(&app, &grant, row).await?))
-}
-
-async fn entity<A: Ability<Scope = Project>>(
-    app: &App,
-    grant: &Grant<A>,
-    row: Release,
-) -> ApiResult<ReleaseEntity> {
-    let mut all = entities(app, grant, vec![row]).await?;
-    Ok(all.pop().ok_or(kernel::Error::missing())?)
-}
-
-/// The JSON of releases, with who made them and their commits.
-async fn entities<A: Ability<Scope = Project>>(
-    app: &App,
-    grant: &Grant<A>,
-    rows: Vec<Release>,
-) -> ApiResult<Vec<ReleaseEntity>> {
-    let mut people: Vec<_> = rows.iter().filter_map(|row| row.author_id).collect();
-    people.sort_unstable();
-    people.dedup();
-    let authors = app.db.read(move |tx| tx.users_by_id(&people)).await?;
-    let has_code = ReadCode::allows(grant.who());
-    let commits = match has_code {
-        true => commits(app, grant, &rows).await?,
-        false => HashMap::new(),
-    };
-    let full_path = &grant.facts().full_path;
-    let view = ReleaseView { urls: &app.urls, full_path, now: app.db.clock().now(), has_code };
-    let entity = |row: Release| {
-        let author = row.author_id.and_then(|id| authors.get(&id));
-        let commit = commits.get(&row.sha);
-        ReleaseEntity::new(view, row, author, commit)
-    };
-    Ok(rows.into_iter().map(entity).collect())
-}
-
-/// Those that are still there, by their ids.
-async fn commits<A: Ability<Scope = Project>>(
-    app: &App,
-    grant: &Grant<A>,
-    rows: &[Release],
-) -> ApiResult<HashMap<String, CommitInfo>> {
-    let ids: Vec<Oid> = rows.iter().filter_map(|row| row.sha.parse().ok()).collect();
-    if ids.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let read = app.git_read(grant.project(), move |reader| {
-        let mut found = HashMap::new();
-        for id in ids {
-            if reader.is_commit(id)? {
-                found.insert(id.to_string(), reader.commit(id)?);
-            }
-        }
-        Ok(found)
-    });
-    Ok(read.await?)
+    let removed = app.db.write(move |tx| forge::release::remove(tx, &asked, &tag, since));
+    let (row, parts) = removed.await?;
+    Ok(Json(record_of(&app, &grant, row, parts).await?))
 }

@@ -1,5 +1,6 @@
 //! A project's tags.
 
+use entities::repo::{signature::SignatureEntity, tag::TagEntity};
 use forge::{commit::signatures, release::ensure_open};
 use kernel::{Ability, Grant, Result, access::Project, error::Kind};
 use repo::{
@@ -13,7 +14,6 @@ use repo::{
 use super::branches::signature as caller_signature;
 use crate::{
     app::App,
-    entities::repo::{signature::SignatureEntity, tag::TagEntity},
     error::ApiResult,
     extract::Call,
     param_enums, params,

@@ -1,5 +1,6 @@
 //! The folders of a repository.
 
+use entities::repo::tree::TreeEntryEntity;
 use kernel::Error;
 use repo::{
     policy::ReadCode,
@@ -8,7 +9,6 @@ use repo::{
 
 use crate::{
     app::App,
-    entities::repo::tree::TreeEntryEntity,
     error::ApiResult,
     extract::{Call, PathBytes},
     param_enums, params,

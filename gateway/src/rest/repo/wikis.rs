@@ -1,5 +1,6 @@
 //! Wikis of projects and groups. Both kinds have the same calls, which differ in where the wiki lies and in who may what.
 
+use entities::repo::wiki::{WikiAttachmentEntity, WikiListEntity, WikiPageEntity};
 use forge::{asset_proxy::with_proxy, files::Upload, references, wiki::weigh};
 use kernel::{Ability, Actor, Error, Grant, Result};
 use org::settings::store::SettingsStore as _;
@@ -12,7 +13,6 @@ use repo::{
 use super::commit_actions::signatures;
 use crate::{
     app::App,
-    entities::repo::wiki::{WikiAttachmentEntity, WikiListEntity, WikiPageEntity},
     error::ApiResult,
     extract::{Call, Caller, Locate, RawText},
     param_enums, params,

@@ -1,5 +1,6 @@
 //! The rules by which a project's merge requests are approved.
 
+use entities::review::approval_rule::ProjectRuleEntity;
 use forge::ports::approvals::Approvers;
 use review::{
     approval::rules,
@@ -11,7 +12,6 @@ use super::approval_params::{
 };
 use crate::{
     app::App,
-    entities::review::approval_rule::ProjectRuleEntity,
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::{Created, Json, NoContent, PagedList},

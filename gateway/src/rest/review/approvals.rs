@@ -1,5 +1,6 @@
 //! How a project wants its merge requests approved.
 
+use entities::review::approval::ApprovalConfigEntity;
 use forge::ports::approvals::Approvers;
 use review::{
     approval::config::{self, ConfigChange},
@@ -8,7 +9,6 @@ use review::{
 
 use crate::{
     app::App,
-    entities::review::approval::ApprovalConfigEntity,
     error::ApiResult,
     extract::{Call, params::NoParams},
     params,

@@ -1,5 +1,6 @@
 //! Reactions to issues, merge requests, epics and their notes.
 
+use entities::review::award_emoji::AwardEntity;
 use forge::ports::directory::Directory;
 use kernel::{Grant, ids::NoteId};
 use review::{
@@ -14,7 +15,6 @@ use review::{
 use super::item_params::{NamesItem, OnItems};
 use crate::{
     app::App,
-    entities::review::award_emoji::AwardEntity,
     error::ApiResult,
     extract::Call,
     params,

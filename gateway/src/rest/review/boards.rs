@@ -1,5 +1,6 @@
 //! Boards of projects and of groups, and their lists. What both have is written once, for either kind of grant.
 
+use entities::review::board::{BoardEntity, BoardListEntity};
 use forge::ports::review::OrgHierarchy;
 use kernel::{Ability, Grant};
 use review::{
@@ -17,7 +18,6 @@ use super::board_params::{
 };
 use crate::{
     app::App,
-    entities::review::board::{BoardEntity, BoardListEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::{Created, Json, NoContent, PagedList},

@@ -1,5 +1,6 @@
 //! Discussions of issues and merge requests: notes that answer each other.
 
+use entities::review::note::{CommandsEntity, DiscussionEntity, NoteEntity, SaidEntity};
 use forge::{
     merge_request::diff_notes::ensure_shown, ports::directory::Directory, quick_actions::Sender,
 };
@@ -22,7 +23,6 @@ use super::{
 };
 use crate::{
     app::App,
-    entities::review::note::{CommandsEntity, DiscussionEntity, NoteEntity, SaidEntity},
     error::ApiResult,
     extract::{Call, Caller, params::OnlyPage},
     present::{AcceptedWith, Created, Either, Json, NoContent, PagedList},

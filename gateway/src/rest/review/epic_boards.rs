@@ -1,5 +1,6 @@
 //! Boards of the epics of groups, and their lists.
 
+use entities::review::board::{EpicBoardEntity, EpicListEntity};
 use kernel::{Error, ids::NamespaceId};
 use review::{
     board::{EpicBoards, actions, lists},
@@ -9,7 +10,6 @@ use review::{
 use super::board_params::{OneBoard, OneBoardList};
 use crate::{
     app::App,
-    entities::review::board::{EpicBoardEntity, EpicListEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::{Json, PagedList},

@@ -1,5 +1,6 @@
 //! Epics inside of epics.
 
+use entities::review::epic::{EpicEntity, EpicView, LinkedEpicEntity};
 use forge::ports::{directory::Directory, review::OrgHierarchy};
 use review::{
     epic::{actions::EpicChange, children},
@@ -9,7 +10,6 @@ use review::{
 use super::epic_params::{CreateChildEpic, OneChildEpic, OneEpic, ReorderChildEpic};
 use crate::{
     app::App,
-    entities::review::epic::{EpicEntity, EpicView, LinkedEpicEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::{Created, Json, PagedList},

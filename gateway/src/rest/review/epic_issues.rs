@@ -1,6 +1,11 @@
 //! Issues of epics.
 
 use db::Tx;
+use entities::review::{
+    epic::{EpicIssueEntity, EpicIssueLinkEntity},
+    issue::IssueView,
+    item::SeenFrom,
+};
 use forge::{
     ports::{directory::Directory, review::OrgHierarchy},
     urls::Urls,
@@ -20,11 +25,6 @@ use review::{
 use super::epic_params::{OneEpic, OneEpicIssue, OneIssueToAdd, ReorderEpicIssue};
 use crate::{
     app::App,
-    entities::review::{
-        epic::{EpicIssueEntity, EpicIssueLinkEntity},
-        issue::IssueView,
-        item::SeenFrom,
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::{Created, Json, PagedList},

@@ -5,6 +5,7 @@ use kernel::{
     Result, Ts,
     ids::{IssueId, UserId},
 };
+use org::user::names::{person, person_or_nobody};
 use review::{
     epic::{
         actions::EpicChange,
@@ -22,10 +23,7 @@ use super::issue_list_params::IssueStates;
 use crate::{
     extract::{Change, Csv, Sort},
     param_enums, params,
-    rest::shared::{
-        choices::TextsChoice,
-        user_filters::{person, person_or_nobody},
-    },
+    rest::shared::choices::TextsChoice,
 };
 
 kernel::text_enum! {

@@ -1,5 +1,6 @@
 //! Epics of groups: what issues of several projects work towards.
 
+use entities::review::epic::{EpicEntity, EpicView};
 use forge::ports::{directory::Directory, review::OrgHierarchy};
 use review::{
     epic::{actions, list},
@@ -10,7 +11,6 @@ use review::{
 use super::epic_params::{ChangeEpic, CreateEpic, ListEpics, OneEpic};
 use crate::{
     app::App,
-    entities::review::epic::{EpicEntity, EpicView},
     error::ApiResult,
     extract::Call,
     present::{Created, Json, NoContent, PagedList},

@@ -1,5 +1,9 @@
 //! Issues that have to do with each other.
 
+use entities::review::{
+    issue::IssueView,
+    issue_link::{IssueLinkEntity, RelatedIssueEntity},
+};
 use forge::ports::directory::Directory;
 use kernel::{Ability, Grant, access::Project, ids::ProjectId};
 use org::access::{IdOrPath, locate_project};
@@ -14,10 +18,6 @@ use review::{
 use super::issue_params::OneIssue;
 use crate::{
     app::App,
-    entities::review::{
-        issue::IssueView,
-        issue_link::{IssueLinkEntity, RelatedIssueEntity},
-    },
     error::ApiResult,
     extract::{Call, OrNull},
     param_enums, params,

@@ -1,5 +1,10 @@
 //! Lists of issues: everywhere, in a group, in a project; and how many there are.
 
+use entities::review::{
+    issue::{IssueEntity, IssueView},
+    issue_statistics::IssueStatisticsEntity,
+    item::SeenFrom,
+};
 use forge::ports::review::OrgHierarchy;
 use kernel::{
     Actor, Error, Grant, Result, Standing, access::Anyone, ids::ProjectId, page::PageRequest,
@@ -13,11 +18,6 @@ use review::{
 use super::issue_list_params::{ArchiveFilter, IssueScope, ShowIssues, WantedIssues, filter};
 use crate::{
     app::App,
-    entities::review::{
-        issue::{IssueEntity, IssueView},
-        issue_statistics::IssueStatisticsEntity,
-        item::SeenFrom,
-    },
     error::ApiResult,
     extract::Call,
     present::{Json, PagedList},

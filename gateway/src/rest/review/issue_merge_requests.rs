@@ -1,5 +1,10 @@
 //! The merge requests that close an issue, or have to do with it.
 
+use entities::review::{
+    merge_request::{MergeRequestEntity, MergeRequestView},
+    merge_request_detail::MergeRequestDetail,
+    merge_request_records,
+};
 use forge::ports::directory::Directory;
 use review::{
     issue::{actions, merge_requests},
@@ -9,11 +14,6 @@ use review::{
 use super::item_params::OneIssue;
 use crate::{
     app::App,
-    entities::review::{
-        merge_request::{MergeRequestEntity, MergeRequestView},
-        merge_request_detail::MergeRequestDetail,
-        merge_request_records,
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::PagedList,

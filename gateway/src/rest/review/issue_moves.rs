@@ -1,5 +1,6 @@
 //! Moving, copying and ordering issues.
 
+use entities::review::issue::IssueEntity;
 use forge::ports::directory::Directory;
 use kernel::{
     Error, Result,
@@ -18,7 +19,6 @@ use review::{
 use super::issue_params::OneIssue;
 use crate::{
     app::App,
-    entities::review::issue::IssueEntity,
     error::ApiResult,
     extract::Call,
     params,

@@ -1,5 +1,10 @@
 //! Issues of a project, one at a time.
 
+use entities::{
+    org::brief_user::BriefUser,
+    review::{issue::IssueEntity, issue_context::ItemHints},
+    server::user_agent::UserAgentEntity,
+};
 use forge::{
     ports::directory::Directory,
     quick_actions::{Sender, after_describing},
@@ -22,11 +27,6 @@ use super::{
 };
 use crate::{
     app::App,
-    entities::{
-        org::brief_user::BriefUser,
-        review::{issue::IssueEntity, issue_context::ItemHints},
-        server::user_agent::UserAgentEntity,
-    },
     error::ApiResult,
     extract::{Call, Caller, params::OnlyPage},
     present::{Created, Json, NoContent, PagedList},

@@ -2,6 +2,7 @@
 
 use db::Tx;
 use kernel::{Result, Ts, ids::UserId};
+use org::user::names::{all_people, known_people, person, person_or_nobody};
 use review::item::list::{Choice, Common, Fields, NotCommon, Search};
 
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
     params,
     rest::shared::{
         choices::{NumberChoice, SearchedFields, TextChoice, TextsChoice},
-        user_filters::{all_people, known_people, one_of, person, person_or_nobody},
+        user_filters::one_of,
     },
 };
 

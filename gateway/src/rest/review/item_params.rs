@@ -1,18 +1,14 @@
 //! How paths name issues, merge requests and epics, for what they have in common.
 
-use forge::quick_actions::{Sender, after_saying};
-use kernel::{Ability, Result};
-use review::{
-    note::actions::NoteResult,
-    policy::{
-        CreateIssues, DiscussEpics, ManageIssues, ManageMergeRequests, ReadEpicNotes,
-        ReadGroupEpics, ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
-    },
+use forge::quick_actions::DiscussionAbility;
+use kernel::Ability;
+use review::policy::{
+    CreateIssues, DiscussEpics, ManageIssues, ManageMergeRequests, ReadEpicNotes, ReadGroupEpics,
+    ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
 };
 
 pub(super) use super::{epic_params::OneEpic, merge_request_params::OneMergeRequest};
 use crate::{
-    app::App,
     extract::{Locate, Params},
     params,
 };
@@ -23,15 +19,8 @@ pub trait NamesItem: Params + Clone + Send {
 }
 
 /// An ability on the items of one kind.
-pub trait OnItems: Ability<Scope: Locate> + Clone + Send + Sync {
+pub trait OnItems: DiscussionAbility + Ability<Scope: Locate> + Clone + Send + Sync {
     type Path: NamesItem;
-
-    /// Does what is still to be done after something was said about one of them.
-    fn finish(
-        app: &App,
-        sender: &Sender<'_, Self>,
-        said: NoteResult,
-    ) -> impl Future<Output = Result<NoteResult>>;
 }
 
 params! {
@@ -62,10 +51,6 @@ impl NamesItem for OneEpic {
 macro_rules! on_items { ($($ability:ident: $path:ident),* $(,)?) => { $(
     impl OnItems for $ability {
         type Path = $path;
-
-        async fn finish(app: &App, sender: &Sender<'_, Self>, said: NoteResult) -> Result<NoteResult> {
-            after_saying(app, sender, said).await
-        }
     }
 )* } }
 
@@ -77,17 +62,7 @@ on_items! {
     TakePartInMergeRequests: OneMergeRequest,
     ManageIssues: OneIssue,
     ManageMergeRequests: OneMergeRequest,
+    ReadGroupEpics: OneEpic,
+    ReadEpicNotes: OneEpic,
+    DiscussEpics: OneEpic,
 }
-
-macro_rules! on_epics { ($($ability:ident),*) => { $(
-    impl OnItems for $ability {
-        type Path = OneEpic;
-
-        /// Nothing that is said about epics is done later.
-        async fn finish(_: &App, _: &Sender<'_, Self>, said: NoteResult) -> Result<NoteResult> {
-            Ok(said)
-        }
-    }
-)* } }
-
-on_epics! { ReadGroupEpics, ReadEpicNotes, DiscussEpics }

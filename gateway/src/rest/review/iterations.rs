@@ -1,6 +1,7 @@
 //! Iterations of groups, and those that projects can use.
 
 use db::Tx;
+use entities::review::iteration::IterationEntity;
 use forge::ports::review::OrgHierarchy;
 use kernel::{Actor, Result, Ts, page::PageRequest};
 use review::{
@@ -15,7 +16,6 @@ use review::{
 
 use crate::{
     app::App,
-    entities::review::iteration::IterationEntity,
     error::ApiResult,
     extract::{Call, Csv},
     param_enums, params,

@@ -1,6 +1,7 @@
 //! Labels of projects and of groups. What both have is written once, for either kind of grant.
 
 use db::Tx;
+use entities::review::label::{LabelEntity, LabelView};
 use forge::ports::review::OrgHierarchy;
 use kernel::{Ability, Grant, page::PageRequest};
 use org::hierarchy::group_paths;
@@ -19,7 +20,6 @@ use super::label_params::{
 };
 use crate::{
     app::App,
-    entities::review::label::{LabelEntity, LabelView},
     error::ApiResult,
     extract::Call,
     present::{Created, Json, NoContent, PagedList},

@@ -1,12 +1,12 @@
 //! The rules by which one merge request is approved.
 
+use entities::review::approval_rule::OwnRuleEntity;
 use forge::ports::approvals::Approvers;
 use review::{approval::own_rules, policy::ReadMergeRequests};
 
 use super::approval_params::{ChangeOwnRule, CreateOwnRule, OneOwnRule, RuleHolders};
 use crate::{
     app::App,
-    entities::review::approval_rule::OwnRuleEntity,
     error::ApiResult,
     extract::Call,
     params,

@@ -1,5 +1,6 @@
 //! Approving merge requests.
 
+use entities::review::approval::{ApprovalStateEntity, ApprovalsEntity};
 use forge::{
     merge_request::approvals::ensure_source_exists, ports::approvals::Approvers, sign_in::Candidate,
 };
@@ -18,7 +19,6 @@ use review::{
 use super::merge_request_params::OneMergeRequest;
 use crate::{
     app::App,
-    entities::review::approval::{ApprovalStateEntity, ApprovalsEntity},
     error::ApiResult,
     extract::Call,
     params,

@@ -1,6 +1,13 @@
 //! What merge requests hold: their commits, files and versions.
 
 use actix_web::HttpResponse;
+use entities::{
+    repo::{commit::CommitEntity, diff::DiffEntity},
+    review::{
+        merge_request_records::{self as records, DetailOptions},
+        merge_request_version::{ChangesEntity, VersionEntity, WholeVersionEntity},
+    },
+};
 use forge::merge_request::contents::{self as contents, CommitSpan};
 use kernel::{Error, Grant, Result, ids::MergeRequestVersionId, page::PageRequest};
 use repo::git::FileDiff;
@@ -12,13 +19,6 @@ use review::{
 use super::merge_request_params::OneMergeRequest;
 use crate::{
     app::App,
-    entities::{
-        repo::{commit::CommitEntity, diff::DiffEntity},
-        review::{
-            merge_request_records::{self as records, DetailOptions},
-            merge_request_version::{ChangesEntity, VersionEntity, WholeVersionEntity},
-        },
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

@@ -1,6 +1,10 @@
 //! Where commits and merge requests meet: commits that are shown beside those of a merge request, and the merge
 //! requests that brought a commit.
 
+use entities::{
+    repo::commit::CommitEntity,
+    review::merge_request::{MergeRequestEntity, MergeRequestView},
+};
 use forge::merge_request::contents;
 use repo::policy::ReadCode;
 use review::{
@@ -11,10 +15,6 @@ use review::{
 use super::merge_request_params::OneMergeRequest;
 use crate::{
     app::App,
-    entities::{
-        repo::commit::CommitEntity,
-        review::merge_request::{MergeRequestEntity, MergeRequestView},
-    },
     error::ApiResult,
     extract::{Call, Csv, params::OnlyPage},
     params,

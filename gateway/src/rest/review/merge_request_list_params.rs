@@ -5,6 +5,7 @@ use kernel::{
     Error, Result, Ts,
     ids::{ProjectId, UserId},
 };
+use org::user::names::{all_people, person_or_nobody};
 use review::{
     item::list::{Choice, Direction, NotCommon, Order, Sorting},
     merge_request::{
@@ -20,7 +21,7 @@ use crate::{
     param_enums, params,
     rest::shared::{
         choices::{MOST_PEOPLE, NumberChoice, PeopleChoice, TextChoice, TextsChoice},
-        user_filters::{all_people, one_of, person_or_nobody},
+        user_filters::one_of,
     },
 };
 

@@ -2,6 +2,10 @@
 
 use db::Tx;
 use deployments::{deployment::actions, policy::ReadDeployments};
+use entities::review::{
+    item::SeenFrom,
+    merge_request::{MergeRequestEntity, MergeRequestView, SimpleMergeRequestEntity},
+};
 use forge::{merge_request::merge::recheck, ports::review::OrgHierarchy};
 use kernel::{
     Ability, Actor, Grant, Result,
@@ -34,10 +38,6 @@ use super::{
 };
 use crate::{
     app::App,
-    entities::review::{
-        item::SeenFrom,
-        merge_request::{MergeRequestEntity, MergeRequestView, SimpleMergeRequestEntity},
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

@@ -1,5 +1,8 @@
 //! Merging merge requests: at once or when the pipeline succeeds, after a rebase, and for a look at the result.
 
+use entities::review::{
+    merge_request_detail::MergeRequestDetail, merge_request_records as records,
+};
 use forge::merge_request::merge::{self, MergeOptions};
 use review::{merge_request::merge::AutoMerge, policy::ReadMergeRequests};
 use serde::Serialize;
@@ -8,9 +11,6 @@ use utoipa::ToSchema;
 use super::merge_request_params::OneMergeRequest;
 use crate::{
     app::App,
-    entities::review::{
-        merge_request_detail::MergeRequestDetail, merge_request_records as records,
-    },
     error::ApiResult,
     extract::Call,
     params,

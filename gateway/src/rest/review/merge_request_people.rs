@@ -1,5 +1,12 @@
 //! People around a merge request: who takes part, who is asked to look at it, and who hears of it.
 
+use entities::{
+    org::brief_user::BriefUser,
+    review::{
+        merge_request_detail::MergeRequestDetail, merge_request_records as records,
+        reviewer::ReviewerEntity,
+    },
+};
 use kernel::ids::UserId;
 use org::user::store::UserStore;
 use review::{
@@ -11,13 +18,6 @@ use review::{
 use super::merge_request_params::OneMergeRequest;
 use crate::{
     app::App,
-    entities::{
-        org::brief_user::BriefUser,
-        review::{
-            merge_request_detail::MergeRequestDetail, merge_request_records as records,
-            reviewer::ReviewerEntity,
-        },
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::{Created, PagedList},

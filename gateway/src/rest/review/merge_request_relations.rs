@@ -2,6 +2,10 @@
 
 use ci::{pipeline::PipelineListStore, policy::ReadPipelines};
 use db::Tx;
+use entities::{
+    ci::pipeline::{FullPipelineEntity, PipelineEntity},
+    review::issue::{IssueEntity, IssueView},
+};
 use forge::{
     merge_request::{contents::commit_ids, heads::grant_in_project},
     pipeline,
@@ -18,10 +22,6 @@ use review::{
 use super::merge_request_params::OneMergeRequest;
 use crate::{
     app::App,
-    entities::{
-        ci::pipeline::{FullPipelineEntity, PipelineEntity},
-        review::issue::{IssueEntity, IssueView},
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::{Json, PagedList},

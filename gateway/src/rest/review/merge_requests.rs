@@ -1,5 +1,9 @@
 //! Merge requests: proposing, reading, changing and removing one.
 
+use entities::review::{
+    merge_request_detail::MergeRequestDetail,
+    merge_request_records::{self as records, DetailOptions},
+};
 use forge::merge_request::{
     create::{MergeRequestDraft, create_merge_request},
     merge::checked,
@@ -19,10 +23,6 @@ use super::merge_request_params::{
 };
 use crate::{
     app::App,
-    entities::review::{
-        merge_request_detail::MergeRequestDetail,
-        merge_request_records::{self as records, DetailOptions},
-    },
     error::ApiResult,
     extract::Call,
     present::{Created, Json, NoContent},

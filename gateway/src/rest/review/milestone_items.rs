@@ -1,5 +1,9 @@
 //! What belongs to a milestone.
 
+use entities::review::{
+    issue::{IssueEntity, IssueView},
+    item::SeenFrom,
+};
 use forge::ports::review::OrgHierarchy;
 use kernel::{Actor, Result, ids::MilestoneId, page::PageRequest};
 use review::{
@@ -12,10 +16,6 @@ use review::{
 use super::milestone_params::OneMilestone;
 use crate::{
     app::App,
-    entities::review::{
-        issue::{IssueEntity, IssueView},
-        item::SeenFrom,
-    },
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::PagedList,

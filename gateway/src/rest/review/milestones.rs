@@ -1,5 +1,6 @@
 //! Milestones of projects and of groups. What both have is written once, for either kind of grant.
 
+use entities::review::milestone::MilestoneEntity;
 use forge::ports::review::OrgHierarchy;
 use kernel::{Ability, Grant};
 use review::{
@@ -11,7 +12,6 @@ use review::{
 use super::milestone_params::{ChangeMilestone, CreateMilestone, ListMilestones, OneMilestone};
 use crate::{
     app::App,
-    entities::review::milestone::MilestoneEntity,
     error::ApiResult,
     extract::Call,
     present::{Created, Done, Json, NoContent, PagedList},

@@ -1,5 +1,6 @@
 //! Comments on issues and merge requests. What both have, and epics too, is written once, for any kind of grant.
 
+use entities::review::note::{CommandsEntity, NoteEntity, SaidEntity};
 use forge::{ports::directory::Directory, quick_actions::Sender};
 use kernel::{Grant, Result};
 use review::{
@@ -17,7 +18,6 @@ use super::{
 };
 use crate::{
     app::App,
-    entities::review::note::{CommandsEntity, NoteEntity, SaidEntity},
     error::ApiResult,
     extract::Call,
     present::{AcceptedWith, Created, Either, Json, NoContent, PagedList},

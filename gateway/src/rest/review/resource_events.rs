@@ -1,5 +1,6 @@
 //! What happened to labels, milestone, state, weight and iteration of issues and merge requests.
 
+use entities::review::resource_event::ResourceEventEntity;
 use kernel::{Error, Grant, Result};
 use review::{
     activity::{ResourceEventStore as _, ResourceKind},
@@ -10,7 +11,6 @@ use review::{
 use super::item_params::{NamesItem, OnItems};
 use crate::{
     app::App,
-    entities::review::resource_event::ResourceEventEntity,
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     params,

@@ -1,5 +1,6 @@
 //! How long issues and merge requests take.
 
+use entities::review::item::TimeStatsEntity;
 use kernel::Grant;
 use review::{
     item::{ManagesItems, ReadsItems, time::actions},
@@ -9,7 +10,6 @@ use review::{
 use super::item_params::{NamesItem as _, OnItems};
 use crate::{
     app::App,
-    entities::review::item::TimeStatsEntity,
     error::ApiResult,
     extract::Call,
     params,

@@ -1,5 +1,6 @@
 //! To-dos.
 
+use entities::review::todo::TodoEntity;
 use forge::ports::directory::Directory;
 use kernel::{
     Grant,
@@ -18,7 +19,6 @@ use review::{
 use super::item_params::{NamesItem, OnItems};
 use crate::{
     app::App,
-    entities::review::todo::TodoEntity,
     error::ApiResult,
     extract::{Call, params::NoParams},
     param_enums, params,

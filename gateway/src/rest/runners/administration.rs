@@ -1,5 +1,8 @@
 //! Runners, as the people see and set them who look after them.
 
+use entities::runners::runner::{
+    RegisteredRunnerEntity, ResetTokenEntity, RunnerDetailEntity, RunnerEntity, RunnerManagerEntity,
+};
 use forge::{ports::runners::Roles, runner::registration};
 use kernel::{
     AccessLevel::{Maintainer, Owner as GroupOwner},
@@ -19,10 +22,6 @@ use runners::{
 use super::runner_params::{ListRunners, RunnerFields};
 use crate::{
     app::App,
-    entities::runners::runner::{
-        RegisteredRunnerEntity, ResetTokenEntity, RunnerDetailEntity, RunnerEntity,
-        RunnerManagerEntity,
-    },
     error::{ApiError, ApiResult},
     extract::{Call, Change, Csv},
     params,

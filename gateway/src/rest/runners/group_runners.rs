@@ -1,5 +1,6 @@
 //! The runners that do the jobs of a group's projects.
 
+use entities::runners::runner::{ResetTokenEntity, RunnerEntity};
 use forge::runner::{
     lists::{self, RunnerMembership},
     registration,
@@ -9,7 +10,6 @@ use runners::policy::{AdminGroupRunners, ReadGroupRunners};
 use super::runner_params::ListRunners;
 use crate::{
     app::App,
-    entities::runners::runner::{ResetTokenEntity, RunnerEntity},
     error::ApiResult,
     extract::Call,
     present::{Created, PagedList},

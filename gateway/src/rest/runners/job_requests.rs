@@ -3,14 +3,14 @@
 use std::{collections::HashSet, time::Duration};
 
 use actix_web::HttpResponse;
+use entities::runners::job_payload::JobPayload;
 use forge::runner::dispatch::{JobAnswer, JobRequest, request_job};
 use kernel::access::Anyone;
 use runners::{mailbox::Process, runner::RunnerToken};
 
 use super::registration::{RunnerInfo, contact_of};
 use crate::{
-    app::App, entities::runners::job_payload::JobPayload, error::ApiResult, extract::Call, params,
-    present::Custom, routes, vendor::LAST_UPDATE,
+    app::App, error::ApiResult, extract::Call, params, present::Custom, routes, vendor::LAST_UPDATE,
 };
 
 routes! { "Job requests of runners" at "/jobs/request", any scope;

@@ -1,5 +1,6 @@
 //! The runners that do the jobs of a project.
 
+use entities::runners::runner::{ResetTokenEntity, RunnerEntity};
 use forge::{
     ports::runners::Roles,
     runner::{lists, registration},
@@ -13,7 +14,6 @@ use runners::{
 use super::runner_params::ListRunners;
 use crate::{
     app::App,
-    entities::runners::runner::{ResetTokenEntity, RunnerEntity},
     error::ApiResult,
     extract::Call,
     params,

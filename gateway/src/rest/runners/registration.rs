@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use actix_web::{HttpResponse, http::StatusCode};
+use entities::runners::runner::{RegisteredRunnerEntity, ResetTokenEntity};
 use forge::runner::{contact, registration};
 use kernel::{Error, access::Anyone};
 use runners::{
@@ -14,7 +15,6 @@ use secrets::Secret;
 use super::runner_params::RunnerFields;
 use crate::{
     app::App,
-    entities::runners::runner::{RegisteredRunnerEntity, ResetTokenEntity},
     error::ApiResult,
     extract::{Call, Change, Csv, Param, ParamErrors, Params, Raw},
     params,

@@ -6,6 +6,16 @@ use ci::{
     Status,
     job::{Job, RunnerJobFilter},
 };
+use entities::{
+    ci::{
+        job::{JobBasicEntity, JobEntity},
+        job_records::{present_across, present_one},
+    },
+    runners::{
+        allowed_agents::AllowedAgentsEntity, runner::RunnerProjectEntity,
+        runner_job::RunnerJobEntity,
+    },
+};
 use forge::runner::jobs;
 use kernel::{
     Actor, Error, Standing,
@@ -22,16 +32,6 @@ use runners::policy::UseRunners;
 
 use crate::{
     app::App,
-    entities::{
-        ci::{
-            job::{JobBasicEntity, JobEntity},
-            job_records::{present_across, present_one},
-        },
-        runners::{
-            allowed_agents::AllowedAgentsEntity, runner::RunnerProjectEntity,
-            runner_job::RunnerJobEntity,
-        },
-    },
     error::ApiResult,
     extract::{Call, Caller, Sort},
     param_enums, params,

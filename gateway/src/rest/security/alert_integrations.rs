@@ -1,5 +1,6 @@
 //! Who may send alerts to a project, and what becomes of them. Clients of the vendor's product ask GraphQL for that.
 
+use entities::security::alert_integration::{AlertIntegrationEntity, AlertSettingsEntity};
 use forge::alert::templates;
 use kernel::ids::AlertIntegrationId;
 use security::{
@@ -13,7 +14,6 @@ use security::{
 
 use crate::{
     app::App,
-    entities::security::alert_integration::{AlertIntegrationEntity, AlertSettingsEntity},
     error::ApiResult,
     extract::Call,
     param_enums, params,

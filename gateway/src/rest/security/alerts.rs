@@ -1,5 +1,6 @@
 //! Alerts that monitors sent. Clients of the vendor's product ask GraphQL for them.
 
+use entities::security::{alert::AlertEntity, alert_note::AlertNoteEntity};
 use forge::alert::Incidents;
 use kernel::page::Page;
 use security::{
@@ -9,7 +10,6 @@ use security::{
 
 use crate::{
     app::App,
-    entities::security::{alert::AlertEntity, alert_note::AlertNoteEntity},
     error::ApiResult,
     extract::{Call, Csv},
     param_enums, params,

@@ -1,6 +1,7 @@
 //! Pictures that people add to alerts.
 
 use actix_web::HttpResponse;
+use entities::security::metric_image::MetricImageEntity;
 use forge::{alert::metric_images, files::Upload};
 use kernel::{access::Anyone, ids::MetricImageId, page::Page};
 use security::{
@@ -14,7 +15,6 @@ use serde_json::json;
 
 use crate::{
     app::App,
-    entities::security::metric_image::MetricImageEntity,
     error::ApiResult,
     extract::Call,
     params,

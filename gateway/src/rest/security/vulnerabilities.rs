@@ -1,6 +1,7 @@
 //! Vulnerabilities that scanners found, and what people think of them.
 
 use db::Tx;
+use entities::security::vulnerability::{VulnerabilityEntity, VulnerableProjectEntity};
 use forge::ports::security::Directory;
 use kernel::{Error, Result, ids::VulnerabilityId, page::Page};
 use org::project::store::ProjectStore as _;
@@ -14,7 +15,6 @@ use security::{
 
 use crate::{
     app::App,
-    entities::security::vulnerability::{VulnerabilityEntity, VulnerableProjectEntity},
     error::ApiResult,
     extract::{Call, Csv},
     param_enums, params,

@@ -1,6 +1,7 @@
 //! How the installation presents itself.
 
 use admin::appearance::{self, Appearance, AppearanceStore as _, Picture};
+use entities::server::appearance::AppearanceEntity;
 use forge::files::{
     Upload,
     avatars::{self, Owner, StagedAvatar, find, stage_change, tidy},
@@ -12,7 +13,6 @@ use kernel::{
 
 use crate::{
     app::App,
-    entities::server::appearance::AppearanceEntity,
     error::ApiResult,
     extract::{Call, Change},
     param_enums, params,

@@ -1,6 +1,7 @@
 //! Who did what.
 
 use admin::audit::{AuditFilter, AuditStore as _, Entity, actions};
+use entities::server::audit_event::AuditEventEntity;
 use kernel::{
     Error, Ts,
     access::Administrate,
@@ -10,7 +11,6 @@ use org::policy::{AdminGroup, AdminProject, OwnProject};
 
 use crate::{
     app::App,
-    entities::server::audit_event::AuditEventEntity,
     error::ApiResult,
     extract::{Call, Raw, RawMap},
     param_enums, params,

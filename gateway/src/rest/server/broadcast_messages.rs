@@ -4,6 +4,7 @@ use admin::broadcast::{
     BroadcastMessage, BroadcastType,
     actions::{self, BroadcastChange},
 };
+use entities::server::broadcast_message::BroadcastMessageEntity;
 use kernel::{
     AccessLevel, Ts,
     access::{Administrate, Anyone},
@@ -11,7 +12,6 @@ use kernel::{
 
 use crate::{
     app::App,
-    entities::server::broadcast_message::BroadcastMessageEntity,
     error::ApiResult,
     extract::{Call, Change, Csv, NonEmpty, Param, ParamErrors, Raw, params::OnlyPage},
     param_enums, params,

@@ -5,6 +5,7 @@ use admin::feature::{
     actions::{self, Setting, Targets},
 };
 use db::Tx;
+use entities::server::feature::{FeatureDefinition, FeatureEntity};
 use kernel::{Error, Result, access::Administrate};
 use org::{
     namespace::{Kind, store::NamespaceStore as _},
@@ -14,7 +15,6 @@ use org::{
 
 use crate::{
     app::App,
-    entities::server::feature::{FeatureDefinition, FeatureEntity},
     error::ApiResult,
     extract::{Call, Csv, Param, ParamErrors, Raw, params::INVALID},
     param_enums, params,

@@ -2,13 +2,12 @@
 
 use forge::{
     asset_proxy::with_proxy,
-    memory,
+    markdown,
     references::{self, TextContext},
 };
 use kernel::access::SignedIn;
 use org::access::{IdOrPath, locate_project};
 use serde::Serialize;
-use tokio::task::spawn_blocking;
 use utoipa::ToSchema;
 
 use crate::{
@@ -49,16 +48,8 @@ async fn render(app: App, call: Call<SignedIn, RenderText>) -> ApiResult<Created
             Some(project.0)
         }
     };
-    let uploads = place.as_ref().filter(|_| gfm);
-    let uploads = uploads.map(|project| app.urls.at(&format!("-/project/{}/uploads", project.id)));
-    // A long text takes a moment, and many times its size.
-    memory::ensure_some()?;
-    let _place_of_work = app.renderings.take_soon().await?;
-    let rendered = spawn_blocking(move || {
-        let links = uploads.as_deref().map_or(markup::Links::none(), markup::Links::of_project);
-        markup::render(&text.0, markup::Format::Markdown, &links)
-    });
-    let mut html = rendered.await.map_err(kernel::Error::internal)?;
+    let uploads = place.as_ref().filter(|_| gfm).map(|project| project.id);
+    let mut html = markdown::render_long(&app, text.0, uploads).await?;
     if gfm {
         let place = place.map(|project| TextContext::project(project.id, &project.full_path));
         html = references::linked(&app, actor, place, html).await?;

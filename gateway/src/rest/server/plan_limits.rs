@@ -1,11 +1,11 @@
 //! How much groups and projects may have.
 
+use entities::server::plan_limits::PlanLimitsEntity;
 use kernel::access::Administrate;
 use org::settings::{PlanLimits, actions, store::SettingsStore as _};
 
 use crate::{
-    app::App, entities::server::plan_limits::PlanLimitsEntity, error::ApiResult, extract::Call,
-    param_enums, params, present::Json, routes,
+    app::App, error::ApiResult, extract::Call, param_enums, params, present::Json, routes,
 };
 
 routes! { "Plan limits" at "/application/plan_limits";

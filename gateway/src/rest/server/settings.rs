@@ -4,14 +4,12 @@ mod given;
 
 use std::sync::Arc;
 
+use entities::server::settings::SettingsEntity;
 use forge::performance_bar;
 use kernel::access::Administrate;
 use org::settings::store::SettingsStore;
 
-use crate::{
-    app::App, entities::server::settings::SettingsEntity, error::ApiResult, extract::Call,
-    present::Json, routes,
-};
+use crate::{app::App, error::ApiResult, extract::Call, present::Json, routes};
 use given::ChangeSettings;
 
 routes! { "Application settings" at "/application/settings";
@@ -36,7 +34,7 @@ async fn shown(app: &App) -> ApiResult<Json<SettingsEntity>> {
     });
     let (times, group) = read.await?;
     let document = forge::settings::document(&app.forge, &settings)?;
-    let shown = SettingsEntity::new(document, times, app.limits, group)?;
+    let shown = SettingsEntity::new(document, times, app.limits.into(), group)?;
     // Which group a path leads to may change without the settings.
     if settings.performance_bar_allowed_group_path().is_none() {
         app.shown_settings.keep(settings, shown.clone());

@@ -1,11 +1,9 @@
 //! How much there is.
 
+use entities::server::statistics::InstanceStatisticsEntity;
 use kernel::access::Administrate;
 
-use crate::{
-    app::App, entities::server::statistics::InstanceStatisticsEntity, error::ApiResult,
-    extract::Call, present::Json, routes,
-};
+use crate::{app::App, error::ApiResult, extract::Call, present::Json, routes};
 
 routes! { "Application statistics" at "/application/statistics";
     GET "" => show : Administrate,

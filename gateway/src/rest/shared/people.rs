@@ -5,7 +5,7 @@ use forge::user::visibility::sees_people;
 use kernel::{Actor, Error, Result, ids::UserId};
 use org::{
     access::IdOrPath,
-    user::{State, User, store::UserStore},
+    user::{User, store::UserStore},
 };
 
 /// Somebody by id or user name.
@@ -23,11 +23,4 @@ pub(crate) fn seen(tx: &mut Tx<'_>, actor: Actor, text: &str) -> Result<User> {
         return Err(Error::not_found("User"));
     }
     named(tx, text)
-}
-
-/// Whether the caller may see what somebody does: everybody may, unless the person keeps it to themselves or cannot be
-/// met.
-pub(crate) fn reads_profile(actor: Actor, user: &User) -> bool {
-    let open = user.state == State::Active && user.confirmed_at.is_some() && !user.private_profile;
-    open || actor.admin || actor.id == Some(user.id)
 }

@@ -22,7 +22,7 @@ fn errors(answer: &Answer) -> Value {
 
 #[actix_web::test]
 async fn the_schema_fits_its_resolvers() {
-    let built = gateway::graphql::registry().build();
+    let built = resolvers::registry().build();
     assert_eq!(built.err().unwrap_or_default(), Vec::<String>::new());
 }
 

@@ -157,7 +157,7 @@ fn callers(app: &TestApp) -> Vec<Person<'_>> {
 }
 
 fn types() -> Types {
-    Types::of(&gateway::graphql::schema().expect("a schema").introspection())
+    Types::of(&resolvers::schema().expect("a schema").introspection())
 }
 
 #[actix_web::test]

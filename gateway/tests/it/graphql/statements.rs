@@ -158,7 +158,8 @@ async fn boards_with_their_lists_cost_the_same_however_many() {
     let project = app.project(&ada, "forge", Public);
     let query = r#"{ project(fullPath: "ada/forge") { boards(first: 10) { nodes { name webPath
         labels { nodes { title } } iterationCadence { id } lists { nodes { title listType collapsed issuesCount
-        totalWeight issues(first: 5) { count nodes { title author { username } labels { nodes { title } } } } } } } } } }"#;
+        totalWeight issues(first: 5) { count nodes { title author { username } labels { nodes { title } } } }
+        newest: issues(last: 2) { nodes { title } pageInfo { hasPreviousPage } } } } } } } }"#;
     let add = async |name: &str| {
         let input = format!(r#"projectPath: "ada/forge", name: "{name}""#);
         let board = mutate(&ada, "createBoard", &input, "board { id }").await["board"].clone();
@@ -182,6 +183,9 @@ async fn boards_with_their_lists_cost_the_same_however_many() {
     let figures = lists.iter().map(|one| (one["issuesCount"].clone(), one["totalWeight"].clone()));
     let figures: Vec<(Value, Value)> = figures.collect();
     assert_eq!(figures, [(json!(3), json!(6)), (json!(1), json!(2)), (json!(0), json!(0))]);
+    let whole = nodes(&lists[0]["issues"], "title");
+    assert_eq!(nodes(&lists[0]["newest"], "title"), whole[1..], "the last two");
+    assert_eq!(lists[0]["newest"]["pageInfo"]["hasPreviousPage"], true);
 }
 
 #[actix_web::test]
@@ -189,7 +193,9 @@ async fn boards_of_epics_cost_the_same_however_many() {
     let app = TestApp::new();
     let (ada, group, _) = set_up(&app, "private").await;
     let query = r#"{ group(fullPath: "orchid") { epicBoards(first: 10) { nodes { name
-        lists { nodes { title epicsCount } } } } } }"#;
+        lists { nodes { title epicsCount
+        epics(first: 1) { nodes { title author { username } } pageInfo { hasNextPage } }
+        oldest: epics(last: 1, filters: { authorUsername: "ada" }) { nodes { title labels { nodes { title } } } } } } } } } }"#;
     let add = async |name: &str| {
         let input = format!(r#"groupPath: "orchid", name: "{name}""#);
         let made = mutate(&ada, "epicBoardCreate", &input, "epicBoard { id }").await;
@@ -208,7 +214,12 @@ async fn boards_of_epics_cost_the_same_however_many() {
     add("three").await;
     assert_eq!(cost(&app, &ada, query).await, few);
     let boards = ask(&ada, query).await["group"]["epicBoards"]["nodes"].clone();
-    assert_eq!(nodes(&boards[0]["lists"], "epicsCount"), [2, 1, 0]);
+    let lists = &boards[0]["lists"];
+    assert_eq!(nodes(lists, "epicsCount"), [2, 1, 0]);
+    let open = &lists["nodes"][0];
+    let shown = (nodes(&open["epics"], "title"), nodes(&open["oldest"], "title"));
+    assert_eq!(shown, (vec![json!("three")], vec![json!("two")]));
+    assert_eq!(open["epics"]["pageInfo"]["hasNextPage"], true);
 }
 
 /// What one more of each record adds to a group.

@@ -1,7 +1,13 @@
-//! Releases of the source. Their tags came with the repository; drafts have none, and stay there.
+//! Releases of the source. Their tags came with the repository; drafts have none, and stay there. Their files stay there,
+//! too: links lead to them.
+
+use std::collections::HashMap;
 
 use admin::import::Relation;
-use repo::release::NewRelease;
+use repo::release::{
+    NewRelease,
+    link::{LinkType, NewLink},
+};
 use serde_json::Value;
 
 use super::step::{HostStep, failure};
@@ -26,7 +32,7 @@ impl HostStep<'_> {
         let known = self.people.find(&users).await?;
         let tags = all.iter().map(|item| text(item, "tag_name").to_owned()).collect();
         let commits = commits_of_tags(self.forge, self.project(), tags).await?;
-        let mut rows = Vec::new();
+        let (mut rows, mut links) = (Vec::new(), HashMap::new());
         for (item, sha) in all.iter().zip(commits) {
             let tag = text(item, "tag_name");
             if sha.is_empty() {
@@ -36,6 +42,7 @@ impl HostStep<'_> {
             let author = host_user(&item["author"]);
             let name: String = text(item, "name").chars().take(LONGEST_NAME).collect();
             let created_at = moment(item, "created_at").unwrap_or(self.import.created_at);
+            links.insert(tag.to_owned(), files(item));
             rows.push(NewRelease {
                 tag: tag.to_owned(),
                 name: if name.trim().is_empty() { tag.to_owned() } else { name.replace('\0', "") },
@@ -47,6 +54,18 @@ impl HostStep<'_> {
             });
         }
         let fetched = Some((Relation::Release, items.len()));
-        Ok(Step { batch: Batch::Releases(rows), fetched, people: known.new, ..step })
+        Ok(Step { batch: Batch::Releases(rows, links), fetched, people: known.new, ..step })
     }
+}
+
+/// The files of a release, as links to them.
+fn files(item: &Value) -> Vec<NewLink> {
+    let all = item["assets"].as_array().into_iter().flatten();
+    let link = |file: &Value| NewLink {
+        name: text(file, "name").chars().take(LONGEST_NAME).collect(),
+        url: text(file, "browser_download_url").to_owned(),
+        filepath: None,
+        link_type: LinkType::Other,
+    };
+    all.map(link).collect()
 }

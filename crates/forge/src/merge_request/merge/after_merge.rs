@@ -1,4 +1,5 @@
-//! What follows from a merge and can wait: issues are closed, and the source branch goes.
+//! What follows from a merge and can wait: issues are closed, and the source branch goes. What follows from any change to a
+//! merge request is there when the change is answered.
 
 use db::Tx;
 use kernel::{
@@ -33,13 +34,19 @@ use serde::{Deserialize, Serialize};
 use worker::Job;
 
 use super::{
-    mergeability::{NamedProjects, commits_between, refresh_closes},
+    LookAt,
+    mergeability::{NamedProjects, commits_between, current, refresh_closes},
     resync::resync_with_git,
-    row::{current, parsed},
 };
 use crate::{
     Forge,
-    merge_request::heads::{branch_head, resolve_heads_at},
+    merge_request::{
+        code_owners::UpdateCodeOwners,
+        diff_notes::FollowLines,
+        head_refs::KeepHead,
+        heads::{parsed, resolve_heads_at},
+    },
+    pipeline::MakeForMergeRequest,
     ports::{directory::Directory, review::OrgHierarchy},
     user::standing::{PersonInProject, person_in_project},
 };
@@ -156,7 +163,7 @@ async fn remove_source(forge: &Forge, row: &MergeRequest) -> Result<()> {
     let seen = row.clone();
     let Some(removal) = forge.db.read(move |tx| removal(tx, &seen)).await? else { return Ok(()) };
     let branch = &row.source_branch;
-    if branch_head(forge, removal.project.0.id, branch).await? != Some(removal.head) {
+    if forge.branch_head(removal.project.0.id, branch).await? != Some(removal.head) {
         return Ok(());
     }
     if !row.is_from_fork() {
@@ -227,4 +234,34 @@ async fn retarget(forge: &Forge, row: &MergeRequest, removal: &Removal) -> Resul
         }
     }
     Ok(())
+}
+
+/// Does now what waits to be done for a merge request: the commits that it holds are kept, git and the code owners are
+/// asked, remarks on lines follow them, and issues know what closes them; after the merge those are closed, and the
+/// source branch is gone where that was wanted. What a worker has begun of it is waited for.
+pub async fn settle(forge: &Forge, id: MergeRequestId) -> Result<()> {
+    forge.worker().run_now_and_wait(keys(id)).await
+}
+
+/// As [`settle`], for work, which waits for no other.
+pub(super) async fn resume(forge: &Forge, id: MergeRequestId) -> Result<()> {
+    forge.worker().run_now(keys(id)).await
+}
+
+/// As [`resume`], for one kind of work.
+pub(super) async fn run_now(forge: &Forge, kind: &str, id: MergeRequestId) -> Result<()> {
+    forge.worker().run_now(vec![format!("{kind}:{id}")]).await
+}
+
+fn keys(id: MergeRequestId) -> Vec<String> {
+    let kinds = [
+        KeepHead::KIND,
+        LookAt::KIND,
+        UpdateCodeOwners::KIND,
+        FollowLines::KIND,
+        RefreshCloses::KIND,
+        FinishMerge::KIND,
+        MakeForMergeRequest::KIND,
+    ];
+    kinds.into_iter().map(|kind| format!("{kind}:{id}")).collect()
 }

@@ -31,7 +31,7 @@ use time::Duration;
 use worker::{Job, Queue as _};
 
 use super::{
-    closing_commits::close_promised, mergeability::check_mergeability, pending_work::resume,
+    after_merge::resume, closing_commits::close_promised, mergeability::check_mergeability,
     resync::sync_version,
 };
 use crate::{Forge, Services, pipeline};

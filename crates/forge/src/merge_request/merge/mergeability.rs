@@ -1,14 +1,21 @@
-//! Asking git about merge requests, and keeping what it says.
+//! Whether a merge request can be merged: what git says of it, which is kept, what is stored, and who may do it.
+
+use std::sync::Arc;
 
 use ci::{Status, pipeline::PipelineStore as _};
 use db::Tx;
 use kernel::{
-    Result,
+    Error, Result, Standing,
+    access::ProjectFacts,
     ids::{MergeRequestId, ProjectId},
 };
-use org::project::{settings::SettingsStore as _, store::ProjectStore as _};
+use org::{
+    project::{settings::SettingsStore as _, store::ProjectStore as _},
+    user::User,
+};
 use repo::{
     git::{CommitInfo, Deadline, LogQuery, Oid, Reader, RepoPath, transfer},
+    protection::Protection,
     push::{head::MOST_READ, journal::JournalStore as _},
 };
 use review::{
@@ -23,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use time::Duration;
 use worker::{Job, Queue as _};
 
-use crate::{Forge, merge_request::heads::branch_head};
+use crate::Forge;
 
 /// So often git is asked again when something changed meanwhile.
 const TRIES: usize = 5;
@@ -43,16 +50,21 @@ pub(crate) struct Sides {
 /// Where both branches are; `None` where one is not there.
 pub(super) async fn sides(forge: &Forge, row: &MergeRequest) -> Result<Option<Sides>> {
     let Some(ends) = row.ends() else { return Ok(None) };
-    let Some(target) = branch_head(forge, ends.target, &ends.target_branch).await? else {
+    let Some(target) = forge.branch_head(ends.target, &ends.target_branch).await? else {
         return Ok(None);
     };
-    let Some(head) = branch_head(forge, ends.source, &ends.source_branch).await? else {
+    let Some(head) = forge.branch_head(ends.source, &ends.source_branch).await? else {
         return Ok(None);
     };
     let repo = forge.storage.repository(ends.target);
     let from = forge.storage.repository(ends.source);
     transfer::bring(&forge.git, &from, &repo, head).await?;
     Ok(Some(Sides { repo, target, head }))
+}
+
+/// The merge request as it is now.
+pub(super) async fn current(forge: &Forge, id: MergeRequestId) -> Result<MergeRequest> {
+    forge.db.read(move |tx| tx.merge_request(id)).await
 }
 
 /// Asks git, where something changed since it was asked, and keeps the answer.
@@ -260,4 +272,28 @@ pub(super) fn save_closes(
     let row = tx.merge_request(id)?;
     let branch = tx.project(row.project_id)?.default_branch;
     closes::refresh(tx, &NamedProjects, &row, branch.as_deref(), messages, home)
+}
+
+/// A user who merges, and their standing in the project.
+#[derive(Clone, Debug)]
+pub(super) struct Merger {
+    pub(super) facts: Arc<ProjectFacts>,
+    pub(super) who: Standing,
+    pub(super) user: User,
+}
+
+/// Whether somebody may merge into the target, by push or by merge right.
+pub fn may_merge(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<bool> {
+    if who.archived || !who.signed_in() {
+        return Ok(false);
+    }
+    let protection = Protection::of_branches(tx, who, row.project_id)?;
+    let branch = protection.branch(&row.target_branch);
+    Ok(branch.may_push() || branch.may_merge())
+}
+
+/// # Errors
+/// `Unauthenticated` for those who may not merge into the target.
+pub fn ensure_may_merge(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<()> {
+    if may_merge(tx, who, row)? { Ok(()) } else { Err(Error::unauthenticated()) }
 }

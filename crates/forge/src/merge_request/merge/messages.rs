@@ -28,8 +28,7 @@ use review::merge_request::{
 
 use super::{
     Sides,
-    mergeability::{commits_between, sides},
-    permission::Merger,
+    mergeability::{Merger, commits_between, sides},
 };
 use crate::{Forge, commit::author::signature};
 

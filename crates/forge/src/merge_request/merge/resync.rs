@@ -21,14 +21,10 @@ use review::{
 };
 
 use super::{
-    mergeability::{commits_between, save_closes},
-    pending_work::resume,
-    row::current,
+    after_merge::resume,
+    mergeability::{commits_between, current, save_closes},
 };
-use crate::{
-    Forge,
-    merge_request::heads::{branch_head, resolve_heads_at},
-};
+use crate::{Forge, merge_request::heads::resolve_heads_at};
 
 /// Looks whether the source is where a merge request says. What was looked up in git before it was written down may
 /// have moved in between, without the push knowing of it.
@@ -37,7 +33,7 @@ pub async fn resync_with_git(forge: &Forge, id: MergeRequestId) -> Result<()> {
     let (MergeRequestState::Opened, Some(source)) = (row.state, row.source_project_id) else {
         return Ok(());
     };
-    match branch_head(forge, source, &row.source_branch).await?.map(|head| head.to_string()) {
+    match forge.branch_head(source, &row.source_branch).await?.map(|head| head.to_string()) {
         // Where there never was a source, people may still push it.
         None if row.head_sha.is_some() => close_gone(forge, row).await,
         head if head.is_some() && head != row.head_sha => {

@@ -24,12 +24,11 @@ use worker::Queue as _;
 
 use super::{
     Sides,
-    mergeability::{facts, sides},
+    mergeability::{Merger, facts, sides},
     messages::{self, Messages},
-    permission::Merger,
     unlock::{RecoverAfterMerge, recover_now},
 };
-use crate::{Forge, merge_request::heads::branch_head};
+use crate::Forge;
 
 /// Retries when the target branch moved during the merge.
 const TRIES: usize = 5;
@@ -172,7 +171,7 @@ async fn attempt(
             Err(failure) => return Err(failure.into()),
         }
         // Whoever moved the target meanwhile makes another merge of it; any other refusal stays one.
-        let now = branch_head(forge, row.project_id, &row.target_branch).await?;
+        let now = forge.branch_head(row.project_id, &row.target_branch).await?;
         if now == Some(sides.target) {
             break;
         }

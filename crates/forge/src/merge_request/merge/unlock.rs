@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use time::Duration;
 use worker::{Job, Queue as _};
 
-use super::{mergeability::check_mergeability, pending_work::run_now, resync::resync_with_git};
+use super::{after_merge::run_now, mergeability::check_mergeability, resync::resync_with_git};
 use crate::Forge;
 
 /// No merge takes so long: whoever locked it is gone.

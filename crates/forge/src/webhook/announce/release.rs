@@ -27,7 +27,7 @@ pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<()> 
         header: "Release Hook",
         project: Some(project),
         object: format!("release/{}", row.id),
-        payload: payload::release::release(&scene, &row, action),
+        payload: payload::release::release(tx, &scene, &row, action)?,
         gaps: Some(Gaps::commit(project, &row.sha, "/commit")),
     };
     by.tell(tx, &audience, news, &Occasion::default())

@@ -1,23 +1,39 @@
 //! Releases.
 
+use db::Tx;
+use kernel::{Result, time::date_text};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use repo::release::Release;
+use repo::release::{
+    Release,
+    link::{ReleaseLink, ReleaseLinkStore as _},
+};
+use review::milestone::Milestone;
 use serde_json::{Value, json};
 
 use super::common::{Scene, utc};
+use crate::release::release_milestones;
 
 /// The formats in which the files of a tag are had.
 const FORMATS: [&str; 4] = ["zip", "tar.gz", "tar.bz2", "tar"];
 
 /// A release; its commit is added when it was read.
-pub(crate) fn release(scene: &Scene, row: &Release, action: &str) -> Value {
+pub(crate) fn release(
+    tx: &mut Tx<'_>,
+    scene: &Scene,
+    row: &Release,
+    action: &str,
+) -> Result<Value> {
     let tag = utf8_percent_encode(&row.tag, NON_ALPHANUMERIC).to_string();
     let (file, path) = (row.tag.replace('/', "-"), &scene.project.path);
     let sources = FORMATS.map(|format| {
         let url = scene.at(&format!("archive/{}/{path}-{file}.{format}", row.tag));
         json!({ "format": format, "url": url })
     });
-    json!({
+    let links = tx.links_of_releases(&[row.id])?.remove(&row.id).unwrap_or_default();
+    let milestones = release_milestones(tx, &[row.id])?.remove(&row.id).unwrap_or_default();
+    let links: Vec<Value> = links.iter().map(|link| link_json(scene, link)).collect();
+    let milestones: Vec<Value> = milestones.iter().map(milestone_json).collect();
+    Ok(json!({
         "id": row.id,
         "created_at": utc(row.created_at),
         "description": row.description,
@@ -28,7 +44,29 @@ pub(crate) fn release(scene: &Scene, row: &Release, action: &str) -> Value {
         "project": scene.project_json(),
         "url": scene.at(&format!("releases/{tag}")),
         "action": action,
-        "assets": { "count": sources.len(), "links": [], "sources": sources },
+        "assets": { "count": links.len() + sources.len(), "links": links, "sources": sources },
+        "milestones": milestones,
         "commit": null,
+    }))
+}
+
+fn link_json(scene: &Scene, link: &ReleaseLink) -> Value {
+    json!({
+        "id": link.id,
+        "external": !link.is_internal(&scene.url()),
+        "link_type": link.link_type,
+        "name": link.name,
+        "url": link.url,
+    })
+}
+
+fn milestone_json(row: &Milestone) -> Value {
+    json!({
+        "id": row.id,
+        "iid": row.iid,
+        "title": row.title,
+        "state": row.state,
+        "start_date": row.start_date.map(|at| date_text(at.date())),
+        "due_date": row.due_date.map(|at| date_text(at.date())),
     })
 }

@@ -1,6 +1,6 @@
 //! Reading and keeping SSH keys.
 
-use db::{CountOf, Tx, each_backend, error, schema::ssh_keys};
+use db::{CountOf, OneOf as _, Tx, each_backend, error, schema::ssh_keys};
 use diesel::prelude::*;
 use kernel::{
     Result, Ts,
@@ -26,6 +26,8 @@ pub trait SshKeyStore {
     /// Whosever it is.
     fn any_ssh_key(&mut self, id: SshKeyId) -> Result<SshKey>;
     fn find_ssh_key(&mut self, sha256: &str) -> Result<Option<SshKey>>;
+    /// Those with one of these SHA-256 fingerprints.
+    fn ssh_keys_with(&mut self, sha256: &[String]) -> Result<Vec<SshKey>>;
     fn find_ssh_key_by_md5(&mut self, md5: &str) -> Result<Option<SshKey>>;
     fn insert_ssh_key(&mut self, new: &NewSshKey, key: &PublicKey) -> Result<SshKey>;
     fn delete_ssh_key(&mut self, id: SshKeyId) -> Result<()>;
@@ -68,6 +70,14 @@ impl SshKeyStore for Tx<'_> {
             .select(SshKey::as_select())
             .get_result(conn)
             .optional()
+            .map_err(error("Key")))
+    }
+
+    fn ssh_keys_with(&mut self, sha256: &[String]) -> Result<Vec<SshKey>> {
+        let rows = ssh_keys::table.filter(ssh_keys::fingerprint_sha256.one_of(sha256));
+        each_backend!(self, |conn| rows
+            .select(SshKey::as_select())
+            .load(conn)
             .map_err(error("Key")))
     }
 

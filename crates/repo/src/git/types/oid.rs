@@ -49,7 +49,9 @@ impl Oid {
 
 impl fmt::Display for Oid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&hex::encode(self.0))
+        let mut digits = [0; 40];
+        hex::encode_to_slice(self.0, &mut digits).or(Err(fmt::Error))?;
+        f.pad(str::from_utf8(&digits).or(Err(fmt::Error))?)
     }
 }
 

@@ -9,8 +9,9 @@ use diesel::{QueryableByName, sql_types::BigInt};
 use kernel::Result;
 
 use super::{
-    plan::{DrivingFilter, GATHER_LIMIT, LabelIds, Query, Scan, resolve_with},
+    plan::{DrivingFilter, GATHER_LIMIT, LabelIds, Query, resolve_with},
     query::Sorting,
+    scan::Scan,
     searched::gathered,
 };
 
@@ -24,12 +25,19 @@ pub struct ListFigures {
     pub sum: i64,
 }
 
-/// The first rows of a list.
+/// How many rows are wanted of a list in an order: its first ones, or its last ones in orders that have positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeadPart {
+    pub sorting: Sorting,
+    pub most: i64,
+    pub from_end: bool,
+}
+
+/// The first or the last rows of a list.
 #[derive(Clone, Debug)]
 pub struct ListHead {
     pub query: Query,
-    pub sorting: Sorting,
-    pub most: i64,
+    pub part: HeadPart,
 }
 
 #[derive(QueryableByName)]
@@ -80,7 +88,7 @@ pub fn figures_of_all(
     Ok(all)
 }
 
-/// The ids of the first rows of lists, in the order of the lists.
+/// The ids of the first or last rows of lists, in the order of the lists.
 pub fn heads_of_all(tx: &mut Tx<'_>, heads: &[ListHead]) -> Result<Vec<Vec<i64>>> {
     let mut all = vec![Vec::new(); heads.len()];
     let (places, scans) = resolved(tx, heads.iter().map(|head| &head.query))?;
@@ -90,7 +98,13 @@ pub fn heads_of_all(tx: &mut Tx<'_>, heads: &[ListHead]) -> Result<Vec<Vec<i64>>
         for ((place, query), driving) in places.iter().zip(scans).zip(driving) {
             let Some(head) = heads.get(*place) else { continue };
             let scan = Scan::driven(query, driving);
-            let rows = scan.ordered(tx, head.sorting, (head.most, 0), None, &mut binds);
+            let HeadPart { sorting, most, from_end } = head.part;
+            let last = match from_end {
+                true => scan.reversed(sorting, most, &mut binds),
+                false => None,
+            };
+            let rows =
+                last.unwrap_or_else(|| scan.ordered(tx, sorting, (most, 0), None, &mut binds));
             parts.push(format!(
                 "SELECT CAST({place} AS BIGINT) AS place, part.id AS id, ROW_NUMBER() OVER () AS number FROM ({rows}) AS part"
             ));
@@ -99,6 +113,11 @@ pub fn heads_of_all(tx: &mut Tx<'_>, heads: &[ListHead]) -> Result<Vec<Vec<i64>>
             if let Some(ids) = at(&mut all, row.place) {
                 ids.push(row.id);
             }
+        }
+    }
+    for (ids, head) in all.iter_mut().zip(heads) {
+        if head.part.from_end {
+            ids.reverse();
         }
     }
     Ok(all)

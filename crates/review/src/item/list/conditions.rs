@@ -75,6 +75,8 @@ pub struct IndexedFilter {
     pub check: Part,
     /// The column of the set that names the project, when an index covers filter and project together.
     pub project: Option<&'static str>,
+    /// Whether the set has items of the list's project alone.
+    pub is_of_project: bool,
     /// Whether the set can contain an item twice.
     pub repeats: bool,
     /// The label of a label filter.
@@ -85,7 +87,15 @@ pub struct IndexedFilter {
 
 impl IndexedFilter {
     pub fn new(set: Part, check: Part) -> Self {
-        Self { set, check, project: None, repeats: false, label: None, milestones: None }
+        Self {
+            set,
+            check,
+            project: None,
+            is_of_project: false,
+            repeats: false,
+            label: None,
+            milestones: None,
+        }
     }
 
     /// Items of a kind that have one of these labels.
@@ -122,7 +132,7 @@ impl IndexedFilter {
     pub(super) fn within(&self, scope: &ListScope, binds: &mut Vec<Bind>) -> String {
         let set = self.set.render(binds);
         match (self.project, scope) {
-            (Some(column), ListScope::Project(project)) => {
+            (Some(column), ListScope::Project(project)) if !self.is_of_project => {
                 format!("{set} AND {column} = {}", value(project))
             }
             _ => set,

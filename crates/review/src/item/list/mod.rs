@@ -8,10 +8,11 @@ mod bound;
 mod conditions;
 mod plan;
 mod query;
+mod scan;
 mod search;
 mod searched;
 
-pub use batch::{ListFigures, ListHead, figures_of_all, heads_of_all};
+pub use batch::{HeadPart, ListFigures, ListHead, figures_of_all, heads_of_all};
 pub use bound::{ListEdge, ListPosition, Side};
 pub use conditions::{Choice, Conditions, IndexedFilter, MilestoneChoice, Part, confidential_for};
 pub use plan::{Query, count_all, page_of, sum_all, sum_of};

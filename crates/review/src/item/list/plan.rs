@@ -16,7 +16,8 @@ use kernel::{
 
 use super::{
     conditions::{Conditions, IndexedFilter, Part},
-    query::{Direction, ListScope, Order, Sorting},
+    query::{ListScope, Sorting},
+    scan::Scan,
     search::by_rarest,
     searched::{gathered, searched},
 };
@@ -29,18 +30,20 @@ pub struct Query {
     pub conditions: Conditions,
 }
 
+impl Query {
+    /// Whether the list is what one filter finds, each item once.
+    pub(super) fn is_of(&self, filter: &IndexedFilter) -> bool {
+        let Conditions { plain, indexed, words, .. } = &self.conditions;
+        !filter.repeats && plain.is_empty() && words.is_empty() && indexed.len() == 1
+    }
+}
+
 /// A filter with at most this many matches may drive the search: its matches are gathered and sorted.
 pub(super) const GATHER_LIMIT: i64 = COUNT_LIMIT;
-/// Fewer matches than this are gathered without comparing the cost of a scan.
-const COUNT_FIRST_LIMIT: i64 = 25;
 /// At most this many IDs are listed in a statement.
 const LISTED: usize = 2_000;
 /// In projects with at most this many items, texts are read instead of asking the search index.
 const READ_LIMIT: i64 = 20_000;
-/// Pages up to this row are merged from one sorted part per project.
-const MERGE_LIMIT: i64 = 1000;
-/// The range of newest IDs that is tried for a full page before all IDs are scanned.
-const ID_WINDOW: i64 = 30_000;
 
 /// One page of IDs, with the length of the list up to the limit that lists report.
 pub fn page_of(
@@ -56,14 +59,13 @@ pub fn page_of(
     if query.conditions.is_searched() {
         return searched(tx, asked, query, sorting, page);
     }
-    let scan =
-        Scan { query, driving: pick_driving_filter(tx, query)?, projects: ProjectCheck::Join };
-    if let Some(common) = scan.prefers_scan(tx, page)? {
+    let scan = Scan::driven(query, pick_driving_filter(tx, query)?);
+    if let Some(common) = scan.prefers_scan(tx, sorting, page)? {
         let scan = Scan::of(query);
         let found = page.uncounted(scan.select(tx, sorting, page.probe(), page.offset())?);
         return Ok(Page { total: Total::Counted(common), ..found });
     }
-    if scan.driving.is_some() {
+    if scan.is_driven() {
         // Every page needs all matches gathered and sorted, so their number is known as well.
         return Ok(page.slice(scan.select(tx, sorting, GATHER_LIMIT, 0)?));
     }
@@ -101,10 +103,7 @@ fn aggregate(tx: &mut Tx<'_>, query: &Query, what: &str) -> Result<i64> {
     let mut binds = Vec::new();
     let from = match query.conditions.is_searched() {
         true => gathered(tx, query, &mut binds)?,
-        false => {
-            Scan { query, driving: pick_driving_filter(tx, query)?, projects: ProjectCheck::Join }
-                .by_project(&mut binds)
-        }
+        false => Scan::driven(query, pick_driving_filter(tx, query)?).by_project(&mut binds),
     };
     let sql = format!("SELECT {what} AS id FROM {from}");
     Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
@@ -213,7 +212,7 @@ fn pick_driving_filter(tx: &mut Tx<'_>, query: &Query) -> Result<Option<DrivingF
         let mut binds = Vec::new();
         let set = filter.within(&query.scope, &mut binds);
         let alone = query.conditions.indexed.len() == 1;
-        let is_all = alone && query.conditions.plain.is_empty() && !filter.repeats;
+        let is_all = query.is_of(filter);
         let (found, is_all) = match &query.scope {
             // Counted with all conditions, so that the total is known at once.
             ListScope::Project(project) if alone && !is_all && filter.project.is_some() => {
@@ -231,7 +230,12 @@ fn pick_driving_filter(tx: &mut Tx<'_>, query: &Query) -> Result<Option<DrivingF
 }
 
 /// Number of items of a project that match one filter and all others, up to one more than the limit.
-fn count_from(tx: &mut Tx<'_>, query: &Query, position: usize, project: ProjectId) -> Result<i64> {
+pub(super) fn count_from(
+    tx: &mut Tx<'_>,
+    query: &Query,
+    position: usize,
+    project: ProjectId,
+) -> Result<i64> {
     let conditions = &query.conditions;
     let Some(filter) = conditions.indexed.get(position) else { return Ok(0) };
     let mut binds = Vec::new();
@@ -251,230 +255,27 @@ fn count_from(tx: &mut Tx<'_>, query: &Query, position: usize, project: ProjectI
     count_up_to(tx, &from, &binds, GATHER_LIMIT + 1)
 }
 
+/// Number of matches of a filter in projects that the caller may read, up to one more than the limit.
+pub(super) fn count_among(
+    tx: &mut Tx<'_>,
+    filter: &IndexedFilter,
+    column: &str,
+    readable: &ReadableProjects,
+) -> Result<i64> {
+    let mut binds = Vec::new();
+    let set = filter.set.render(&mut binds);
+    let among = match &readable.few {
+        Some(few) => format!("{column} IN ({})", list_of(few)),
+        None => readable.all.contains(column).into(),
+    };
+    count_up_to(tx, &format!("({set} AND {among}) AS chosen"), &binds, GATHER_LIMIT + 1)
+}
+
 /// An upper bound of the number of items of a project: its highest IID.
-fn most_in(tx: &mut Tx<'_>, table: &str, project: ProjectId) -> Result<i64> {
+pub(super) fn most_in(tx: &mut Tx<'_>, table: &str, project: ProjectId) -> Result<i64> {
     let sql = format!(
         "SELECT COALESCE(MAX(iid), 0) AS id FROM {table} WHERE project_id = {}",
         value(project)
     );
     Ok(ids(tx, &sql, &[])?.first().copied().unwrap_or_default())
-}
-
-pub(super) struct Scan<'a> {
-    query: &'a Query,
-    driving: Option<DrivingFilter>,
-    projects: ProjectCheck,
-}
-
-/// How a statement checks whether the project of an item is in scope.
-#[derive(Clone, Copy)]
-pub(super) enum ProjectCheck {
-    /// `EXISTS`, which the database may turn into a join.
-    Join,
-    /// A fenced `EXISTS` per row: PostgreSQL chooses a bad join when it underestimates the number of items.
-    PerRow,
-    /// The list of all projects in scope first; for installations with few projects.
-    ListFirst,
-}
-
-impl<'a> Scan<'a> {
-    /// A scan in list order, without a driving filter.
-    pub(super) fn of(query: &'a Query) -> Self {
-        Self { query, driving: None, projects: ProjectCheck::Join }
-    }
-
-    /// As [`of`](Self::of), from a filter.
-    pub(super) fn driven(query: &'a Query, driving: Option<DrivingFilter>) -> Self {
-        Self { driving, ..Self::of(query) }
-    }
-
-    /// As [`of`](Self::of), with this check of projects.
-    pub(super) fn with_projects(query: &'a Query, projects: ProjectCheck) -> Self {
-        Self { projects, ..Self::of(query) }
-    }
-
-    fn table(&self) -> &'static str {
-        self.query.conditions.table()
-    }
-
-    /// The length of the list, when matches are so frequent that scanning the project in list order reaches the page
-    /// sooner than gathering and sorting all of them.
-    fn prefers_scan(&self, tx: &mut Tx<'_>, page: PageRequest) -> Result<Option<i64>> {
-        let (Some(driving), ListScope::Project(project)) = (&self.driving, &self.query.scope)
-        else {
-            return Ok(None);
-        };
-        let conditions = &self.query.conditions;
-        let filter = conditions.indexed.get(driving.position);
-        if driving.found < COUNT_FIRST_LIMIT || filter.is_none_or(|filter| filter.project.is_none())
-        {
-            return Ok(None);
-        }
-        let wanted = match driving.is_all {
-            true => driving.found,
-            false => count_from(tx, self.query, driving.position, *project)?,
-        };
-        let all = most_in(tx, self.table(), *project)?;
-        let walked = (page.offset() + page.probe()).saturating_mul(all);
-        Ok((wanted > 0 && walked < wanted.saturating_mul(driving.found)).then_some(wanted))
-    }
-
-    /// All filters without the scope; their values are bound after those that are there already.
-    fn filters(&self, binds: &mut Vec<Bind>) -> Vec<String> {
-        let mut all = Vec::new();
-        for (position, filter) in self.query.conditions.indexed.iter().enumerate() {
-            all.push(match &self.driving {
-                Some(driving) if driving.position == position => {
-                    format!("i.id IN ({})", filter.within(&self.query.scope, binds))
-                }
-                _ => filter.check.render(binds),
-            });
-        }
-        all.extend(self.query.conditions.plain.iter().map(|part| part.render(binds)));
-        all
-    }
-
-    /// All filters with the scope as a condition on each row.
-    pub(super) fn filters_in_scope(&self, binds: &mut Vec<Bind>) -> Vec<String> {
-        let mut all = self.filters(binds);
-        // The unary plus keeps SQLite from using the index on the project instead of the driving filter.
-        let plus = if self.driving.is_some() { "+" } else { "" };
-        all.push(match &self.query.scope {
-            ListScope::Project(project) => format!("{plus}i.project_id = {}", value(project)),
-            ListScope::Projects(ReadableProjects { few: Some(few), .. }) => {
-                format!("{plus}i.project_id IN ({})", list_of(few))
-            }
-            ListScope::Projects(ReadableProjects { all: readable, few: None }) => {
-                let check = match self.projects {
-                    ProjectCheck::ListFirst => readable.lists("i.project_id"),
-                    ProjectCheck::PerRow => readable.contains_for_each("i.project_id"),
-                    ProjectCheck::Join => readable.contains("i.project_id"),
-                };
-                check.into()
-            }
-            ListScope::Groups(groups) => {
-                let groups: Vec<i64> = groups.iter().map(|group| group.0).collect();
-                format!("{plus}i.namespace_id IN ({})", list_of(&groups))
-            }
-        });
-        all
-    }
-
-    fn select(&self, tx: &mut Tx<'_>, sorting: Sorting, most: i64, skip: i64) -> Result<Vec<i64>> {
-        if let (Order::Id, None, ListScope::Projects(readable)) =
-            (sorting.by, &self.driving, &self.query.scope)
-        {
-            return match &readable.few {
-                Some(few) if most + skip <= MERGE_LIMIT => {
-                    self.merged(tx, few, sorting, most, skip)
-                }
-                Some(_) => self.plain(tx, sorting, most, skip, None),
-                None => {
-                    let window = self.id_window(sorting.direction, ID_WINDOW);
-                    let found = self.plain(tx, sorting, most, skip, Some(window))?;
-                    // A page that is not full may continue beyond the window.
-                    match i64::try_from(found.len()).unwrap_or(i64::MAX) < most {
-                        true => self.plain(tx, sorting, most, skip, None),
-                        false => Ok(found),
-                    }
-                }
-            };
-        }
-        self.plain(tx, sorting, most, skip, None)
-    }
-
-    /// A condition for the newest IDs, or the oldest.
-    pub(super) fn id_window(&self, direction: Direction, window: i64) -> String {
-        let table = self.table();
-        match direction {
-            Direction::Descending => {
-                format!("i.id > (SELECT MAX(y.id) FROM {table} y) - {window}")
-            }
-            Direction::Ascending => {
-                format!("i.id < (SELECT MIN(y.id) FROM {table} y) + {window}")
-            }
-        }
-    }
-
-    pub(super) fn plain(
-        &self,
-        tx: &mut Tx<'_>,
-        sorting: Sorting,
-        most: i64,
-        skip: i64,
-        extra: Option<String>,
-    ) -> Result<Vec<i64>> {
-        let mut binds = Vec::new();
-        let sql = self.ordered(tx, sorting, (most, skip), extra, &mut binds);
-        ids(tx, &sql, &binds)
-    }
-
-    /// The query for the ids of `most` rows after `skip` others.
-    pub(super) fn ordered(
-        &self,
-        tx: &Tx<'_>,
-        sorting: Sorting,
-        (most, skip): (i64, i64),
-        extra: Option<String>,
-        binds: &mut Vec<Bind>,
-    ) -> String {
-        let mut all = self.filters_in_scope(binds);
-        all.extend(extra);
-        format!(
-            "SELECT i.id AS id FROM {} i{} WHERE {} ORDER BY {} LIMIT {most} OFFSET {skip}",
-            self.table(),
-            sorting.join(),
-            all.join(" AND "),
-            sorting.sql(tx, self.query.conditions.kind),
-        )
-    }
-
-    /// The first rows of each project, merged.
-    fn merged(
-        &self,
-        tx: &mut Tx<'_>,
-        projects: &[i64],
-        sorting: Sorting,
-        most: i64,
-        skip: i64,
-    ) -> Result<Vec<i64>> {
-        let mut binds = Vec::new();
-        let all = self.filters(&mut binds);
-        let order = sorting.sql(tx, self.query.conditions.kind);
-        let first = most + skip;
-        let parts = projects.iter().map(|project| {
-            let mut all = all.clone();
-            all.push(format!("i.project_id = {}", value(project)));
-            format!(
-                "SELECT part.id FROM (SELECT i.id AS id FROM {} i WHERE {} ORDER BY {order} LIMIT {first}) AS part",
-                self.table(),
-                all.join(" AND "),
-            )
-        });
-        let parts = parts.collect::<Vec<_>>().join(" UNION ALL ");
-        let sql = format!(
-            "SELECT i.id AS id FROM ({parts}) AS i ORDER BY {order} LIMIT {most} OFFSET {skip}"
-        );
-        ids(tx, &sql, &binds)
-    }
-
-    /// `FROM` and `WHERE` of a count: no order, from projects to their items.
-    pub(super) fn by_project(&self, binds: &mut Vec<Bind>) -> String {
-        if let (None, ListScope::Projects(ReadableProjects { all: readable, few: None })) =
-            (&self.driving, &self.query.scope)
-        {
-            let mut all = self.filters(binds);
-            let items = format!("{} i", self.table());
-            let (from, belongs) = readable.each_with(&items, "i.project_id");
-            all.insert(0, belongs);
-            return format!("{from} WHERE {}", all.join(" AND "));
-        }
-        format!("{} i WHERE {}", self.table(), self.filters_in_scope(binds).join(" AND "))
-    }
-
-    fn count(&self, tx: &mut Tx<'_>) -> Result<i64> {
-        let mut binds = Vec::new();
-        let from = self.by_project(&mut binds);
-        count_up_to(tx, &from, &binds, COUNT_LIMIT + 1)
-    }
 }

@@ -208,6 +208,19 @@ impl Sorting {
         }
     }
 
+    /// What stands after `ORDER BY` where a list is read from its end; nothing in orders that have no positions.
+    pub(super) fn reversed_sql(&self) -> Option<String> {
+        let direction = self.direction.reversed().sql();
+        match self.by {
+            Order::Id => Some(format!("i.id {direction}")),
+            Order::Column(column) => Some(format!("i.{column} {direction}, i.id ASC")),
+            Order::Optional(column) => {
+                Some(format!("(i.{column}) {direction} NULLS FIRST, i.id ASC"))
+            }
+            _ => None,
+        }
+    }
+
     /// What stands after rows `found` that have ids alone.
     pub(super) fn of_found(&self, tx: &Tx<'_>, kind: ItemKind) -> String {
         if self.by == Order::Id {

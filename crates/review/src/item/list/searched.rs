@@ -10,8 +10,9 @@ use kernel::{
 };
 
 use super::{
-    plan::{GATHER_LIMIT, ProjectCheck, Query, Scan},
+    plan::{GATHER_LIMIT, Query},
     query::{ListScope, Order, Sorting},
+    scan::{ProjectCheck, Scan},
     search::by_reading,
 };
 use crate::ports::ReadableProjects;

@@ -1,13 +1,13 @@
 //! System hooks, which hear what happens anywhere.
 
 use admin::hook::actions;
+use entities::admin::hook::{ExampleEntity, SystemHookEntity};
 use forge::webhook::actions as sending;
 use kernel::{access::Administrate, ids::HookId};
 
 use super::{create_as, ensure_given, list_as, show_as, update_as};
 use crate::{
     app::App,
-    entities::admin::hook::{ExampleEntity, SystemHookEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::{Created, Json, NoContent, PagedList},

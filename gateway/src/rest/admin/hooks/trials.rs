@@ -5,6 +5,10 @@ use admin::{
     hook::actions,
     policy::{AdminGroupHooks, AdminHooks},
 };
+use entities::admin::{
+    hook::DoneEntity,
+    hook_log::{HookLogEntity, ResentEntity},
+};
 use forge::webhook::actions as sending;
 use kernel::{
     Ability, Error, Grant,
@@ -14,10 +18,6 @@ use kernel::{
 
 use crate::{
     app::App,
-    entities::admin::{
-        hook::DoneEntity,
-        hook_log::{HookLogEntity, ResentEntity},
-    },
     error::ApiResult,
     extract::{Call, Csv},
     params,

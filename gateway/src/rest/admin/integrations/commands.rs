@@ -4,6 +4,7 @@ use admin::{
     home::Home,
     integration::{Kind, actions},
 };
+use entities::admin::integration::ReplyEntity;
 use kernel::{
     Error,
     access::Anyone,
@@ -12,10 +13,7 @@ use kernel::{
 use org::project::store::ProjectStore as _;
 
 use super::groups_above;
-use crate::{
-    app::App, entities::admin::integration::ReplyEntity, error::ApiResult, extract::Call, params,
-    present::Json, routes,
-};
+use crate::{app::App, error::ApiResult, extract::Call, params, present::Json, routes};
 
 routes! { "Slash commands" at "";
     POST "/projects/{id}/integrations/slack_slash_commands/trigger"      => slack      : Anyone,

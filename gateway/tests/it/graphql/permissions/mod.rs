@@ -6,7 +6,7 @@ mod smallest;
 
 use std::fmt::Write as _;
 
-use gateway::graphql::abilities::{FIELDS, FieldRow};
+use resolvers::abilities::{FIELDS, FieldRow};
 use serde_json::Value;
 
 use self::{
@@ -17,13 +17,15 @@ use super::review::{REFUSED, answer};
 use crate::support::TestApp;
 
 /// Mutations of things of the caller's own, and those that ask for no right.
-const OWN: [&str; 6] = [
+const OWN: [&str; 8] = [
     "echoCreate",
     "timelogDelete",
     "todoMarkDone",
     "todoRestore",
     "todoRestoreMany",
     "todosMarkAllDone",
+    "userCalloutCreate",
+    "userPreferencesUpdate",
 ];
 
 fn row(on: &str, field: &str) -> Option<&'static FieldRow> {

@@ -73,7 +73,7 @@ fn named(kind: &Value) -> &str {
 impl Types {
     /// Of the schema as it is.
     pub(super) fn read() -> Self {
-        let schema = gateway::graphql::schema().expect("the schema fits its resolvers");
+        let schema = resolvers::schema().expect("the schema fits its resolvers");
         let introspection = schema.introspection();
         let types = introspection["data"]["__schema"]["types"].as_array().expect("types").clone();
         Self(types.into_iter().map(|one| (text(&one["name"]).to_owned(), one)).collect())

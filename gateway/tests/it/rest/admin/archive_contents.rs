@@ -148,7 +148,9 @@ async fn add_rules(root: &Person<'_>, project: &Value) {
         ),
         (
             "releases",
-            json!({ "tag_name": "w1", "ref": "main", "name": "One", "description": "Tea" }),
+            json!({ "tag_name": "w1", "ref": "main", "name": "One", "description": "Tea",
+                    "milestones": ["1.0"], "assets": { "links": [{ "name": "linux",
+                    "url": "https://files.test/x", "filepath": "/bin/x1", "link_type": "package" }] } }),
         ),
         ("freeze_periods", json!({ "freeze_start": "0 23 * * 5", "freeze_end": "0 8 * * 1" })),
     ] {
@@ -179,6 +181,15 @@ async fn everything_in_a_project_comes_back_equal() {
     assert_eq!(links[0]["title"], "Secret");
     let releases = root.get(&format!("{copy}/releases")).await.ok();
     assert_eq!((&releases[0]["name"], &releases[0]["description"]), (&json!("One"), &json!("Tea")));
+    assert_eq!(releases[0]["milestones"][0]["title"], "1.0");
+    assert_eq!(releases[0]["milestones"][0]["project_id"], done["id"]);
+    let link = &releases[0]["assets"]["links"][0];
+    assert_eq!((&link["name"], &link["url"]), (&json!("linux"), &json!("https://files.test/x")));
+    let direct = "http://forge.test/root/copy/-/releases/w1/downloads/bin/x1";
+    assert_eq!(
+        (&link["link_type"], &link["direct_asset_url"]),
+        (&json!("package"), &json!(direct))
+    );
     let page = root.get(&format!("{copy}/wikis/home")).await.ok();
     assert_eq!(page["content"], "Tea");
     let next = root.post(&format!("{copy}/issues"), json!({ "title": "New" })).await.created();

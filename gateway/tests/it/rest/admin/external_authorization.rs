@@ -4,7 +4,10 @@ use kernel::{AccessLevel::Developer, Visibility::Private, ids::ProjectId};
 use serde_json::{Value, json};
 
 use super::receiver::Receiver;
-use crate::support::{TestApp, ci::commit};
+use crate::support::{
+    TestApp,
+    ci::{commit, pipelines},
+};
 
 async fn ask(app: &TestApp, service: &Receiver) {
     let set = json!({
@@ -109,6 +112,7 @@ async fn two_projects(app: &TestApp, service: &Receiver) -> (ProjectId, ProjectI
             .await
             .created();
     }
+    commit(&ada, closed, "main", "one [skip ci]", "job: {script: x}\n").await;
     ask(app, service).await;
     ada.get(&format!("/projects/{open}")).await.ok();
     service.answers(403);
@@ -195,4 +199,32 @@ async fn configurations_include_no_files_of_projects_that_the_service_keeps_clos
     service.answers(401);
 
     assert_eq!(lint().await, false);
+}
+
+#[actix_web::test]
+async fn bridges_lead_to_no_project_that_the_service_keeps_closed() {
+    let (app, service) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (open, _) = two_projects(&app, &service).await;
+    let ada = app.person("ada");
+    let bridge = async |text: &str| {
+        commit(&ada, open, "main", "next", text).await;
+        app.work().await;
+        let newest = pipelines(&ada, open, "?per_page=1").await[0]["id"].clone();
+        let bridges = format!("/projects/{open}/pipelines/{newest}/bridges");
+        let found = ada.get(&bridges).await.ok()[0].clone();
+        (found["status"].clone(), found["failure_reason"].clone())
+    };
+
+    for (text, reason) in [
+        ("a: {trigger: ada/vault}", "downstream_bridge_project_not_found"),
+        ("a: {needs: {pipeline: ada/vault}}", "upstream_bridge_project_not_found"),
+    ] {
+        assert_eq!(bridge(text).await, (json!("failed"), json!(reason)), "{text}");
+    }
+
+    let told = service.told();
+    assert!(told.iter().any(|one| one.body["project_classification_label"] == "secret"));
+    service.answers(200);
+    app.clock.advance(time::Duration::hours(6));
+    assert_eq!(bridge("a: {trigger: ada/vault}").await.0, "success");
 }

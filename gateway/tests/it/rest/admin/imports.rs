@@ -409,6 +409,12 @@ async fn releases_come_along_with_their_tags_and_what_has_none_is_told() {
     let release = json!({
         "id": 1, "tag_name": "v1", "name": "One", "body": "First tea", "author": { "login": "mia" },
         "created_at": "2020-01-01T10:00:00Z", "published_at": "2020-01-02T10:00:00Z",
+        "assets": [
+            { "name": "pot.zip", "browser_download_url": "https://files.test/pot.zip" },
+            { "name": "pot.zip", "browser_download_url": "https://files.test/again.zip" },
+            { "name": "odd", "browser_download_url": "javascript:alert(1)" },
+            { "name": "pot.tar", "browser_download_url": "https://files.test/pot.tar" },
+        ],
     });
     let draft = json!({ "id": 2, "tag_name": "v2", "name": "Two", "draft": true });
     let lost = json!({ "id": 3, "tag_name": "gone", "name": "Gone" });
@@ -426,6 +432,9 @@ async fn releases_come_along_with_their_tags_and_what_has_none_is_told() {
     assert_eq!((&listed[0]["tag_name"], &listed[0]["name"]), (&json!("v1"), &json!("One")));
     assert_eq!(listed[0]["released_at"], "2020-01-02T10:00:00.000Z");
     assert_eq!(listed[0]["description"], "*Created by: mia*\n\nFirst tea");
+    let links = ada.get(&format!("{project}/releases/v1/assets/links")).await;
+    assert_eq!(links.each("name"), ["pot.zip", "pot.tar"], "what is no address stays behind");
+    assert_eq!(listed[0]["assets"]["links"][0]["url"], "https://files.test/pot.zip");
     let tag = ada.get(&format!("{project}/repository/tags/v1")).await.ok();
     assert_eq!(
         (&tag["release"]["tag_name"], &listed[0]["commit"]["id"]),

@@ -224,7 +224,11 @@ async fn pages_of_wikis() {
 async fn releases() {
     let app = TestApp::reaching("127.0.0.1");
     let scene = Scene::with(&app, &["releases_events"]).await;
-    let new = json!({ "tag_name": "v1", "ref": "main", "name": "One", "description": "Tea" });
+    let due = json!({ "title": "First", "due_date": "2030-01-02" });
+    scene.ada.post(&scene.at("milestones"), due).await.created();
+    let links = json!([{ "name": "linux", "url": "https://files.test/linux" }]);
+    let new = json!({ "tag_name": "v1", "ref": "main", "name": "One", "description": "Tea",
+                      "milestones": ["First"], "assets": { "links": links } });
     scene.ada.post(&scene.at("releases"), new).await.created();
     look_at("release", scene.last().await);
     scene.ada.put(&scene.at("releases/v1"), json!({ "name": "Uno" })).await.ok();

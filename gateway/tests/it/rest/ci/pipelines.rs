@@ -49,6 +49,25 @@ async fn pipelines_are_chosen_ordered_and_paged() {
 }
 
 #[actix_web::test]
+async fn pipelines_that_are_alike_in_what_orders_them_come_by_number() {
+    let app = TestApp::new();
+    let project = app.project_from(&Fixture::new());
+    let ada = app.person("ada");
+    for sha in ["main~2", "main~1", "main"] {
+        report(&ada, project, sha, json!({ "state": "failed", "ref": "main" })).await;
+    }
+    let list = format!("/projects/{project}/pipelines?ref=main&status=failed&username=ada");
+
+    for order in ["ref", "status", "user_id"] {
+        let ids = async |sort: &str| {
+            ada.get(&format!("{list}&order_by={order}&sort={sort}")).await.each("iid")
+        };
+        assert_eq!(ids("asc").await, [1, 2, 3], "{order}");
+        assert_eq!(ids("desc").await, [3, 2, 1], "{order}");
+    }
+}
+
+#[actix_web::test]
 async fn only_the_newest_of_a_branch_that_is_there_counts_for_its_scope() {
     let app = TestApp::new();
     let project = app.project_from(&Fixture::new());

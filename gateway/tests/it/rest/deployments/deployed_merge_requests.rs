@@ -1,7 +1,7 @@
 //! Merge requests that a deployment brings.
 
-use db::listing;
-use diesel::{QueryableByName, sql_types::Text};
+use db::{Conn, Tx, each_backend, error, listing};
+use diesel::{QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
 use serde_json::{Value, json};
 
 use crate::support::{Person, TestApp};
@@ -148,4 +148,51 @@ async fn filters_by_deployments_walk_no_table() {
             }
         }
     }
+}
+
+/// Of each merge request there are `more`, which were deployed with it.
+fn repeat_merge_requests(tx: &mut Tx<'_>, more: i64) -> kernel::Result<()> {
+    let columns = match &tx.conn {
+        Conn::Sqlite(_) => "SELECT name AS detail FROM pragma_table_info('merge_requests')",
+        Conn::Postgres(_) => {
+            "SELECT column_name AS detail FROM information_schema.columns WHERE table_name = 'merge_requests'"
+        }
+    };
+    let columns: Vec<PlanRow> = listing::rows(tx, columns, &[])?;
+    let same: Vec<String> = columns.into_iter().map(|column| column.detail).collect();
+    let same = same.iter().filter(|name| !["id", "iid"].contains(&name.as_str()));
+    let same: String = same.map(|name| format!(", {name}")).collect();
+    let rows = format!(
+        "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {more}) \
+         INSERT INTO merge_requests (iid{same}) SELECT iid + n{same} FROM merge_requests CROSS JOIN numbers"
+    );
+    let links = "INSERT INTO deployed_merge_requests (deployment_id, merge_request_id, environment_id, deployed_at, project_id) \
+         SELECT dm.deployment_id, m.id, dm.environment_id, dm.deployed_at, dm.project_id FROM deployed_merge_requests dm \
+         JOIN merge_requests m ON m.project_id = dm.project_id AND m.id <> dm.merge_request_id";
+    for text in [rows.as_str(), links] {
+        each_backend!(tx, |conn| sql_query(text).execute(conn).map_err(error("MergeRequest")))?;
+    }
+    Ok(())
+}
+
+#[actix_web::test]
+async fn long_lists_everywhere_count_what_the_caller_may_read() {
+    let app = TestApp::new();
+    let (ada, eve) = (app.person("ada"), app.person("eve"));
+    for person in [&ada, &eve] {
+        let project = person.filled_project("engine", "private").await;
+        merged(person, &project, "one").await;
+        deploy(person, &project, "staging").await;
+    }
+    app.write(|tx| repeat_merge_requests(tx, 30));
+
+    let list = "/merge_requests?scope=all&environment=staging&per_page=5";
+    let first = ada.get(list).await;
+    let last = ada.get(&format!("{list}&page=7")).await;
+
+    assert_eq!(first.header("x-total"), Some("31"));
+    assert_eq!(first.each("iid"), [31, 30, 29, 28, 27]);
+    assert_eq!(last.each("iid"), [1]);
+    let since = ada.get(&format!("{list}&deployed_after=2020-01-01T00:00:00Z&order_by=updated_at"));
+    assert_eq!(since.await.header("x-total"), Some("31"));
 }

@@ -3,6 +3,7 @@
 mod access_requests;
 mod account_pages;
 mod applications;
+mod artifact_sizes;
 mod avatar;
 mod custom_attributes;
 mod events;

@@ -14,6 +14,8 @@ mod protected_tags;
 mod push_rule_checks;
 mod push_rules;
 mod ref_names;
+mod release_links;
+mod release_milestones;
 mod releases;
 mod signatures;
 mod tags;

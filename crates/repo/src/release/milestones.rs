@@ -1,0 +1,104 @@
+//! The milestones that releases complete, by their ids.
+
+use std::collections::{HashMap, HashSet};
+
+use db::{OneOf as _, Tx, each_backend, error, schema::release_milestones};
+use diesel::prelude::*;
+use kernel::{
+    Result,
+    ids::{MilestoneId, ReleaseId},
+};
+
+use super::{Release, store::releases_by_id};
+
+const NOUN: &str = "Milestone";
+
+pub trait ReleaseMilestoneStore {
+    fn milestones_of_releases(
+        &mut self,
+        releases: &[ReleaseId],
+    ) -> Result<HashMap<ReleaseId, Vec<MilestoneId>>>;
+    /// The releases of whatever projects that complete some milestones, the newest first.
+    fn releases_of_milestones(
+        &mut self,
+        milestones: &[MilestoneId],
+    ) -> Result<HashMap<MilestoneId, Vec<Release>>>;
+    /// Says which milestones a release completes, and no others.
+    fn set_release_milestones(
+        &mut self,
+        release: ReleaseId,
+        milestones: &[MilestoneId],
+    ) -> Result<()>;
+}
+
+impl ReleaseMilestoneStore for Tx<'_> {
+    fn milestones_of_releases(
+        &mut self,
+        releases: &[ReleaseId],
+    ) -> Result<HashMap<ReleaseId, Vec<MilestoneId>>> {
+        let mut found: HashMap<ReleaseId, Vec<MilestoneId>> = HashMap::new();
+        if releases.is_empty() {
+            return Ok(found);
+        }
+        let rows = release_milestones::table
+            .filter(release_milestones::release_id.one_of(releases))
+            .order((release_milestones::release_id, release_milestones::milestone_id));
+        let rows: Vec<(ReleaseId, MilestoneId)> =
+            each_backend!(self, |conn| rows.load(conn).map_err(error(NOUN)))?;
+        for (release, milestone) in rows {
+            found.entry(release).or_default().push(milestone);
+        }
+        Ok(found)
+    }
+
+    fn releases_of_milestones(
+        &mut self,
+        milestones: &[MilestoneId],
+    ) -> Result<HashMap<MilestoneId, Vec<Release>>> {
+        let mut found: HashMap<MilestoneId, Vec<Release>> = HashMap::new();
+        if milestones.is_empty() {
+            return Ok(found);
+        }
+        let pairs =
+            release_milestones::table.filter(release_milestones::milestone_id.one_of(milestones));
+        let pairs: Vec<(ReleaseId, MilestoneId)> =
+            each_backend!(self, |conn| pairs.load(conn).map_err(error(NOUN)))?;
+        let ids: HashSet<ReleaseId> = pairs.iter().map(|(release, _)| *release).collect();
+        let ids: Vec<ReleaseId> = ids.into_iter().collect();
+        let rows: Vec<Release> = releases_by_id(self, &ids)?;
+        for row in rows {
+            for (_, milestone) in pairs.iter().filter(|(release, _)| *release == row.id) {
+                found.entry(*milestone).or_default().push(row.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    fn set_release_milestones(
+        &mut self,
+        release: ReleaseId,
+        milestones: &[MilestoneId],
+    ) -> Result<()> {
+        let old = release_milestones::table.filter(release_milestones::release_id.eq(release));
+        let rows: Vec<_> = milestones
+            .iter()
+            .map(|milestone| {
+                (
+                    release_milestones::release_id.eq(release),
+                    release_milestones::milestone_id.eq(*milestone),
+                )
+            })
+            .collect();
+        each_backend!(self, |conn| {
+            diesel::delete(old).execute(conn).map_err(error(NOUN))?;
+            if !rows.is_empty() {
+                diesel::insert_into(release_milestones::table)
+                    .values(rows)
+                    .on_conflict_do_nothing()
+                    .execute(conn)
+                    .map_err(error(NOUN))?;
+            }
+            Ok(())
+        })
+    }
+}

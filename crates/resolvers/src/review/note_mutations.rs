@@ -1,0 +1,406 @@
+//! Saying something, changing it, and reacting to it.
+
+use std::sync::Arc;
+
+use entities::review::award_emoji::AwardEntity;
+use forge::{
+    merge_request::diff_notes::ensure_shown,
+    ports::directory::Directory,
+    quick_actions::{DiscussionAbility, Sender},
+};
+use graphql::{Arguments, Failure, Payload, Registry, Value};
+use kernel::{
+    Error, Grant, Result as Kept,
+    error::Kind,
+    ids::{NamespaceId, NoteId, ProjectId},
+};
+use review::{
+    emoji::actions as emoji,
+    item::{Item, ItemId, ItemKind, TakesPart},
+    note::{
+        NoteStore as _,
+        actions::{self, NewNote, NoteResult, NoteTarget},
+        image_place::{self, ImagePlace},
+        position::{Position, PositionType},
+        resolving,
+    },
+    policy::{CreateIssues, DiscussEpics, TakePartInMergeRequests},
+};
+
+use super::{
+    awards::award,
+    notes::{self, DiscussionRecord, NoteRecord},
+    records::ItemKey,
+    scope::{self, ITEMS, kind_of},
+};
+use crate::{
+    context::Context,
+    failure::{done, failure_of},
+};
+
+type Answer = Result<Payload, Failure>;
+
+pub(super) fn register(registry: &mut Registry<Context>) {
+    registry.mutation("createDiscussion", |input, context| async move {
+        let target = NoteTarget::Thread { position: None, commit_id: None };
+        create(&context, &input, target).await
+    });
+    registry.mutation("createDiffNote", |input, context| async move {
+        on_diff(&context, &input, PositionType::Text).await
+    });
+    registry.mutation("createImageDiffNote", |input, context| async move {
+        on_diff(&context, &input, PositionType::Image).await
+    });
+    registry.mutation("updateNote", |input, context| async move { update(&context, &input).await });
+    registry.mutation("updateImageDiffNote", |input, context| async move {
+        update_on_image(&context, &input).await
+    });
+    registry
+        .mutation("destroyNote", |input, context| async move { destroy(&context, &input).await });
+    registry.mutation("discussionToggleResolve", |input, context| async move {
+        toggle_resolve(&context, &input).await
+    });
+    for (name, what) in [
+        ("awardEmojiAdd", Reaction::Add),
+        ("awardEmojiRemove", Reaction::Remove),
+        ("awardEmojiToggle", Reaction::Toggle),
+    ] {
+        registry.mutation(name, move |input, context| async move {
+            react(&context, &input, what).await
+        });
+    }
+}
+
+/// A grant of whichever ability speaking about an item takes.
+enum Speaker {
+    Issue(Grant<CreateIssues>),
+    MergeRequest(Grant<TakePartInMergeRequests>),
+    Epic(Grant<DiscussEpics>),
+}
+
+async fn speaker(context: &Context, key: ItemKey) -> Result<Speaker, Failure> {
+    Ok(match key.kind {
+        ItemKind::Issue => Speaker::Issue(scope::grant_in(context, ProjectId(key.home)).await?),
+        ItemKind::MergeRequest => {
+            Speaker::MergeRequest(scope::grant_in(context, ProjectId(key.home)).await?)
+        }
+        ItemKind::Epic => {
+            Speaker::Epic(scope::group_grant_in(context, NamespaceId(key.home)).await?)
+        }
+    })
+}
+
+/// Does something with the grant of a speaker, whatever its ability.
+macro_rules! with_grant {
+    ($speaker:expr, |$grant:ident| $work:expr) => {
+        match $speaker {
+            Speaker::Issue($grant) => $work,
+            Speaker::MergeRequest($grant) => $work,
+            Speaker::Epic($grant) => $work,
+        }
+    };
+}
+
+fn discussion_id(gid: &str) -> Result<String, Failure> {
+    let (class, id) = graphql::parse_gid(gid)?;
+    match class.ends_with("Discussion") {
+        true => Ok(id),
+        false => {
+            Err(Failure::Message(format!("\"{gid}\" does not represent an instance of Discussion")))
+        }
+    }
+}
+
+/// The item that the input names, if the caller may read it.
+async fn noteable(context: &Context, input: &Arguments) -> Result<Item, Failure> {
+    context.signed_in()?;
+    let (class, id) = input.any_gid("noteableId")?;
+    let kind = kind_of(&class).filter(|_| ITEMS.contains(&class.as_str()));
+    let kind = kind.ok_or(Failure::NotFoundOrForbidden)?;
+    let id = id.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
+    Ok(scope::readable_item(context, ItemId { kind, id }).await?.0)
+}
+
+/// Says something of an item, or answers in a discussion.
+///
+/// # Errors
+/// `NotFoundOrForbidden` where the caller may not speak there.
+pub async fn create_note(context: &Context, input: &Arguments) -> Answer {
+    let target = match input.maybe_text("discussionId") {
+        None => NoteTarget::Alone,
+        Some(id) => NoteTarget::Reply(discussion_id(&id)?),
+    };
+    create(context, input, target).await
+}
+
+async fn create(context: &Context, input: &Arguments, place: NoteTarget) -> Answer {
+    let item = noteable(context, input).await?;
+    let caller = context.signed_in()?;
+    context.rates.check_note(caller).map_err(failure_of)?;
+    let new = NewNote {
+        body: input.text("body")?,
+        internal: input.flag("internal") || input.flag("confidential"),
+        created_at: None,
+        place,
+    };
+    let seen = input.maybe_text("mergeRequestDiffHeadSha").filter(|sha| !sha.is_empty());
+    let key = ItemKey::of(&item);
+    let said = with_grant!(speaker(context, key).await?, |grant| {
+        say(context, &grant, item.iid, new, seen.as_deref()).await
+    });
+    answer(key, said)
+}
+
+/// Says something, and does all that its quick actions want.
+async fn say<A>(
+    context: &Context,
+    grant: &Grant<A>,
+    iid: i64,
+    new: NewNote,
+    seen: Option<&str>,
+) -> Kept<NoteResult>
+where
+    A: DiscussionAbility,
+    Grant<A>: TakesPart,
+{
+    let (asked, directory) = (grant.clone(), Directory::new(&context.forge.urls));
+    let made = context.forge.db.write(move |tx| actions::create(tx, &asked, &directory, iid, &new));
+    let sender = Sender { grant, caller: context.caller()?, seen };
+    A::finish(&context.forge, &sender, made.await?).await
+}
+
+/// The note; none where only quick actions were sent.
+fn answer(key: ItemKey, said: Kept<NoteResult>) -> Answer {
+    Ok(match done(said.map_err(plain))? {
+        Ok(said) => {
+            let note = said.note.map(|note| notes::note(Arc::new(note), key));
+            Payload::new().field("note", note)
+        }
+        Err(errors) => Payload::errors(errors),
+    })
+}
+
+/// What the REST API says of a note in its own words, as sentences.
+fn plain(error: Error) -> Error {
+    match error.to_string().as_str() {
+        r#"Note {:note=>["can't be blank"]}"# => Error::invalid("note", "can't be blank"),
+        r#"Note {:position=>["is incomplete"]}"# => Error::invalid("position", "is incomplete"),
+        r#"Note {:line_code=>["can't be blank", "must be a valid line code"]}"# => {
+            let texts = vec!["can't be blank".to_owned(), "must be a valid line code".to_owned()];
+            Error::bad_request().fields(vec![("line_code".to_owned(), texts)])
+        }
+        _ => error,
+    }
+}
+
+async fn on_diff(context: &Context, input: &Arguments, position_type: PositionType) -> Answer {
+    let item = noteable(context, input).await?;
+    let project = match (item.id.kind, item.project()) {
+        (ItemKind::MergeRequest, Some(project)) => project,
+        _ => return Err(Failure::NotFoundOrForbidden),
+    };
+    let given = input.object("position").ok_or(Failure::NotFoundOrForbidden)?;
+    let paths = given.object("paths");
+    let path = |name: &str| {
+        let text = paths.as_ref().and_then(|paths| paths.maybe_text(name));
+        text.filter(|path| !path.is_empty())
+    };
+    let number = |name: &str| given.maybe_int(name).and_then(|at| i32::try_from(at).ok());
+    let start_sha = given.text("startSha")?;
+    let position = Position {
+        base_sha: given.maybe_text("baseSha").unwrap_or_else(|| start_sha.clone()),
+        start_sha,
+        head_sha: given.text("headSha")?,
+        old_path: path("oldPath").or_else(|| path("newPath")),
+        new_path: path("newPath").or_else(|| path("oldPath")),
+        position_type,
+        old_line: given.maybe_int("oldLine"),
+        new_line: given.maybe_int("newLine"),
+        line_range: None,
+        width: given.maybe_int("width"),
+        height: given.maybe_int("height"),
+        x: number("x").map(f64::from),
+        y: number("y").map(f64::from),
+    };
+    if let Err(errors) =
+        done(ensure_shown(&context.forge, project, &position).await.map_err(plain))?
+    {
+        return Ok(Payload::errors(errors));
+    }
+    let position = serde_json::to_string(&position).map_err(Failure::internal)?;
+    let place = NoteTarget::Thread { position: Some(position), commit_id: None };
+    create(context, input, place).await
+}
+
+/// The note that the input names, with the item it is about, and what it takes to speak about that.
+async fn note_named(
+    context: &Context,
+    input: &Arguments,
+) -> Result<(NoteRecord, Item, Speaker), Failure> {
+    context.signed_in()?;
+    let id = input.gid("id", &["Note", "DiffNote", "DiscussionNote"])?;
+    let found = notes::readable(context, NoteId(id)).await?;
+    let (item, _) = scope::readable_item(context, found.key.item()).await?;
+    let speaker = speaker(context, found.key).await?;
+    Ok((found, item, speaker))
+}
+
+async fn update(context: &Context, input: &Arguments) -> Answer {
+    let (found, item, speaker) = note_named(context, input).await?;
+    let Some(body) = input.maybe_text("body") else {
+        return Ok(Payload::new().field("note", notes::note(found.note, found.key)));
+    };
+    let said = with_grant!(speaker, |grant| {
+        change(context, &grant, item.iid, found.note.id, body).await
+    });
+    answer(found.key, said)
+}
+
+/// Moves a note on an image, and says something else there, as far as the input names either.
+async fn update_on_image(context: &Context, input: &Arguments) -> Answer {
+    let place = input.object("position").map(|given| {
+        let number = |name: &str| given.maybe_int(name).and_then(|at| i32::try_from(at).ok());
+        ImagePlace {
+            width: given.maybe_int("width"),
+            height: given.maybe_int("height"),
+            x: number("x").map(f64::from),
+            y: number("y").map(f64::from),
+        }
+    });
+    if place.is_none() && input.maybe_text("body").is_none() {
+        return Err(Failure::message("body or position arguments are required"));
+    }
+    let Some(place) = place else { return update(context, input).await };
+    let (found, item, speaker) = note_named(context, input).await?;
+    let id = (item.iid, found.note.id);
+    let directory = Directory::new(&context.forge.urls);
+    let moved = with_grant!(speaker, |grant| {
+        let work =
+            move |tx: &mut db::Tx<'_>| image_place::move_note(tx, &grant, &directory, id, place);
+        context.forge.db.write(work).await
+    });
+    match done(moved)? {
+        Ok(_) if input.maybe_text("body").is_some() => update(context, input).await,
+        Ok(note) => Ok(Payload::new().field("note", notes::note(Arc::new(note), found.key))),
+        Err(errors) => Ok(Payload::errors(errors)),
+    }
+}
+
+async fn change<A>(
+    context: &Context,
+    grant: &Grant<A>,
+    iid: i64,
+    id: NoteId,
+    body: String,
+) -> Kept<NoteResult>
+where
+    A: DiscussionAbility,
+    Grant<A>: TakesPart,
+{
+    let (asked, directory) = (grant.clone(), Directory::new(&context.forge.urls));
+    let changed =
+        context.forge.db.write(move |tx| actions::update(tx, &asked, &directory, iid, id, &body));
+    let sender = Sender { grant, caller: context.caller()?, seen: None };
+    A::finish(&context.forge, &sender, changed.await?).await
+}
+
+async fn destroy(context: &Context, input: &Arguments) -> Answer {
+    let (found, item, speaker) = note_named(context, input).await?;
+    let (id, directory) = (found.note.id, Directory::new(&context.forge.urls));
+    let removed = with_grant!(speaker, |grant| {
+        let work =
+            move |tx: &mut db::Tx<'_>| actions::remove(tx, &grant, &directory, item.iid, id, None);
+        context.forge.db.write(work).await
+    });
+    Ok(match done(removed)? {
+        Ok(()) => Payload::new().field("note", Value::Null),
+        Err(errors) => Payload::errors(errors),
+    })
+}
+
+async fn toggle_resolve(context: &Context, input: &Arguments) -> Answer {
+    context.signed_in()?;
+    let id = discussion_id(&input.text("id")?)?;
+    let (wanted, resolved) = (id.clone(), input.flag("resolve"));
+    let found = context.forge.db.read(move |tx| tx.item_of_discussion(&wanted)).await;
+    let item = found.map_err(failure_of)?.ok_or(Failure::NotFoundOrForbidden)?;
+    let (item, _) = scope::readable_item(context, item).await?;
+    let key = ItemKey::of(&item);
+    let Speaker::MergeRequest(grant) = speaker(context, key).await? else {
+        return Err(Failure::NotFoundOrForbidden);
+    };
+    let directory = Directory::new(&context.forge.urls);
+    let kept = context.forge.db.write(move |tx| {
+        resolving::resolve_discussion(tx, &grant, &directory, item.iid, &id, resolved)
+    });
+    Ok(match done(kept.await)? {
+        Ok((_, thread)) => {
+            let ids = thread.notes.iter().map(|note| note.id).collect();
+            let record = DiscussionRecord { id: thread.id, key, notes: ids };
+            Payload::new().field("discussion", notes::discussion(record))
+        }
+        Err(errors) => Payload::errors(errors),
+    })
+}
+
+/// What becomes of a reaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reaction {
+    Add,
+    Remove,
+    Toggle,
+}
+
+async fn react(context: &Context, input: &Arguments, what: Reaction) -> Answer {
+    context.signed_in()?;
+    let (class, id) = input.any_gid("awardableId")?;
+    let id: i64 = id.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
+    let (item, note) = match class.ends_with("Note") {
+        true => {
+            let found = notes::readable(context, NoteId(id)).await?;
+            (found.key.item(), Some(found.note.id))
+        }
+        false => (ItemId { kind: kind_of(&class).ok_or(Failure::NotFoundOrForbidden)?, id }, None),
+    };
+    let (item, _) = scope::readable_item(context, item).await?;
+    let name = input.text("name")?;
+    let (iid, urls) = (item.iid, context.forge.urls.clone());
+    let directory = Directory::new(&urls);
+    let kept = with_grant!(speaker(context, ItemKey::of(&item)).await?, |grant| {
+        let work = move |tx: &mut db::Tx<'_>| {
+            let takes_back = match what {
+                Reaction::Add => false,
+                Reaction::Remove => true,
+                Reaction::Toggle => emoji::is_given(tx, &grant, &directory, iid, note, &name)?,
+            };
+            let changed = match takes_back {
+                true => emoji::remove_named(tx, &grant, &directory, iid, note, &name)?,
+                false => emoji::create(tx, &grant, &directory, iid, note, &name)?,
+            };
+            Ok((AwardEntity::one(tx, &urls, changed)?, !takes_back))
+        };
+        context.forge.db.write(work).await
+    });
+    let payload = match kept {
+        Ok((changed, is_on)) => {
+            let shown = is_on.then(|| award(Arc::new(changed)));
+            Payload::new().field("awardEmoji", shown).field("toggledOn", is_on)
+        }
+        Err(error) if error.is_gone() => {
+            Payload::errors(vec![refusal(&error)]).field("toggledOn", false)
+        }
+        Err(Error { kind: Kind::Forbidden, .. }) => return Err(Failure::NotFoundOrForbidden),
+        Err(error) => return Err(failure_of(error)),
+    };
+    Ok(payload)
+}
+
+/// What the REST API says in the form of a 404, as a sentence.
+fn refusal(error: &Error) -> String {
+    let text = error.to_string();
+    let text = text.strip_suffix(" not found").unwrap_or(&text);
+    match text.strip_prefix("Award Emoji ").filter(|text| !text.is_empty()) {
+        Some(said) => said.to_owned(),
+        None => "Award emoji not found".to_owned(),
+    }
+}

@@ -1,0 +1,121 @@
+//! What scanners found in single pipelines, finding by finding.
+
+use std::{collections::HashMap, sync::Arc};
+
+use forge::security::findings::{FindingFilter, PipelineFinding, of_pipeline};
+use graphql::{Arguments, Connection, Failure, Registry, Value};
+use kernel::ids::PipelineId;
+use security::{
+    policy::ReadVulnerabilities,
+    vulnerability::{ReportType, Severity, State},
+};
+use tokio::sync::Mutex;
+
+use crate::{
+    context::Context,
+    failure::failure_of,
+    pipelines::{PipelineRecord, name_of, values_of},
+};
+
+/// Pipelines whose reports one request reads, which may be large.
+const PIPELINE_LIMIT: usize = 10;
+
+type Findings = Arc<Vec<PipelineFinding>>;
+
+/// What was read for a request already; one report at a time is read for it.
+#[derive(Default)]
+struct FindingMemo(Mutex<HashMap<PipelineId, Findings>>);
+
+pub(super) fn register(registry: &mut Registry<Context>) {
+    let _ = registry
+        .object::<PipelineRecord>("Pipeline")
+        .lookup(
+            "securityReportFindings",
+            |record: Arc<PipelineRecord>, arguments, context| async move {
+                let Some(all) = findings(&record, &context).await? else { return Ok(Value::Null) };
+                let wanted = FindingArguments::of(&arguments);
+                let found = all.iter().filter(|one| wanted.takes(one)).map(finding);
+                Ok(Connection::of_list(&arguments.page()?, found.collect()).into())
+            },
+        )
+        .lookup(
+            "securityReportFinding",
+            |record: Arc<PipelineRecord>, arguments, context| async move {
+                let uuid = arguments.text("uuid")?;
+                let Some(all) = findings(&record, &context).await? else { return Ok(Value::Null) };
+                let found = all.iter().find(|one| one.finding.uuid == uuid);
+                Ok(found.map_or(Value::Null, finding))
+            },
+        );
+}
+
+/// What the reports of a pipeline tell; nothing for whoever may not see it.
+async fn findings(record: &PipelineRecord, context: &Context) -> Result<Option<Findings>, Failure> {
+    let Ok(grant) = record.home.grant::<ReadVulnerabilities>() else { return Ok(None) };
+    let memo: Arc<FindingMemo> = context.loaders.of(|_| FindingMemo::default());
+    let mut read = memo.0.lock().await;
+    let id = record.row.id;
+    if let Some(all) = read.get(&id) {
+        return Ok(Some(Arc::clone(all)));
+    }
+    if read.len() >= PIPELINE_LIMIT {
+        let text = format!("Findings of more than {PIPELINE_LIMIT} pipelines were asked for");
+        return Err(Failure::Message(text));
+    }
+    let filter = FindingFilter { with_dismissed: true, ..FindingFilter::default() };
+    let found = of_pipeline(&context.forge, &grant, Some(id), &filter).await.map_err(failure_of)?;
+    let all = Arc::new(found.all);
+    read.insert(id, Arc::clone(&all));
+    Ok(Some(all))
+}
+
+/// Which findings are wanted; an empty list of values leaves all.
+struct FindingArguments {
+    report_types: Vec<ReportType>,
+    severities: Vec<Severity>,
+    scanners: Vec<String>,
+    states: Vec<State>,
+}
+
+impl FindingArguments {
+    fn of(arguments: &Arguments) -> Self {
+        Self {
+            report_types: values_of(&arguments.texts("reportType")),
+            severities: values_of(&arguments.texts("severity")),
+            scanners: arguments.texts("scanner"),
+            states: values_of(&arguments.texts("state")),
+        }
+    }
+
+    fn takes(&self, one: &PipelineFinding) -> bool {
+        fn fits<T: PartialEq>(wanted: &[T], value: &T) -> bool {
+            wanted.is_empty() || wanted.contains(value)
+        }
+        fits(&self.report_types, &one.finding.report_type)
+            && fits(&self.severities, &one.finding.severity)
+            && fits(&self.scanners, &one.finding.scanner_id)
+            && fits(&self.states, &state(one))
+    }
+}
+
+fn state(one: &PipelineFinding) -> State {
+    one.known.map_or(State::Detected, |known| known.state)
+}
+
+fn finding(one: &PipelineFinding) -> Value {
+    let PipelineFinding { finding, .. } = one;
+    Value::fields(
+        "PipelineSecurityReportFinding",
+        [
+            ("confidence", finding.confidence.to_string().into()),
+            ("description", finding.description.clone().into()),
+            ("name", finding.title.as_str().into()),
+            ("reportType", name_of(finding.report_type)),
+            ("severity", name_of(finding.severity)),
+            ("solution", finding.solution.clone().into()),
+            ("state", name_of(state(one))),
+            ("title", finding.title.as_str().into()),
+            ("uuid", finding.uuid.as_str().into()),
+        ],
+    )
+}

@@ -1,8 +1,0 @@
-//! Users.
-
-pub(super) mod fields;
-mod record;
-mod stars;
-
-pub use fields::add_fields;
-pub use record::{of_id, user, user_of};

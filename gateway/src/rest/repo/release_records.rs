@@ -1,0 +1,127 @@
+//! The JSON of releases, with who made them, their commits, links and milestones.
+
+use std::collections::HashMap;
+
+use entities::{
+    repo::release::{ReleaseContent, ReleaseEntity, ReleaseView},
+    review::milestone_with_statistics::MilestoneWithStatistics,
+};
+use forge::release::{ReleaseParts, release_parts};
+use kernel::{
+    Ability, Grant,
+    access::Project,
+    ids::{MilestoneId, UserId},
+};
+use org::user::{User, store::UserStore as _};
+use repo::{
+    git::{CommitInfo, Oid},
+    policy::ReadCode,
+    release::Release,
+};
+use review::milestone::Milestone;
+
+use crate::{app::App, error::ApiResult};
+
+pub(super) async fn record<A: Ability<Scope = Project>>(
+    app: &App,
+    grant: &Grant<A>,
+    row: Release,
+) -> ApiResult<ReleaseEntity> {
+    let mut all = records(app, grant, vec![row]).await?;
+    Ok(all.pop().ok_or(kernel::Error::missing())?)
+}
+
+/// As [`record`], of a release whose parts were read before.
+pub(super) async fn record_of<A: Ability<Scope = Project>>(
+    app: &App,
+    grant: &Grant<A>,
+    row: Release,
+    parts: ReleaseParts,
+) -> ApiResult<ReleaseEntity> {
+    let mut all = records_of(app, grant, vec![row], parts).await?;
+    Ok(all.pop().ok_or(kernel::Error::missing())?)
+}
+
+pub(super) async fn records<A: Ability<Scope = Project>>(
+    app: &App,
+    grant: &Grant<A>,
+    rows: Vec<Release>,
+) -> ApiResult<Vec<ReleaseEntity>> {
+    let (who, asked) = (*grant.who(), rows.clone());
+    let parts = app.db.read(move |tx| release_parts(tx, &who, &asked)).await?;
+    records_of(app, grant, rows, parts).await
+}
+
+async fn records_of<A: Ability<Scope = Project>>(
+    app: &App,
+    grant: &Grant<A>,
+    rows: Vec<Release>,
+    mut parts: ReleaseParts,
+) -> ApiResult<Vec<ReleaseEntity>> {
+    let (authors, milestones) = authors_and_milestones(app, &rows, &parts).await?;
+    let has_code = ReadCode::allows(grant.who());
+    let commits = match has_code {
+        true => commits(app, grant, &rows).await?,
+        false => HashMap::new(),
+    };
+    let full_path = &grant.facts().full_path;
+    let view = ReleaseView { urls: &app.urls, full_path, now: app.db.clock().now(), has_code };
+    let mut entity = |row: Release| {
+        let own = parts.milestones.get(&row.id).into_iter().flatten();
+        let content = ReleaseContent {
+            author: row.author_id.and_then(|id| authors.get(&id)),
+            commit: commits.get(&row.sha),
+            links: parts.links.remove(&row.id).unwrap_or_default(),
+            milestones: own.filter_map(|one| milestones.get(&one.id).cloned()).collect(),
+        };
+        ReleaseEntity::new(view, row, content)
+    };
+    Ok(rows.into_iter().map(&mut entity).collect())
+}
+
+type AuthorsAndMilestones = (HashMap<UserId, User>, HashMap<MilestoneId, MilestoneWithStatistics>);
+
+async fn authors_and_milestones(
+    app: &App,
+    rows: &[Release],
+    parts: &ReleaseParts,
+) -> ApiResult<AuthorsAndMilestones> {
+    let mut people: Vec<UserId> = rows.iter().filter_map(|row| row.author_id).collect();
+    people.sort_unstable();
+    people.dedup();
+    let mut milestones: Vec<Milestone> = parts.milestones.values().flatten().cloned().collect();
+    milestones.sort_unstable_by_key(|row| row.id);
+    milestones.dedup_by_key(|row| row.id);
+    let (urls, counts) = (app.urls.clone(), parts.issue_counts.clone());
+    let read = app.db.read(move |tx| {
+        let authors = tx.users_by_id(&people)?;
+        if milestones.is_empty() {
+            return Ok((authors, HashMap::new()));
+        }
+        let all = MilestoneWithStatistics::all(tx, &urls, milestones, &counts)?;
+        Ok((authors, all.into_iter().map(|one| (MilestoneId(one.milestone.id), one)).collect()))
+    });
+    Ok(read.await?)
+}
+
+/// Those that are still there, by their ids.
+async fn commits<A: Ability<Scope = Project>>(
+    app: &App,
+    grant: &Grant<A>,
+    rows: &[Release],
+) -> ApiResult<HashMap<String, CommitInfo>> {
+    let ids: Vec<Oid> = rows.iter().filter_map(|row| row.sha.parse().ok()).collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let read = app.git_read(grant.project(), move |reader| {
+        let mut found = HashMap::new();
+        for id in ids {
+            if reader.is_commit(id)? {
+                found.insert(id.to_string(), reader.commit(id)?);
+            }
+        }
+        Ok(found)
+    });
+    Ok(read.await?)
+}

@@ -1,0 +1,94 @@
+//! Milestones of releases: `gateway/src/rest/repo/releases.rs`.
+
+use kernel::{Visibility::Public, ids::ProjectId};
+use serde_json::{Value, json};
+
+use crate::support::{Person, TestApp, ci::commit};
+
+/// A public project of a group that has the milestone `Group`, with the milestones `Late` and `Soon` of its own.
+async fn set_up<'a>(app: &'a TestApp) -> (Person<'a>, ProjectId, String) {
+    let ada = app.person("ada");
+    let group = ada.group_with("works", json!({ "visibility": "public" })).await;
+    let new = json!({ "name": "engine", "namespace_id": group, "visibility": "public" });
+    let made = ada.post("/projects", new).await.created();
+    let project = ProjectId(made["id"].as_i64().expect("an id"));
+    commit(&ada, project, "main", "one", "build: {script: x}\n").await;
+    let base = format!("/projects/{project}");
+    ada.post(&format!("/groups/{group}/milestones"), json!({ "title": "Group" })).await.created();
+    for (title, day) in [("Late", "2030-02-02"), ("Soon", "2030-01-01")] {
+        let new = json!({ "title": title, "due_date": day });
+        ada.post(&format!("{base}/milestones"), new).await.created();
+    }
+    (ada, project, format!("{base}/releases"))
+}
+
+fn titles(release: &Value) -> Vec<&Value> {
+    let all = release["milestones"].as_array().into_iter().flatten();
+    all.map(|one| &one["title"]).collect()
+}
+
+#[actix_web::test]
+async fn a_release_says_which_milestones_it_completes() {
+    let app = TestApp::new();
+    let (ada, project, path) = set_up(&app).await;
+    let milestones = ada.get(&format!("/projects/{project}/milestones?title=Soon")).await.ok();
+    for event in [Value::Null, json!("close")] {
+        let new = json!({ "title": "It leaks", "milestone_id": milestones[0]["id"] });
+        let made = ada.post(&format!("/projects/{project}/issues"), new).await.created();
+        let one = format!("/projects/{project}/issues/{}", made["iid"]);
+        ada.put(&one, json!({ "state_event": event, "title": "x" })).await.ok();
+    }
+    let new = json!({ "tag_name": "v1", "ref": "main", "milestones": ["Group", "Late", "Soon"] });
+
+    let made = ada.post(&path, new).await.created();
+
+    assert_eq!(titles(&made), ["Soon", "Late", "Group"], "by the day on which they are due");
+    assert_eq!(made["milestones"][0]["issue_stats"], json!({ "total": 2, "closed": 1 }));
+    assert_eq!(made["milestones"][0]["web_url"], milestones[0]["web_url"]);
+    assert_eq!(ada.get(&path).await.ok()[0], made);
+    let one = format!("{path}/v1");
+    let changed = ada.put(&one, json!({ "milestones": ["Late"] })).await.ok();
+    assert_eq!(titles(&changed), ["Late"]);
+    let kept = ada.put(&one, json!({ "name": "One" })).await.ok();
+    assert_eq!(titles(&kept), ["Late"]);
+    let by_id = json!({ "milestone_ids": [milestones[0]["id"]] });
+    assert_eq!(titles(&ada.put(&one, by_id).await.ok()), ["Soon"]);
+    assert_eq!(ada.put(&one, json!({ "milestones": [] })).await.ok().get("milestones"), None);
+}
+
+#[actix_web::test]
+async fn a_milestone_that_the_project_lacks_is_refused_before_the_tag_is_made() {
+    let app = TestApp::new();
+    let (ada, project, path) = set_up(&app).await;
+    let new = json!({ "tag_name": "v1", "ref": "main", "milestones": ["Soon", "Never", "Nor"] });
+    let message = json!({ "message": "Milestone(s) not found: Never, Nor" });
+    ada.post(&path, new).await.refused(400, message.clone());
+    ada.get(&format!("/projects/{project}/repository/tags/v1")).await.with(404);
+    ada.post(&path, json!({ "tag_name": "v1", "ref": "main" })).await.created();
+    let both = json!({ "milestones": ["Soon"], "milestone_ids": [1] });
+    let text = "milestones, milestone_ids are mutually exclusive";
+    ada.put(&format!("{path}/v1"), both).await.refused(400, json!({ "error": text }));
+    let other = app.project(&ada, "other", Public);
+    let foreign = json!({ "title": "Never" });
+    ada.post(&format!("/projects/{other}/milestones"), foreign).await.created();
+    let change = json!({ "milestones": ["Soon", "Never", "Nor"] });
+    ada.put(&format!("{path}/v1"), change).await.refused(400, message);
+}
+
+#[actix_web::test]
+async fn milestones_are_shown_to_those_who_may_read_them() {
+    let app = TestApp::new();
+    let (ada, project, path) = set_up(&app).await;
+    let new = json!({ "tag_name": "v1", "ref": "main", "milestones": "Soon" });
+    ada.post(&path, new).await.created();
+    assert_eq!(titles(&app.anonymous().get(&path).await.ok()[0]), ["Soon"]);
+    let private =
+        json!({ "issues_access_level": "private", "merge_requests_access_level": "private" });
+    ada.put(&format!("/projects/{project}"), private).await.ok();
+    assert_eq!(app.anonymous().get(&path).await.ok()[0].get("milestones"), None);
+    assert_eq!(titles(&ada.get(&path).await.ok()[0]), ["Soon"]);
+    let milestone = ada.get(&format!("/projects/{project}/milestones?title=Soon")).await.ok();
+    let one = format!("/projects/{project}/milestones/{}", milestone[0]["id"]);
+    ada.delete(&one).await.with(204);
+    assert_eq!(ada.get(&path).await.ok()[0].get("milestones"), None);
+}

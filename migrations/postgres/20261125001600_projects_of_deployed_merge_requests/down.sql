@@ -1,0 +1,4 @@
+DROP INDEX deployed_merge_requests_project_time;
+DROP INDEX deployed_merge_requests_environment_time;
+CREATE INDEX deployed_merge_requests_environment_time ON deployed_merge_requests (environment_id, deployed_at, merge_request_id);
+ALTER TABLE deployed_merge_requests DROP COLUMN project_id;

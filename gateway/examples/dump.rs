@@ -3,7 +3,7 @@
 
 use std::{error::Error, fs, path::PathBuf};
 
-use gateway::{graphql, openapi, rest};
+use gateway::{openapi, rest};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder =
@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let document = serde_json::to_string_pretty(&openapi::document(&rest::tables()))?;
     fs::write(folder.join("openapi.json"), document + "\n")?;
     fs::write(folder.join("routes.txt"), routes())?;
-    let schema = graphql::registry().build().map_err(|mistakes| mistakes.join("\n"))?;
+    let schema = resolvers::registry().build().map_err(|mistakes| mistakes.join("\n"))?;
     fs::write(folder.join("schema.graphql"), schema.sdl())?;
     let introspection = serde_json::to_string_pretty(&schema.introspection())?;
     fs::write(folder.join("schema.json"), introspection + "\n")?;

@@ -77,8 +77,8 @@ impl LinkFilter {
     }
 
     fn sql_among(&self, environments: Option<&LinkSql>, column: &str) -> LinkFilterSql {
-        let among = |rest: String| {
-            let (conditions, binds) = self.conditions(environments);
+        let among = |rest: String, project| {
+            let (conditions, binds) = self.conditions(environments, project);
             LinkSql { sql: rest.replace("{conditions}", &conditions), binds }
         };
         let from = "FROM deployed_merge_requests dm WHERE";
@@ -88,20 +88,26 @@ impl LinkFilter {
             "EXISTS (SELECT 1 {from} dm.merge_request_id = {column} AND {{conditions}} LIMIT 1 OFFSET 0)"
         );
         LinkFilterSql {
-            set: among(set),
-            check: among(check),
+            set: among(set, self.project),
+            // A merge request is brought to environments of its own project. With the condition on it SQLite would look
+            // through all of the project.
+            check: among(check, None),
             // A merge request is in an environment once, and in one of its project alone, where names are unique.
             repeats: self.deployment.is_none() && environments.is_none(),
         }
     }
 
-    fn conditions(&self, environments: Option<&LinkSql>) -> (String, Vec<Bind>) {
+    fn conditions(
+        &self,
+        environments: Option<&LinkSql>,
+        project: Option<ProjectId>,
+    ) -> (String, Vec<Bind>) {
         let mut all = Vec::new();
         let mut binds = Vec::new();
         if let Some(deployment) = self.deployment {
             all.push(format!("dm.deployment_id = {}", value(deployment)));
         }
-        match (environments, self.project) {
+        match (environments, project) {
             (Some(environments), _) => {
                 all.push(format!("dm.environment_id {}", environments.sql));
                 binds.extend(environments.binds.iter().cloned());
@@ -160,6 +166,7 @@ mod tests {
         let sql = filter.sql_among(None, "i.id");
 
         assert!(sql.set.sql.ends_with("dm.project_id = $(3)"), "{}", sql.set.sql);
+        assert!(!sql.check.sql.contains("project_id"), "{}", sql.check.sql);
         assert!(sql.repeats, "one merge request may be in many environments");
     }
 }

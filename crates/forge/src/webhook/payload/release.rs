@@ -1,17 +1,15 @@
 //! Releases.
 
 use db::Tx;
-use kernel::{Result, time::date_text};
+use kernel::Result;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use repo::release::{
     Release,
     link::{ReleaseLink, ReleaseLinkStore as _},
 };
-use review::milestone::Milestone;
 use serde_json::{Value, json};
 
 use super::common::{Scene, utc};
-use crate::release::release_milestones;
 
 /// The formats in which the files of a tag are had.
 const FORMATS: [&str; 4] = ["zip", "tar.gz", "tar.bz2", "tar"];
@@ -30,9 +28,7 @@ pub(crate) fn release(
         json!({ "format": format, "url": url })
     });
     let links = tx.links_of_releases(&[row.id])?.remove(&row.id).unwrap_or_default();
-    let milestones = release_milestones(tx, &[row.id])?.remove(&row.id).unwrap_or_default();
     let links: Vec<Value> = links.iter().map(|link| link_json(scene, link)).collect();
-    let milestones: Vec<Value> = milestones.iter().map(milestone_json).collect();
     Ok(json!({
         "id": row.id,
         "created_at": utc(row.created_at),
@@ -45,7 +41,6 @@ pub(crate) fn release(
         "url": scene.at(&format!("releases/{tag}")),
         "action": action,
         "assets": { "count": links.len() + sources.len(), "links": links, "sources": sources },
-        "milestones": milestones,
         "commit": null,
     }))
 }
@@ -57,16 +52,5 @@ fn link_json(scene: &Scene, link: &ReleaseLink) -> Value {
         "link_type": link.link_type,
         "name": link.name,
         "url": link.url,
-    })
-}
-
-fn milestone_json(row: &Milestone) -> Value {
-    json!({
-        "id": row.id,
-        "iid": row.iid,
-        "title": row.title,
-        "state": row.state,
-        "start_date": row.start_date.map(|at| date_text(at.date())),
-        "due_date": row.due_date.map(|at| date_text(at.date())),
     })
 }

@@ -18,7 +18,7 @@ pub(super) struct Names {
 pub(super) struct Types(BTreeMap<String, Value>);
 
 /// Classes of global ids whose scalars are named otherwise.
-const CLASSES: [(&str, &str); 22] = [
+const CLASSES: [(&str, &str); 23] = [
     ("AlertManagementAlertID", "AlertManagement::Alert"),
     ("AlertManagementHttpIntegrationID", "AlertManagement::HttpIntegration"),
     ("AwardableID", "Issue"),
@@ -37,6 +37,7 @@ const CLASSES: [(&str, &str); 22] = [
     ("LabelID", "ProjectLabel"),
     ("NoteableID", "Issue"),
     ("PackagesPackageID", "Packages::Package"),
+    ("ReleasesLinkID", "Releases::Link"),
     ("SnippetID", "ProjectSnippet"),
     ("TerraformStateID", "Terraform::State"),
     ("TodoableID", "Issue"),

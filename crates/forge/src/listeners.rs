@@ -224,8 +224,11 @@ fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
         project::event::Event::NetworkLeft { project, user } => {
             forks::close_from(tx, *project, *user)
         }
+        project::event::Event::ProjectMoved { project, transferred: true, .. } => {
+            crate::release::project_moved(tx, *project)
+        }
         project::event::Event::ProjectUpdated { .. }
-        | project::event::Event::ProjectMoved { .. }
+        | project::event::Event::ProjectMoved { transferred: false, .. }
         | project::event::Event::ProjectDeletionMarked { .. }
         | project::event::Event::ProjectRestored { .. }
         | project::event::Event::ProjectDestroyed { .. } => Ok(()),

@@ -19,6 +19,7 @@ use repo::{
     tag::{self, NewTag},
 };
 
+pub(crate) use self::parts::project_moved;
 pub use self::parts::{
     MilestoneNames, ReleaseParts, milestones_named, release_milestones, release_parts,
 };
@@ -101,8 +102,11 @@ async fn contents(
 ) -> Result<ReleaseContents> {
     let (project, who, name) = (grant.project(), *grant.who(), draft.tag.clone());
     let (links, named) = (draft.links.clone(), draft.milestones.clone());
+    let (title, description) = (draft.name.clone(), draft.description.clone());
     let read = forge.db.read(move |tx| {
         ensure_open(tx, project, &who)?;
+        actions::ensure_may_change(tx, project, &who, &name)?;
+        actions::ensure_short(title.as_deref(), description.as_deref())?;
         if tx.find_release(project, &name)?.is_some() {
             return Err(Error::conflict().whole("Release already exists"));
         }

@@ -6,9 +6,14 @@ use std::sync::{
 };
 
 use org::{settings::Settings, token::Secret};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
 use crate::external_authorization::AuthorizationAnswers;
+
+/// What is escaped in the parts of an address.
+const OUTSIDE_PATHS: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// Addresses in answers. All begin with the configured external URL.
 #[derive(Clone, Debug)]
@@ -116,6 +121,11 @@ impl Urls {
 
     pub fn at(&self, path: &str) -> String {
         format!("{}/{path}", self.base)
+    }
+
+    /// A text as a part of an address, in which slashes stay.
+    pub fn path_text(text: &str) -> String {
+        utf8_percent_encode(text, OUTSIDE_PATHS).to_string()
     }
 
     /// The page that confirms an address of somebody's.

@@ -106,7 +106,7 @@ impl ReleaseEntity {
         let path = |rest: String| format!("{}/{}/-/{rest}", view.urls.folder(), view.full_path);
         Self {
             commit_path: commit.map(|commit| path(format!("commit/{}", commit.id))),
-            tag_path: view.has_code.then(|| path(format!("tags/{}", row.tag))),
+            tag_path: view.has_code.then(|| path(format!("tags/{}", Urls::path_text(&row.tag)))),
             commit: commit.map(|commit| CommitEntity::new(commit, &project_url)),
             author: author.map(|author| BriefUser::new(view.urls, author)),
             upcoming_release: row.released_at > view.now,
@@ -131,7 +131,8 @@ pub fn encoded(tag: &str) -> String {
 /// The archives of a tag.
 pub fn sources(view: &ReleaseView<'_>, tag: &str) -> Vec<ReleaseSource> {
     let path = view.full_path.rsplit('/').next().unwrap_or_default();
-    let file = format!("{path}-{}", tag.replace('/', "-"));
+    let (tag, file) = (Urls::path_text(tag), Urls::path_text(&tag.replace('/', "-")));
+    let file = format!("{path}-{file}");
     let url =
         |format: &str| view.urls.at(&format!("{}/-/archive/{tag}/{file}.{format}", view.full_path));
     FORMATS.into_iter().map(|format| ReleaseSource { format, url: url(format) }).collect()

@@ -15,12 +15,12 @@ use super::milestone::MilestoneEntity;
 pub struct MilestoneWithStatistics {
     #[serde(flatten)]
     pub milestone: MilestoneEntity,
-    pub issue_stats: IssueStatistics,
+    pub issue_stats: MilestoneIssueStatistics,
 }
 
 /// Numbers of issues that the caller may read.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct IssueStatistics {
+pub struct MilestoneIssueStatistics {
     pub total: i64,
     pub closed: i64,
 }
@@ -36,7 +36,7 @@ impl MilestoneWithStatistics {
         let all = MilestoneEntity::all(tx, urls, milestones)?;
         let with_counts = |milestone: MilestoneEntity| {
             let counts = counts.get(&MilestoneId(milestone.id)).copied().unwrap_or_default();
-            let issue_stats = IssueStatistics { total: counts.total, closed: counts.closed };
+            let issue_stats = MilestoneIssueStatistics { total: counts.total, closed: counts.closed };
             Self { milestone, issue_stats }
         };
         Ok(all.into_iter().map(with_counts).collect())

@@ -17,6 +17,7 @@ use review::{
     milestone::{
         Milestone, MilestoneFilter, MilestoneStore as _,
         counts::{IssueCounts, issue_counts},
+        replacement,
     },
     policy::ReadMilestones,
     ports::GroupHierarchy as _,
@@ -62,7 +63,7 @@ pub fn release_parts(
 ) -> Result<ReleaseParts> {
     let ids: Vec<ReleaseId> = releases.iter().map(|release| release.id).collect();
     let links = tx.links_of_releases(&ids)?;
-    if !ReadMilestones::allows(who) {
+    if !reads_milestones(who) {
         return Ok(ReleaseParts { links, ..ReleaseParts::default() });
     }
     let milestones = release_milestones(tx, &ids)?;
@@ -73,6 +74,10 @@ pub fn release_parts(
         false => issue_counts(tx, &OrgHierarchy, who.actor, &named)?,
     };
     Ok(ReleaseParts { links, milestones, issue_counts })
+}
+
+fn reads_milestones(who: &Standing) -> bool {
+    (ReadMilestones::OPEN || who.signed_in()) && ReadMilestones::allows(who)
 }
 
 /// The milestones of some releases, by due date, start date and title.
@@ -102,6 +107,23 @@ pub fn release_milestones(
     Ok(pairs.into_iter().map(|(release, ids)| (release, of_release(ids))).collect())
 }
 
+/// Gives a project that moved milestones of its new home in place of those of groups that it is no longer in.
+///
+/// # Errors
+/// When the database failed.
+pub(crate) fn project_moved(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    let of_releases = tx.milestones_of_project_releases(project)?;
+    let named: Vec<MilestoneId> = of_releases.values().flatten().copied().collect();
+    let replaced = replacement::project_moved(tx, &OrgHierarchy, project, &named)?;
+    for (release, milestones) in of_releases {
+        if milestones.iter().any(|milestone| replaced.contains_key(milestone)) {
+            let new = milestones.iter().map(|old| *replaced.get(old).unwrap_or(old));
+            tx.set_release_milestones(release, &Vec::from_iter(new))?;
+        }
+    }
+    Ok(())
+}
+
 /// The milestones of a project and of the groups above it that somebody names.
 ///
 /// # Errors
@@ -123,7 +145,7 @@ pub fn milestones_named(
     }
     filter.groups.extend(OrgHierarchy.above(tx, home)?);
     let page = PageRequest { page: 1, per_page: MOST_MILESTONES };
-    let found = match ReadMilestones::allows(who) {
+    let found = match reads_milestones(who) {
         true => tx.milestones(&filter, page)?.items,
         false => Vec::new(),
     };

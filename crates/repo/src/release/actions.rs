@@ -2,7 +2,7 @@
 
 use db::Tx;
 use kernel::{
-    Error, Grant, Result, Ts,
+    Error, Grant, Result, Standing, Ts,
     audit::{AuditPlace, AuditRecord},
     ids::ProjectId,
 };
@@ -12,7 +12,9 @@ use super::{
     ReleaseMilestoneStore as _, ReleaseStore as _,
     link::{self, ReleaseLinkStore as _},
 };
-use crate::{event::MovedRef, policy::PushCode, push::journal::PushAction};
+use crate::{
+    event::MovedRef, policy::PushCode, protection::Protection, push::journal::PushAction,
+};
 
 const LONGEST_NAME: usize = 255;
 const LONGEST_DESCRIPTION: usize = 1_000_000;
@@ -35,6 +37,7 @@ pub fn create(
     new: &NewRelease,
     contents: &ReleaseContents,
 ) -> Result<Release> {
+    ensure_may_change(tx, grant.project(), grant.who(), &new.tag)?;
     ensure_short(Some(&new.name), new.description.as_deref())?;
     link::actions::ensure_sound(&contents.links)?;
     let project = grant.project();
@@ -65,6 +68,7 @@ pub fn update(
     let text = change.description.as_ref().and_then(Option::as_deref);
     ensure_short(change.name.as_deref(), text)?;
     let found = find(tx, grant.project(), tag)?;
+    ensure_may_change(tx, grant.project(), grant.who(), tag)?;
     let changed = Release {
         name: change.name.clone().unwrap_or_else(|| found.name.clone()),
         description: change.description.clone().unwrap_or_else(|| found.description.clone()),
@@ -93,6 +97,7 @@ pub fn remove(
     unmodified_since: Option<Ts>,
 ) -> Result<Release> {
     let found = find(tx, grant.project(), tag)?;
+    ensure_may_change(tx, grant.project(), grant.who(), tag)?;
     found.updated_at.ensure_unchanged_since(unmodified_since)?;
     tx.delete_release(found.id)?;
     let place = AuditPlace::Project(grant.project());
@@ -116,7 +121,29 @@ pub fn tags_removed(tx: &mut Tx<'_>, project: ProjectId, moves: &[MovedRef]) -> 
     Ok(())
 }
 
-fn ensure_short(name: Option<&str>, description: Option<&str>) -> Result<()> {
+/// Refuses whoever may not make a protected tag: its release is not theirs to change either.
+///
+/// # Errors
+/// 403
+pub fn ensure_may_change(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    who: &Standing,
+    tag: &str,
+) -> Result<()> {
+    let protection = Protection::of_tags(tx, who, project)?;
+    let tag = protection.tag(tag);
+    match !tag.is_protected() || tag.may_create() {
+        true => Ok(()),
+        false => Err(Error::forbidden()),
+    }
+}
+
+/// Refuses texts that are too long.
+///
+/// # Errors
+/// 400
+pub fn ensure_short(name: Option<&str>, description: Option<&str>) -> Result<()> {
     let is_long =
         |text: Option<&str>, most: usize| text.is_some_and(|text| text.chars().count() > most);
     for (field, text, most) in

@@ -2,11 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use db::{OneOf as _, Tx, each_backend, error, schema::release_milestones};
+use db::{
+    OneOf as _, Tx, each_backend, error,
+    schema::{release_milestones, releases},
+};
 use diesel::prelude::*;
 use kernel::{
     Result,
-    ids::{MilestoneId, ReleaseId},
+    ids::{MilestoneId, ProjectId, ReleaseId},
 };
 
 use super::{Release, store::releases_by_id};
@@ -17,6 +20,11 @@ pub trait ReleaseMilestoneStore {
     fn milestones_of_releases(
         &mut self,
         releases: &[ReleaseId],
+    ) -> Result<HashMap<ReleaseId, Vec<MilestoneId>>>;
+    /// The milestones of all releases of a project that have any.
+    fn milestones_of_project_releases(
+        &mut self,
+        project: ProjectId,
     ) -> Result<HashMap<ReleaseId, Vec<MilestoneId>>>;
     /// The releases of whatever projects that complete some milestones, the newest first.
     fn releases_of_milestones(
@@ -45,6 +53,23 @@ impl ReleaseMilestoneStore for Tx<'_> {
             .order((release_milestones::release_id, release_milestones::milestone_id));
         let rows: Vec<(ReleaseId, MilestoneId)> =
             each_backend!(self, |conn| rows.load(conn).map_err(error(NOUN)))?;
+        for (release, milestone) in rows {
+            found.entry(release).or_default().push(milestone);
+        }
+        Ok(found)
+    }
+
+    fn milestones_of_project_releases(
+        &mut self,
+        project: ProjectId,
+    ) -> Result<HashMap<ReleaseId, Vec<MilestoneId>>> {
+        let rows = release_milestones::table
+            .inner_join(releases::table)
+            .filter(releases::project_id.eq(project))
+            .select((release_milestones::release_id, release_milestones::milestone_id));
+        let rows: Vec<(ReleaseId, MilestoneId)> =
+            each_backend!(self, |conn| rows.load(conn).map_err(error(NOUN)))?;
+        let mut found: HashMap<ReleaseId, Vec<MilestoneId>> = HashMap::new();
         for (release, milestone) in rows {
             found.entry(release).or_default().push(milestone);
         }

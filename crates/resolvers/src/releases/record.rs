@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use entities::repo::release::encoded;
-use forge::release::release_milestones;
+use forge::{release::release_milestones, urls::Urls};
 use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{
@@ -119,7 +119,8 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             milestones_of(&record, &arguments, &context).await
         })
         .lookup("tagPath", |record: Record, _, context| async move {
-            let path = format!("{}/-/tags/{}", record.project.web_url(), record.row.tag);
+            let tag = Urls::path_text(&record.row.tag);
+            let path = format!("{}/-/tags/{tag}", record.project.web_url());
             Ok(record.has_code().then(|| path_of(&context.forge.urls, &path)).into())
         });
 }

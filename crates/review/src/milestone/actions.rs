@@ -10,6 +10,7 @@ use kernel::{
 use super::{
     event::{Event, Fact},
     model::{Milestone, MilestoneFilter, MilestoneState, StateEvent},
+    replacement,
     store::{MilestoneDetails, MilestoneStore},
 };
 use crate::{
@@ -166,7 +167,12 @@ pub fn promote(
     let mut groups = places.below(tx, everybody, group)?;
     groups.push(group);
     let projects = places.projects_in(tx, everybody, &groups)?;
-    for other in tx.delete_milestones_called(&projects, &lifted.title)? {
+    let others = tx.milestones_called(&projects, &lifted.title)?;
+    let ids: Vec<MilestoneId> = others.iter().map(|other| other.id).collect();
+    // What is in the milestones of the same title goes on in the group's.
+    replacement::move_items(tx, &projects, &ids, lifted.id)?;
+    for other in others {
+        tx.delete_milestone(other.id)?;
         tx.emit(Event::MilestoneRemoved(Fact::new(&other, grant.user()?)))?;
     }
     tx.emit(Event::MilestoneUpdated(Fact::new(&lifted, grant.user()?)))?;

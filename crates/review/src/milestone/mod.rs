@@ -5,6 +5,7 @@ pub mod counts;
 pub mod event;
 pub mod import;
 mod model;
+pub mod replacement;
 mod store;
 
 pub use model::{Milestone, MilestoneFilter, MilestoneOrder, MilestoneState, StateEvent};

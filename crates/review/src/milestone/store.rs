@@ -54,12 +54,8 @@ pub trait MilestoneStore {
     /// Makes a project's milestone one of a group, with a number of that group.
     fn lift_milestone(&mut self, id: MilestoneId, to: Home) -> Result<Milestone>;
     fn delete_milestone(&mut self, id: MilestoneId) -> Result<()>;
-    /// Which those were.
-    fn delete_milestones_called(
-        &mut self,
-        projects: &[ProjectId],
-        title: &str,
-    ) -> Result<Vec<Milestone>>;
+    /// The milestones of a title that projects have of their own.
+    fn milestones_called(&mut self, projects: &[ProjectId], title: &str) -> Result<Vec<Milestone>>;
 }
 
 impl MilestoneStore for Tx<'_> {
@@ -265,19 +261,13 @@ impl MilestoneStore for Tx<'_> {
         Ok(())
     }
 
-    fn delete_milestones_called(
-        &mut self,
-        projects: &[ProjectId],
-        title: &str,
-    ) -> Result<Vec<Milestone>> {
+    fn milestones_called(&mut self, projects: &[ProjectId], title: &str) -> Result<Vec<Milestone>> {
         let rows = milestones::table
             .filter(milestones::project_id.one_of(projects))
             .filter(milestones::title.eq(title));
-        each_backend!(self, |conn| {
-            let gone = rows.select(Milestone::as_select()).load(conn);
-            let gone = gone.map_err(error("Milestone"))?;
-            diesel::delete(rows).execute(conn).map_err(error("Milestone"))?;
-            Ok(gone)
-        })
+        each_backend!(self, |conn| rows
+            .select(Milestone::as_select())
+            .load(conn)
+            .map_err(error("Milestone")))
     }
 }

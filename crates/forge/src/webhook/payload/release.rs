@@ -10,6 +10,7 @@ use repo::release::{
 use serde_json::{Value, json};
 
 use super::common::{Scene, utc};
+use crate::urls::Urls;
 
 /// The formats in which the files of a tag are had.
 const FORMATS: [&str; 4] = ["zip", "tar.gz", "tar.bz2", "tar"];
@@ -22,9 +23,10 @@ pub(crate) fn release(
     action: &str,
 ) -> Result<Value> {
     let tag = utf8_percent_encode(&row.tag, NON_ALPHANUMERIC).to_string();
-    let (file, path) = (row.tag.replace('/', "-"), &scene.project.path);
+    let (file, path) = (Urls::path_text(&row.tag.replace('/', "-")), &scene.project.path);
+    let name = Urls::path_text(&row.tag);
     let sources = FORMATS.map(|format| {
-        let url = scene.at(&format!("archive/{}/{path}-{file}.{format}", row.tag));
+        let url = scene.at(&format!("archive/{name}/{path}-{file}.{format}"));
         json!({ "format": format, "url": url })
     });
     let links = tx.links_of_releases(&[row.id])?.remove(&row.id).unwrap_or_default();

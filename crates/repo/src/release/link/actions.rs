@@ -39,6 +39,7 @@ pub fn create(
     new: NewLink,
 ) -> Result<ReleaseLink> {
     let release = actions::find(tx, grant.project(), tag)?;
+    actions::ensure_may_change(tx, grant.project(), grant.who(), tag)?;
     let others = others(tx, release.id, None)?;
     new.faults(&others).into_result()?;
     if others.len() >= MOST_LINKS {
@@ -63,6 +64,7 @@ pub fn update(
     change: LinkChange,
 ) -> Result<ReleaseLink> {
     let release = actions::find(tx, grant.project(), tag)?;
+    actions::ensure_may_change(tx, grant.project(), grant.who(), tag)?;
     let new = change.applied(&find(tx, &release, id)?);
     let others = others(tx, release.id, Some(id))?;
     new.faults(&others).into_result()?;
@@ -81,6 +83,7 @@ pub fn remove(
     id: ReleaseLinkId,
 ) -> Result<ReleaseLink> {
     let release = actions::find(tx, grant.project(), tag)?;
+    actions::ensure_may_change(tx, grant.project(), grant.who(), tag)?;
     let found = find(tx, &release, id)?;
     tx.delete_release_link(id)?;
     tx.touch_release(release.id)?;

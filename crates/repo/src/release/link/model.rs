@@ -17,7 +17,7 @@ const LONGEST_PATH: usize = 128;
 const TAKEN: &str = "has already been taken";
 
 static PATH: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^/[-.0-9A-Za-z_]+(?:/[-.0-9A-Za-z_]+)*[0-9A-Za-z]$").ok());
+    LazyLock::new(|| Regex::new(r"^(?:/[-.0-9A-Za-z_]+)*/[-.0-9A-Za-z_]*[0-9A-Za-z]$").ok());
 
 kernel::text_enum! {
     /// What a link leads to.
@@ -126,7 +126,9 @@ pub fn is_link_url(text: &str) -> bool {
 
 /// Whether it is the end of an address below a release.
 pub fn is_link_path(text: &str) -> bool {
-    text.len() <= LONGEST_PATH && PATH.as_ref().is_some_and(|path| path.is_match(text))
+    // Clients leave such parts out of an address, which then leads elsewhere.
+    let leads_up = text.split('/').any(|part| matches!(part, "." | ".."));
+    text.len() <= LONGEST_PATH && !leads_up && PATH.as_ref().is_some_and(|path| path.is_match(text))
 }
 
 /// Those that can be links of one release, each name, URL and path once.
@@ -163,10 +165,12 @@ mod tests {
 
     #[test]
     fn a_path_has_parts_and_ends_in_a_letter_or_a_digit() {
-        for path in ["/bin/linux-amd64", "/a.tar.gz", "/v1"] {
+        for path in ["/bin/linux-amd64", "/a.tar.gz", "/v1", "/a", "/bin/a", "/..a/b"] {
             assert!(is_link_path(path), "{path}");
         }
-        for path in ["", "/", "bin", "/bin/", "//bin", "/a//b", "/a b", "/a?x", "/../-"] {
+        for path in
+            ["", "/", "bin", "/bin/", "//bin", "/a//b", "/a b", "/a?x", "/../-", "/../a", "/a/./b"]
+        {
             assert!(!is_link_path(path), "{path}");
         }
     }

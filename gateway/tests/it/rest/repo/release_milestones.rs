@@ -92,3 +92,52 @@ async fn milestones_are_shown_to_those_who_may_read_them() {
     ada.delete(&one).await.with(204);
     assert_eq!(ada.get(&path).await.ok()[0].get("milestones"), None);
 }
+
+#[actix_web::test]
+async fn a_project_that_leaves_its_group_takes_no_milestone_of_the_group_along() {
+    let app = TestApp::new();
+    let (ada, project, path) = set_up(&app).await;
+    let base = format!("/projects/{project}");
+    let listed = format!("{base}/milestones?include_parent_milestones=true&title=Group");
+    let group = ada.get(&listed).await.ok()[0]["id"].clone();
+    let new = json!({ "title": "It leaks", "milestone_id": group });
+    ada.post(&format!("{base}/issues"), new).await.created();
+    let new = json!({ "tag_name": "v1", "ref": "main", "milestones": ["Group", "Late"] });
+    ada.post(&path, new).await.created();
+    let other = ada.group_with("elsewhere", json!({ "visibility": "public" })).await;
+
+    ada.put(&format!("{base}/transfer"), json!({ "namespace": other })).await.ok();
+
+    let issue = ada.get(&format!("{base}/issues/1")).await.ok();
+    assert_eq!(issue["milestone"]["title"], "Group");
+    assert_eq!(issue["milestone"]["project_id"], json!(project.0), "a copy of its own");
+    let release = ada.get(&format!("{path}/v1")).await.ok();
+    assert_eq!(titles(&release), ["Late", "Group"]);
+    assert_eq!(release["milestones"][1]["id"], issue["milestone"]["id"]);
+}
+
+#[actix_web::test]
+async fn what_was_in_milestones_of_the_same_title_goes_on_in_the_promoted_one() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("works", None).await;
+    let mut projects = Vec::new();
+    for name in ["engine", "wheels"] {
+        let new = json!({ "name": name, "namespace_id": group });
+        let project = ada.post("/projects", new).await.created()["id"].clone();
+        let base = format!("/projects/{project}");
+        let new = json!({ "title": "Soon" });
+        let milestone = ada.post(&format!("{base}/milestones"), new).await.created()["id"].clone();
+        let new = json!({ "title": "It leaks", "milestone_id": milestone });
+        ada.post(&format!("{base}/issues"), new).await.created();
+        projects.push((base, milestone));
+    }
+
+    let (first, milestone) = &projects[0];
+    ada.post(&format!("{first}/milestones/{milestone}/promote"), json!({})).await;
+
+    for (base, _) in &projects {
+        let issue = ada.get(&format!("{base}/issues/1")).await.ok();
+        assert_eq!(issue["milestone"]["group_id"], group, "{base}");
+    }
+}

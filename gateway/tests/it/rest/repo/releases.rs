@@ -126,3 +126,45 @@ async fn a_release_keeps_its_words_when_its_author_leaves() {
     let said = (&left["name"], &left["author"]["username"]);
     assert_eq!(said, (&json!("One"), &json!("ghost")), "{left}");
 }
+
+#[actix_web::test]
+async fn whoever_may_not_make_a_protected_tag_changes_nothing_of_its_release() {
+    let app = TestApp::new();
+    let (ada, project, path) = set_up(&app).await;
+    let dev = app.member(project, "dev", Developer);
+    ada.post(&path, first()).await.created();
+    let rule = json!({ "name": "v*", "create_access_level": 40 });
+    ada.post(&format!("/projects/{project}/protected_tags"), rule).await.created();
+
+    let one = format!("{path}/v1");
+    let link = json!({ "name": "linux", "url": "https://files.test/linux" });
+    assert_eq!(dev.put(&one, json!({ "name": "Mine" })).await.status, 403);
+    assert_eq!(dev.post(&format!("{one}/assets/links"), link.clone()).await.status, 403);
+    assert_eq!(dev.delete(&one).await.status, 403);
+    assert_eq!(ada.get(&one).await.ok()["name"], "One");
+    ada.post(&format!("{one}/assets/links"), link).await.created();
+}
+
+#[actix_web::test]
+async fn a_release_that_is_refused_leaves_no_tag() {
+    let app = TestApp::new();
+    let (ada, project, path) = set_up(&app).await;
+    let new = json!({ "tag_name": "v1", "ref": "main", "name": "x".repeat(256) });
+
+    assert_eq!(ada.post(&path, new).await.status, 400);
+
+    let tag = ada.get(&format!("/projects/{project}/repository/tags/v1")).await;
+    assert_eq!(tag.status, 404);
+}
+
+#[actix_web::test]
+async fn addresses_of_a_release_are_escaped() {
+    let app = TestApp::new();
+    let (ada, _, path) = set_up(&app).await;
+
+    let made = ada.post(&path, json!({ "tag_name": "a#b", "ref": "main" })).await.created();
+
+    let source = "http://forge.test/ada/engine/-/archive/a%23b/engine-a%23b.zip";
+    assert_eq!(made["assets"]["sources"][0]["url"], source);
+    assert!(made["tag_path"].as_str().unwrap().ends_with("/-/tags/a%23b"));
+}

@@ -756,7 +756,7 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("PUT", "/hooks/{hook_id}", "Change a system hook"),
     ("POST", "/hooks/{hook_id}", "Send a test event to a system hook"),
     ("DELETE", "/hooks/{hook_id}", "Delete a system hook"),
-    ("GET", "/-/project/{id}/releases/{place}", "Redirect to the file of a link of a release"),
+    ("GET", "//-/project/{id}/releases/{place}", "Redirect to the file of a link of a release"),
     ("GET", "/projects/{id}/releases/permalink/latest", "Get the newest release of a project"),
     (
         "GET",

@@ -63,7 +63,7 @@ pub fn release_parts(
 ) -> Result<ReleaseParts> {
     let ids: Vec<ReleaseId> = releases.iter().map(|release| release.id).collect();
     let links = tx.links_of_releases(&ids)?;
-    if !reads_milestones(who) {
+    if !ReadMilestones::allows(who) {
         return Ok(ReleaseParts { links, ..ReleaseParts::default() });
     }
     let milestones = release_milestones(tx, &ids)?;
@@ -74,10 +74,6 @@ pub fn release_parts(
         false => issue_counts(tx, &OrgHierarchy, who.actor, &named)?,
     };
     Ok(ReleaseParts { links, milestones, issue_counts })
-}
-
-fn reads_milestones(who: &Standing) -> bool {
-    (ReadMilestones::OPEN || who.signed_in()) && ReadMilestones::allows(who)
 }
 
 /// The milestones of some releases, by due date, start date and title.
@@ -145,7 +141,7 @@ pub fn milestones_named(
     }
     filter.groups.extend(OrgHierarchy.above(tx, home)?);
     let page = PageRequest { page: 1, per_page: MOST_MILESTONES };
-    let found = match reads_milestones(who) {
+    let found = match ReadMilestones::allows(who) {
         true => tx.milestones(&filter, page)?.items,
         false => Vec::new(),
     };

@@ -22,7 +22,7 @@ use crate::{
 };
 use address::{Address, RowPath};
 
-pub(crate) const TABLES: &[&[RouteRow]] = 
+pub(crate) const TABLES: &[&[RouteRow]] =
     &[archive::ROUTES, pages::ROUTES, raw::ROUTES, release_downloads::ROUTES];
 
 /// Answers a request that no row of the API answers; nothing where the address is none of these.

@@ -36,7 +36,8 @@ impl MilestoneWithStatistics {
         let all = MilestoneEntity::all(tx, urls, milestones)?;
         let with_counts = |milestone: MilestoneEntity| {
             let counts = counts.get(&MilestoneId(milestone.id)).copied().unwrap_or_default();
-            let issue_stats = MilestoneIssueStatistics { total: counts.total, closed: counts.closed };
+            let issue_stats =
+                MilestoneIssueStatistics { total: counts.total, closed: counts.closed };
             Self { milestone, issue_stats }
         };
         Ok(all.into_iter().map(with_counts).collect())

@@ -12,9 +12,7 @@ use super::{
     ReleaseMilestoneStore as _, ReleaseStore as _,
     link::{self, ReleaseLinkStore as _},
 };
-use crate::{
-    event::MovedRef, policy::PushCode, protection::Protection, push::journal::PushAction,
-};
+use crate::{event::MovedRef, policy::PushCode, protection::Protection, push::journal::PushAction};
 
 const LONGEST_NAME: usize = 255;
 const LONGEST_DESCRIPTION: usize = 1_000_000;

@@ -6,15 +6,17 @@ use db::Tx;
 use kernel::{
     AccessLevel, Error, Grant, Result, Standing, Ts,
     access::FeatureAccess,
-    ids::{ProjectId, UserId},
+    ids::{ProjectId, ReleaseLinkId, UserId},
+    page::PageRequest,
 };
 use org::project::settings::SettingsStore as _;
 use repo::{
     git::{Oid, Reader, RefName, Signature},
     policy::PushCode,
     release::{
-        NewRelease, Release, ReleaseChange, ReleaseContents, ReleaseStore as _, actions,
-        link::{self, NewLink},
+        NewRelease, Release, ReleaseChange, ReleaseContents, ReleaseOrder, ReleaseStore as _,
+        actions,
+        link::{self, LinkChange, NewLink, ReleaseLink},
     },
     tag::{self, NewTag},
 };
@@ -148,6 +150,60 @@ pub fn remove(
     let found = actions::find(tx, grant.project(), tag)?;
     let parts = release_parts(tx, grant.who(), std::slice::from_ref(&found))?;
     Ok((actions::remove(tx, grant, tag, unmodified_since)?, parts))
+}
+
+/// The release of a project with the newest time.
+///
+/// # Errors
+/// 404 where the project has none.
+pub fn latest(tx: &mut Tx<'_>, project: ProjectId, who: &Standing) -> Result<Release> {
+    ensure_open(tx, project, who)?;
+    let page = PageRequest { page: 1, per_page: 1 };
+    let newest = tx.releases(project, ReleaseOrder::default(), page)?.items.pop();
+    newest.ok_or(Error::missing())
+}
+
+/// Adds a link to the release of a tag.
+///
+/// # Errors
+/// As [`link::actions::create`]; 403 where the caller does not see the releases.
+pub fn create_link(
+    tx: &mut Tx<'_>,
+    grant: &Grant<PushCode>,
+    tag: &str,
+    new: NewLink,
+) -> Result<ReleaseLink> {
+    ensure_open(tx, grant.project(), grant.who())?;
+    link::actions::create(tx, grant, tag, new)
+}
+
+/// Changes a link of the release of a tag.
+///
+/// # Errors
+/// As [`link::actions::update`]; 403 where the caller does not see the releases.
+pub fn update_link(
+    tx: &mut Tx<'_>,
+    grant: &Grant<PushCode>,
+    tag: &str,
+    id: ReleaseLinkId,
+    change: LinkChange,
+) -> Result<ReleaseLink> {
+    ensure_open(tx, grant.project(), grant.who())?;
+    link::actions::update(tx, grant, tag, id, change)
+}
+
+/// Removes a link of the release of a tag.
+///
+/// # Errors
+/// As [`link::actions::remove`]; 403 where the caller does not see the releases.
+pub fn remove_link(
+    tx: &mut Tx<'_>,
+    grant: &Grant<PushCode>,
+    tag: &str,
+    id: ReleaseLinkId,
+) -> Result<ReleaseLink> {
+    ensure_open(tx, grant.project(), grant.who())?;
+    link::actions::remove(tx, grant, tag, id)
 }
 
 async fn commit_of_tag(forge: &Forge, project: ProjectId, tag: &str) -> Result<Option<Oid>> {

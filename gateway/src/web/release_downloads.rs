@@ -1,10 +1,13 @@
 //! Files of releases, under the address that their links have: `/<project>/-/releases/<tag>/downloads/<path>`. The tag
 //! `permalink/latest` stands for the newest release.
 
-use forge::release::ensure_open;
-use kernel::{Error, page::PageRequest};
+use forge::release::{ensure_open, latest};
+use kernel::Error;
 use org::policy::ReadProject;
-use repo::release::{ReleaseOrder, ReleaseStore as _, link::ReleaseLinkStore as _};
+use repo::release::{
+    ReleaseStore as _,
+    link::{ReleaseLinkStore as _, is_link_path},
+};
 
 use crate::{
     app::App, error::ApiResult, extract::Call, params, present::Custom,
@@ -32,11 +35,12 @@ async fn download(app: App, call: Call<ReadProject, DownloadAddress>) -> ApiResu
         // A tag may have the mark in its name, and so may a path.
         for (at, _) in place.match_indices(&format!("{MARK}/")) {
             let (tag, path) = (&place[..at], &place[at + MARK.len()..]);
+            // Paths are short, so few of many marks are looked at.
+            if !is_link_path(path) {
+                continue;
+            }
             let release = match tag {
-                LATEST => {
-                    let page = PageRequest { page: 1, per_page: 1 };
-                    tx.releases(grant.project(), ReleaseOrder::default(), page)?.items.pop()
-                }
+                LATEST => Some(latest(tx, grant.project(), grant.who())?),
                 tag => tx.find_release(grant.project(), tag)?,
             };
             let Some(release) = release else { continue };

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use forge::release::ensure_open;
+use forge::release::{create_link, remove_link, update_link};
 use graphql::{Arguments, Failure, Payload, Registry};
 use kernel::{Grant, Result as Done, ids::ReleaseLinkId};
 use repo::{
     policy::PushCode,
     release::{
         Release, ReleaseStore as _,
-        link::{LinkChange, ReleaseLink, ReleaseLinkStore as _, actions},
+        link::{LinkChange, ReleaseLink, ReleaseLinkStore as _},
     },
 };
 
@@ -56,10 +56,7 @@ async fn create(input: &Arguments, context: &Context) -> Result<Payload, Failure
     let Some(release) = found.map_err(failure_of)?.filter(|_| is_readable) else {
         return Ok(Payload::errors(vec![format!("Release with tag \"{tag}\" was not found")]));
     };
-    let written = context.forge.db.write(move |tx| {
-        ensure_open(tx, grant.project(), grant.who())?;
-        actions::create(tx, &grant, &tag, new)
-    });
+    let written = context.forge.db.write(move |tx| create_link(tx, &grant, &tag, new));
     payload((&record, &release), written.await)
 }
 
@@ -97,19 +94,13 @@ async fn update(input: &Arguments, context: &Context) -> Result<Payload, Failure
         link_type: value_of(input.maybe_enum("linkType")),
     };
     let tag = release.tag.clone();
-    let written = context.forge.db.write(move |tx| {
-        ensure_open(tx, grant.project(), grant.who())?;
-        actions::update(tx, &grant, &tag, id, change)
-    });
+    let written = context.forge.db.write(move |tx| update_link(tx, &grant, &tag, id, change));
     payload((&project, &release), written.await)
 }
 
 async fn remove(input: &Arguments, context: &Context) -> Result<Payload, Failure> {
     let LinkPlace { project, grant, release, id } = place(input, context).await?;
     let tag = release.tag.clone();
-    let removed = context.forge.db.write(move |tx| {
-        ensure_open(tx, grant.project(), grant.who())?;
-        actions::remove(tx, &grant, &tag, id)
-    });
+    let removed = context.forge.db.write(move |tx| remove_link(tx, &grant, &tag, id));
     payload((&project, &release), removed.await)
 }

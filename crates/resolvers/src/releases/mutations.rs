@@ -16,7 +16,7 @@ use repo::{
     },
 };
 
-use super::record::release;
+use super::record::{ReleaseLoaders, release};
 use crate::{
     context::Context,
     failure::{done, failure_of},
@@ -95,16 +95,20 @@ pub(super) fn new_link(input: &Arguments) -> Result<NewLink, Failure> {
     })
 }
 
-async fn is_absent(context: &Context, grant: &Grant<PushCode>, tag: &str) -> Result<bool, Failure> {
+async fn existing(
+    context: &Context,
+    grant: &Grant<PushCode>,
+    tag: &str,
+) -> Result<Option<Release>, Failure> {
     let (project, tag) = (grant.project(), tag.to_owned());
     let found = context.forge.db.read(move |tx| tx.find_release(project, &tag)).await;
-    Ok(found.map_err(failure_of)?.is_none())
+    found.map_err(failure_of)
 }
 
 async fn update(input: &Arguments, context: &Context) -> Result<Payload, Failure> {
     let (record, grant) = project(input, context).await?;
     let tag = input.text("tagName")?;
-    if is_absent(context, &grant, &tag).await? {
+    if existing(context, &grant, &tag).await?.is_none() {
         return Ok(Payload::errors(vec![ABSENT.to_owned()]));
     }
     let change = ReleaseChange {
@@ -124,9 +128,11 @@ async fn update(input: &Arguments, context: &Context) -> Result<Payload, Failure
 async fn remove(input: &Arguments, context: &Context) -> Result<Payload, Failure> {
     let (record, grant) = project(input, context).await?;
     let tag = input.text("tagName")?;
-    if is_absent(context, &grant, &tag).await? {
+    let Some(row) = existing(context, &grant, &tag).await? else {
         return Ok(Payload::errors(vec![ABSENT.to_owned()]));
-    }
+    };
+    // The answer tells what the release had, which is gone with it.
+    ReleaseLoaders::of(context).keep(row.id).await?;
     let removed = context.forge.db.write(move |tx| releases::remove(tx, &grant, &tag, None)).await;
     payload(context, record, removed.map(|(row, _)| row))
 }

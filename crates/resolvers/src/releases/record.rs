@@ -68,6 +68,15 @@ impl ReleaseLoaders {
     }
 }
 
+impl ReleaseLoaders {
+    /// Reads what belongs to a release, so that the rest of the request has it when the release is gone.
+    pub(super) async fn keep(&self, id: ReleaseId) -> Result<(), Failure> {
+        self.links.load(id).await?;
+        self.milestones.load(id).await?;
+        Ok(())
+    }
+}
+
 impl ReleaseRecord {
     pub(super) fn has_code(&self) -> bool {
         self.project.may::<ReadCode>()

@@ -2,7 +2,7 @@
 
 use actix_web::{HttpResponse, http::header};
 use entities::repo::release_link::ReleaseLinkEntity;
-use forge::release::ensure_open;
+use forge::release::{create_link, ensure_open, remove_link, update_link};
 use kernel::{Error, page::Page};
 use org::policy::ReadProject;
 use percent_encoding::{CONTROLS, utf8_percent_encode};
@@ -69,10 +69,7 @@ async fn create(
     let (grant, (release, new)) = (call.grant, call.params);
     let (url, tag) = (app.urls.at(&grant.facts().full_path), release.tag_name.clone());
     let new = NewLink::from(new);
-    let made = app.db.write(move |tx| {
-        ensure_open(tx, grant.project(), grant.who())?;
-        actions::create(tx, &grant, &release.tag_name, new)
-    });
+    let made = app.db.write(move |tx| create_link(tx, &grant, &release.tag_name, new));
     Ok(Created(ReleaseLinkEntity::new(&url, &tag, made.await?)))
 }
 
@@ -82,20 +79,15 @@ async fn update(
 ) -> ApiResult<Json<ReleaseLinkEntity>> {
     let (grant, (one, change)) = (call.grant, call.params);
     let (url, tag) = (app.urls.at(&grant.facts().full_path), one.tag_name.clone());
-    let changed = app.db.write(move |tx| {
-        ensure_open(tx, grant.project(), grant.who())?;
-        actions::update(tx, &grant, &one.tag_name, one.link_id, change.into())
-    });
+    let changed =
+        app.db.write(move |tx| update_link(tx, &grant, &one.tag_name, one.link_id, change.into()));
     Ok(Json(ReleaseLinkEntity::new(&url, &tag, changed.await?)))
 }
 
 async fn remove(app: App, call: Call<PushCode, OneLink>) -> ApiResult<Json<ReleaseLinkEntity>> {
     let (grant, one) = (call.grant, call.params);
     let (url, tag) = (app.urls.at(&grant.facts().full_path), one.tag_name.clone());
-    let removed = app.db.write(move |tx| {
-        ensure_open(tx, grant.project(), grant.who())?;
-        actions::remove(tx, &grant, &one.tag_name, one.link_id)
-    });
+    let removed = app.db.write(move |tx| remove_link(tx, &grant, &one.tag_name, one.link_id));
     Ok(Json(ReleaseLinkEntity::new(&url, &tag, removed.await?)))
 }
 

@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 
+use db::Tx;
 use entities::{
     repo::release::{ReleaseContent, ReleaseEntity, ReleaseView},
     review::milestone_with_statistics::MilestoneWithStatistics,
 };
-use forge::release::{ReleaseParts, release_parts};
+use forge::{
+    release::{ReleaseParts, release_parts},
+    urls::Urls,
+};
 use kernel::{
     Ability, Grant,
     access::Project,
@@ -47,18 +51,34 @@ pub(super) async fn records<A: Ability<Scope = Project>>(
     grant: &Grant<A>,
     rows: Vec<Release>,
 ) -> ApiResult<Vec<ReleaseEntity>> {
-    let (who, asked) = (*grant.who(), rows.clone());
-    let parts = app.db.read(move |tx| release_parts(tx, &who, &asked)).await?;
-    records_of(app, grant, rows, parts).await
+    let (who, urls, asked) = (*grant.who(), app.urls.clone(), rows.clone());
+    let read = app.db.read(move |tx| {
+        let parts = release_parts(tx, &who, &asked)?;
+        let around = authors_and_milestones(tx, &urls, &asked, &parts)?;
+        Ok((parts, around))
+    });
+    let (parts, around) = read.await?;
+    records_with(app, grant, rows, parts, around).await
 }
 
 async fn records_of<A: Ability<Scope = Project>>(
     app: &App,
     grant: &Grant<A>,
     rows: Vec<Release>,
-    mut parts: ReleaseParts,
+    parts: ReleaseParts,
 ) -> ApiResult<Vec<ReleaseEntity>> {
-    let (authors, milestones) = authors_and_milestones(app, &rows, &parts).await?;
+    let (urls, asked, known) = (app.urls.clone(), rows.clone(), parts.clone());
+    let read = app.db.read(move |tx| authors_and_milestones(tx, &urls, &asked, &known));
+    records_with(app, grant, rows, parts, read.await?).await
+}
+
+async fn records_with<A: Ability<Scope = Project>>(
+    app: &App,
+    grant: &Grant<A>,
+    rows: Vec<Release>,
+    mut parts: ReleaseParts,
+    (authors, milestones): AuthorsAndMilestones,
+) -> ApiResult<Vec<ReleaseEntity>> {
     let has_code = ReadCode::allows(grant.who());
     let commits = match has_code {
         true => commits(app, grant, &rows).await?,
@@ -81,27 +101,24 @@ async fn records_of<A: Ability<Scope = Project>>(
 
 type AuthorsAndMilestones = (HashMap<UserId, User>, HashMap<MilestoneId, MilestoneWithStatistics>);
 
-async fn authors_and_milestones(
-    app: &App,
+fn authors_and_milestones(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
     rows: &[Release],
     parts: &ReleaseParts,
-) -> ApiResult<AuthorsAndMilestones> {
+) -> kernel::Result<AuthorsAndMilestones> {
     let mut people: Vec<UserId> = rows.iter().filter_map(|row| row.author_id).collect();
     people.sort_unstable();
     people.dedup();
     let mut milestones: Vec<Milestone> = parts.milestones.values().flatten().cloned().collect();
     milestones.sort_unstable_by_key(|row| row.id);
     milestones.dedup_by_key(|row| row.id);
-    let (urls, counts) = (app.urls.clone(), parts.issue_counts.clone());
-    let read = app.db.read(move |tx| {
-        let authors = tx.users_by_id(&people)?;
-        if milestones.is_empty() {
-            return Ok((authors, HashMap::new()));
-        }
-        let all = MilestoneWithStatistics::all(tx, &urls, milestones, &counts)?;
-        Ok((authors, all.into_iter().map(|one| (MilestoneId(one.milestone.id), one)).collect()))
-    });
-    Ok(read.await?)
+    let authors = tx.users_by_id(&people)?;
+    if milestones.is_empty() {
+        return Ok((authors, HashMap::new()));
+    }
+    let all = MilestoneWithStatistics::all(tx, urls, milestones, &parts.issue_counts)?;
+    Ok((authors, all.into_iter().map(|one| (MilestoneId(one.milestone.id), one)).collect()))
 }
 
 /// Those that are still there, by their ids.

@@ -3,9 +3,11 @@
 use entities::repo::release::ReleaseEntity;
 use forge::{
     commit::author,
-    release::{MilestoneNames, ReleaseDraft, create as create_release, ensure_open},
+    release::{
+        MilestoneNames, ReleaseDraft, create as create_release, ensure_open, latest as newest,
+    },
 };
-use kernel::{Ts, ids::MilestoneId, page::PageRequest};
+use kernel::{Ts, ids::MilestoneId};
 use org::policy::ReadProject;
 use repo::{
     policy::PushCode,
@@ -138,13 +140,8 @@ async fn latest(
     call: Call<ReadProject, LatestRelease>,
 ) -> ApiResult<Json<ReleaseEntity>> {
     let asked = call.grant.clone();
-    let found = app.db.read(move |tx| {
-        ensure_open(tx, asked.project(), asked.who())?;
-        let page = PageRequest { page: 1, per_page: 1 };
-        tx.releases(asked.project(), ReleaseOrder::default(), page)
-    });
-    let row = found.await?.items.pop().ok_or(kernel::Error::missing())?;
-    Ok(Json(record(&app, &call.grant, row).await?))
+    let found = app.db.read(move |tx| newest(tx, asked.project(), asked.who()));
+    Ok(Json(record(&app, &call.grant, found.await?).await?))
 }
 
 async fn create(

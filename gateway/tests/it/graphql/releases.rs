@@ -65,10 +65,10 @@ async fn a_release_is_made_changed_and_removed() {
     let expected = json!({ "name": "One", "description": null, "milestones": { "nodes": [] } });
     assert_eq!(changed["release"], expected);
     let one = format!(r#"{AT}, tagName: "v1""#);
-    assert_eq!(
-        mutate(&ada, "releaseDelete", &one, "release { name }").await["release"]["name"],
-        "One"
-    );
+    let payload = "release { name assets { links { nodes { name } } } }";
+    let removed = mutate(&ada, "releaseDelete", &one, payload).await["release"].clone();
+    assert_eq!(removed["name"], "One");
+    assert_eq!(removed["assets"]["links"]["nodes"], json!([{ "name": "linux" }]));
     assert_eq!(
         of_project(&ada, r#"release(tagName: "v1") { name }"#).await["release"],
         Value::Null

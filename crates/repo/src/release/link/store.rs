@@ -13,6 +13,8 @@ use kernel::{
 use super::{NewLink, ReleaseLink};
 
 const NOUN: &str = "Release link";
+/// Links that one statement writes.
+const AT_ONCE: usize = 500;
 
 pub trait ReleaseLinkStore {
     /// A page of links, the newest first.
@@ -107,29 +109,26 @@ impl ReleaseLinkStore for Tx<'_> {
     }
 
     fn insert_release_links(&mut self, new: &[(ReleaseId, NewLink)]) -> Result<()> {
-        if new.is_empty() {
-            return Ok(());
-        }
         let now = self.now;
-        let rows: Vec<_> = new
-            .iter()
-            .map(|(release, link)| {
-                (
-                    release_links::release_id.eq(*release),
-                    release_links::name.eq(&link.name),
-                    release_links::url.eq(&link.url),
-                    release_links::filepath.eq(&link.filepath),
-                    release_links::link_type.eq(link.link_type),
-                    release_links::created_at.eq(now),
-                    release_links::updated_at.eq(now),
-                )
-            })
-            .collect();
-        each_backend!(self, |conn| diesel::insert_into(release_links::table)
-            .values(rows)
-            .on_conflict_do_nothing()
-            .execute(conn)
-            .map_err(error(NOUN)))?;
+        let row = |(release, link): &(ReleaseId, NewLink)| {
+            (
+                release_links::release_id.eq(*release),
+                release_links::name.eq(link.name.clone()),
+                release_links::url.eq(link.url.clone()),
+                release_links::filepath.eq(link.filepath.clone()),
+                release_links::link_type.eq(link.link_type),
+                release_links::created_at.eq(now),
+                release_links::updated_at.eq(now),
+            )
+        };
+        for some in new.chunks(AT_ONCE) {
+            let rows: Vec<_> = some.iter().map(row).collect();
+            each_backend!(self, |conn| diesel::insert_into(release_links::table)
+                .values(rows)
+                .on_conflict_do_nothing()
+                .execute(conn)
+                .map_err(error(NOUN)))?;
+        }
         Ok(())
     }
 

@@ -81,21 +81,22 @@ impl<'a> Scan<'a> {
         if driving.found < COUNT_FIRST_LIMIT {
             return Ok(None);
         }
-        let (wanted, all) = match &self.query.scope {
-            ListScope::Project(_) if driving.is_all => (driving.found, self.most_in_scope(tx)?),
-            ListScope::Project(project) => {
-                let wanted = count_from(tx, self.query, driving.position, *project)?;
-                (wanted, self.most_in_scope(tx)?)
-            }
-            // In many projects items have an index in the order of their IDs alone.
-            ListScope::Projects(readable)
-                if sorting.by == Order::Id && self.query.is_of(filter) =>
-            {
-                (count_among(tx, filter, column, readable)?, self.most_in_scope(tx)?)
-            }
-            ListScope::Projects(_) | ListScope::Groups(_) => return Ok(None),
+        // In many projects items have an index in the order of their IDs alone.
+        let is_of_ids = sorting.by == Order::Id && self.query.is_of(filter);
+        if !is_of_ids && !matches!(self.query.scope, ListScope::Project(_)) {
+            return Ok(None);
+        }
+        let walked = (page.offset() + page.probe()).saturating_mul(self.most_in_scope(tx)?);
+        // No list is longer than what its filter finds, so that there is nothing to count for.
+        if walked >= driving.found.saturating_mul(driving.found) {
+            return Ok(None);
+        }
+        let wanted = match &self.query.scope {
+            ListScope::Project(_) if driving.is_all => driving.found,
+            ListScope::Project(project) => count_from(tx, self.query, driving.position, *project)?,
+            ListScope::Projects(readable) => count_among(tx, filter, column, readable)?,
+            ListScope::Groups(_) => return Ok(None),
         };
-        let walked = (page.offset() + page.probe()).saturating_mul(all);
         Ok((wanted > 0 && walked < wanted.saturating_mul(driving.found)).then_some(wanted))
     }
 

@@ -1,6 +1,6 @@
 //! What no client should send: each time a clear refusal, and nothing is changed.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use actix_web::http::Method;
 use gateway::{rest, route::RouteRow};
@@ -22,7 +22,7 @@ fn rows() -> impl Iterator<Item = &'static RouteRow> {
     rest::tables().into_iter().flatten().filter(|row| row.pattern != "//api/graphql")
 }
 
-type State = (Vec<(&'static str, i64)>, Vec<(PathBuf, String)>);
+type State = (BTreeMap<String, i64>, Vec<(PathBuf, String)>);
 
 /// A forge with a repository, and what it holds.
 struct TestForge {
@@ -148,7 +148,7 @@ const MANY: usize = 40;
 /// Each parameter of a call with each hostile text. Where there are very many parameters, they share one way of being read,
 /// and each gets one of the texts.
 fn hostile_params(row: &RouteRow) -> Vec<(&'static str, Value)> {
-    let names: Vec<_> = declared(row).into_iter().map(|param| param.name).chain(["id"]).collect();
+    let names: Vec<_> = declared(row).iter().map(|param| param.name).chain(["id"]).collect();
     let texts = hostile();
     if names.len() > MANY {
         return names.into_iter().zip(texts.into_iter().cycle()).collect();

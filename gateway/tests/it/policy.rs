@@ -55,7 +55,7 @@ async fn ask(person: &Person<'_>, row: &'static RouteRow, id: &str) -> Answer {
             break;
         }
         let named = |name: &str| told.split([' ', ',']).any(|word| word == name);
-        let Some(param) = declared(row).into_iter().find(|param| named(param.name)) else { break };
+        let Some(param) = declared(row).iter().find(|param| named(param.name)) else { break };
         asked = asked.with(param.name, &sample(&param.schema));
         answer = asked.by(person).await;
     }

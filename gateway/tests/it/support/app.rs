@@ -1,6 +1,7 @@
 //! An application with its own database and data folder, and a clock that stands still.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock},
 };
@@ -8,6 +9,10 @@ use std::{
 use db::{
     Location,
     testing::{TestDatabase, start},
+};
+use diesel::{
+    QueryableByName, RunQueryDsl as _, sql_query,
+    sql_types::{BigInt, Text},
 };
 use forge::{ContentStorage, geo::GeoSettings, mail::smtp::MailServer};
 use gateway::{
@@ -18,7 +23,7 @@ use kernel::{AccessLevel, Clock, Visibility, head::Growth, ids::ProjectId};
 use org::{
     member::{NewMember, Source},
     namespace::{Networks, store::NamespaceStore},
-    project::actions::NewProject,
+    project::creation::NewProject,
     token::{self, Kind, Scope, Scopes, Secret, actions::NewToken},
     user::{self, User, actions::NewUser, store::UserStore},
 };
@@ -36,6 +41,47 @@ pub(crate) struct TestApp {
     pub(crate) clock: Arc<Clock>,
     database: TestDatabase,
     _data: tempfile::TempDir,
+}
+
+/// Tables that requests write.
+const COUNTED: [&str; 28] = [
+    "access_requests",
+    "access_tokens",
+    "commit_notes",
+    "gpg_keys",
+    "issues",
+    "item_assignees",
+    "item_labels",
+    "item_subscriptions",
+    "labels",
+    "member_invitations",
+    "members",
+    "namespaces",
+    "outbox",
+    "projects",
+    "protected_branches",
+    "protected_branch_access",
+    "protected_tags",
+    "push_events",
+    "redirects",
+    "ssh_keys",
+    "topics",
+    "user_accounts",
+    "user_emails",
+    "user_follows",
+    "user_identities",
+    "user_statuses",
+    "users",
+    "work",
+];
+
+/// How many rows one of them has.
+#[derive(QueryableByName)]
+struct TableCount {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = BigInt)]
+    found: i64,
 }
 
 impl TestApp {
@@ -279,7 +325,7 @@ impl TestApp {
                 description: None,
                 visibility,
             };
-            org::project::actions::insert(tx, &new)
+            org::project::creation::insert(tx, &new)
         });
         let main = RefName::branch("main").expect("a valid name");
         self.state.storage.create(project.id, &main).expect("the repository is made");
@@ -414,21 +460,15 @@ impl TestApp {
     }
 
     /// How many rows each table has that requests write.
-    pub(crate) fn row_counts(&self) -> Vec<(&'static str, i64)> {
-        macro_rules! count { ($tx:ident; $($table:ident),*) => { vec![$({
-            use db::schema::$table::dsl::$table as table;
-            let rows: i64 = db::each_backend!($tx, |conn| table
-                .count()
-                .get_result(conn)
-                .map_err(db::error("Row")))?;
-            (stringify!($table), rows)
-        }),*] } }
-        use diesel::prelude::*;
+    pub(crate) fn row_counts(&self) -> BTreeMap<String, i64> {
+        let counts = COUNTED
+            .map(|table| format!("SELECT '{table}' AS name, count(*) AS found FROM {table}"))
+            .join(" UNION ALL ");
         let counted = self.state.db.read_blocking(|tx| {
-            Ok(count! { tx; access_requests, access_tokens, commit_notes, gpg_keys, issues, item_assignees, item_labels, item_subscriptions,
-            labels, member_invitations, members, namespaces, outbox, projects,
-            protected_branches, protected_branch_access, protected_tags, push_events, redirects,
-            ssh_keys, topics, user_accounts, user_emails, user_follows, user_identities, user_statuses, users, work })
+            let rows: Vec<TableCount> = db::each_backend!(tx, |conn| sql_query(&counts)
+                .load(conn)
+                .map_err(db::error("Row")))?;
+            Ok(rows.into_iter().map(|row| (row.name, row.found)).collect())
         });
         counted.expect("rows can be counted")
     }

@@ -1,5 +1,10 @@
 //! Requests made from what a route declares.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
 use actix_web::http::Method;
 use gateway::{
     extract::params::ParamDoc,
@@ -48,7 +53,7 @@ impl RowRequest {
     /// of many parameters does not get it.
     pub(crate) fn of(row: &'static RouteRow, id: &str) -> Self {
         let needed = declared(row)
-            .into_iter()
+            .iter()
             .filter(|param| param.required || row.pattern.contains(&place(param.name)));
         let values = needed.map(|param| (param.name.to_owned(), sample(&param.schema))).collect();
         Self { row, values }.with("id", &json!(id))
@@ -94,8 +99,8 @@ impl RowRequest {
 
     /// The form for a row that wants a file, where all others are texts.
     fn form(&self) -> Option<String> {
-        let wanted = |param: &ParamDoc| param.required && param.schema["format"] == "binary";
-        let file = declared(self.row).into_iter().find(wanted)?.name;
+        let wanted = |param: &&ParamDoc| param.required && param.schema["format"] == "binary";
+        let file = declared(self.row).iter().find(wanted)?.name;
         let body = self.body();
         let fields = body.as_object()?.iter().map(|(name, value)| {
             let (text, kind) =
@@ -113,8 +118,12 @@ fn place(name: &str) -> String {
     format!("{{{name}}}")
 }
 
-/// What a row takes.
-pub(crate) fn declared(row: &RouteRow) -> Vec<ParamDoc> {
-    let Operation { params, .. } = (row.describe)(&mut Schemas::default());
-    params
+/// What a row takes. A description holds the schemas of the answers, too, so it is made once for each row.
+pub(crate) fn declared(row: &RouteRow) -> &'static [ParamDoc] {
+    static DECLARED: Mutex<BTreeMap<(&str, &str), &[ParamDoc]>> = Mutex::new(BTreeMap::new());
+    let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
+    declared.entry((row.method, row.pattern)).or_insert_with(|| {
+        let Operation { params, .. } = (row.describe)(&mut Schemas::default());
+        params.leak()
+    })
 }

@@ -301,7 +301,8 @@ async fn a_setting_that_cannot_be_is_refused() {
         let refusal = json!({ "message": { name: [told] } });
         root.put("/application/settings", json!({ name: value })).await.refused(400, refusal);
     }
-    let odd = json!({ "error": "default_artifacts_expire_in is not a correct duration" });
+    let odd =
+        json!({ "message": { "default_artifacts_expire_in": ["is not a correct duration"] } });
     let body = json!({ "default_artifacts_expire_in": "soon" });
     root.put("/application/settings", body).await.refused(400, odd);
 }

@@ -187,7 +187,7 @@ async fn a_renamed_group_takes_everything_inside_along() {
     let top = group(&ada, "old", json!({})).await;
     let inner = group(&ada, "in", json!({ "parent_id": top })).await;
     let project = app.write(move |tx| {
-        let new = org::project::actions::NewProject {
+        let new = org::project::creation::NewProject {
             namespace_id: kernel::ids::NamespaceId(inner),
             creator_id: kernel::ids::UserId(1),
             name: "tool".to_owned(),
@@ -195,7 +195,7 @@ async fn a_renamed_group_takes_everything_inside_along() {
             description: None,
             visibility: Visibility::Private,
         };
-        org::project::actions::insert(tx, &new)
+        org::project::creation::insert(tx, &new)
     });
 
     let changed = ada.put("/groups/old", json!({ "path": "new", "name": "New" })).await.ok();

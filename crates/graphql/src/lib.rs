@@ -56,6 +56,7 @@ mod subscription;
 mod tests;
 mod validate;
 mod value;
+mod versions;
 
 pub use arguments::{Arguments, Cost};
 pub use connection::Connection;

@@ -5,10 +5,11 @@ use std::{sync::Arc, time::Duration};
 use moka::sync::Cache;
 use serde_json::{Map, Value as Json, json};
 
+use super::versions::leave_out;
 use crate::{
     answer::Answer,
     arguments::Cost,
-    document::{Directive, Document, Literal, Operation, OperationKind, Selection},
+    document::{Document, Operation, OperationKind, Selection},
     engine::{Engine, Resolvers},
     error::QueryError,
     execute,
@@ -376,28 +377,5 @@ impl From<Refusal> for Response {
             Refusal::WithData(data, errors) => json!({ "data": data, "errors": told(errors) }),
         };
         Self { outcome: Outcome::Answered, body }
-    }
-}
-
-/// Leaves out what later versions brought.
-fn leave_out(selections: &mut Vec<Selection>, version: &[u32]) {
-    selections.retain(|selection| !selection.directives().iter().any(|it| is_later(it, version)));
-    for selection in selections {
-        match selection {
-            Selection::Field(field) => leave_out(&mut field.selections, version),
-            Selection::Inline(inline) => leave_out(&mut inline.selections, version),
-            Selection::Spread(_) => {}
-        }
-    }
-}
-
-fn is_later(directive: &Directive, version: &[u32]) -> bool {
-    let wanted = directive.arguments.iter().find(|argument| argument.name == "version");
-    match wanted.map(|argument| &argument.value) {
-        Some(Literal::Text(wanted)) if directive.name == "gl_introduced" => {
-            let numbers = wanted.split('.').map_while(|number| number.parse::<u32>().ok());
-            numbers.collect::<Vec<_>>().as_slice() > version
-        }
-        _ => false,
     }
 }

@@ -12,54 +12,31 @@ use kernel::{
 use org::{
     member::{MemberSource, Relations, related::RelatedMembers},
     namespace::{
-        self, GroupDetails, GroupFilter, Kind, Namespace,
+        self, GroupDetails, GroupFilter, Kind,
         model::{GroupOrder, Reach, TreeLevel},
-        places::NamespaceLists as _,
         runners::SharedRunners,
-        statistics::GroupStatistics as _,
     },
     policy::{AdminGroup, ReadGroupMembers},
     project::{
-        home::HomeStore as _,
         in_group::GroupScope,
         list::{Order, OrderBy, ProjectFilter, ProjectLists as _, ProjectSet, Sort},
-        statistics::Statistics,
     },
 };
 use review::{Home, policy::ReadGroupLabels};
 use security::scan::has_reports;
 
-use super::record::{GroupRecord, find, find_namespace, group, listed, named, of_id, permissions};
+use super::{
+    record::{GroupRecord, find, find_namespace, group, listed, named, of_id, permissions},
+    statistics::{SumLoaders, root_statistics, tree_statistics},
+};
 use crate::{
     context::Context,
     failure::{done, failure_of, visible},
-    iterations, labels,
-    loaders::{BatchLoader, Loaders},
-    members, milestones,
+    iterations, labels, members, milestones,
     numbered_list::NumberedList,
-    pipelines::analytics::FigureLoaders,
     projects,
     values::{ids, markdown},
 };
-
-/// Loads what is summed up over everything inside groups.
-struct SumLoaders {
-    trees: BatchLoader<NamespaceId, Statistics>,
-    seats: BatchLoader<NamespaceId, i64>,
-}
-
-impl SumLoaders {
-    fn of(loaders: &Loaders, actor: Actor) -> Arc<Self> {
-        loaders.of(|db| Self {
-            trees: BatchLoader::new(db, |tx, ids| tx.statistics_of_trees(ids)),
-            seats: BatchLoader::new(db, move |tx, ids| {
-                let groups: Vec<Namespace> = tx.namespaces_by_id(ids)?.into_values().collect();
-                let counts = tx.cared_for(actor, &groups)?.into_iter();
-                Ok(counts.map(|(id, counts)| (id, counts.seats)).collect())
-            }),
-        })
-    }
-}
 
 pub(crate) fn register(registry: &mut Registry<Context>) {
     registry.composed(&[
@@ -242,51 +219,6 @@ fn add_group_lists(fields: Fields<'_, Context, GroupRecord>) -> Fields<'_, Conte
             "packages",
             "stats",
         ])
-}
-
-async fn root_statistics(
-    context: &Context,
-    record: &GroupRecord,
-    arguments: &Arguments,
-) -> Result<Value, Failure> {
-    let Some(sums) = tree_statistics(context, record).await? else { return Ok(Value::Null) };
-    let sizes = arguments.selects("buildArtifactsSize") || arguments.selects("storageSize");
-    let artifacts = match sizes {
-        true => FigureLoaders::of(context).artifact_sizes_below.load(record.id()).await?,
-        false => None,
-    };
-    Ok(storage(sums, artifacts.unwrap_or_default()))
-}
-
-fn storage(sums: Statistics, artifacts: i64) -> Value {
-    let none = || Value::from(0.0);
-    Value::fields(
-        "RootStorageStatistics",
-        [
-            ("buildArtifactsSize", projects::bytes(artifacts)),
-            ("containerRegistrySize", none()),
-            ("dependencyProxySize", none()),
-            ("lfsObjectsSize", projects::bytes(sums.lfs_objects_size)),
-            ("packagesSize", none()),
-            ("pipelineArtifactsSize", none()),
-            ("repositorySize", projects::bytes(sums.repository_size)),
-            ("snippetsSize", none()),
-            ("storageSize", projects::bytes(sums.storage_size() + artifacts)),
-            ("uploadsSize", projects::bytes(sums.uploads_size)),
-            ("wikiSize", projects::bytes(sums.wiki_size)),
-        ],
-    )
-}
-
-/// Sizes of everything inside, for owners.
-async fn tree_statistics(
-    context: &Context,
-    record: &GroupRecord,
-) -> Result<Option<Statistics>, Failure> {
-    if !record.is_owned() {
-        return Ok(None);
-    }
-    SumLoaders::of(&context.loaders, context.actor()).trees.load(record.id()).await
 }
 
 async fn projects_of(

@@ -2,6 +2,7 @@
 
 pub(super) mod fields;
 mod record;
+mod statistics;
 
 pub(super) use record::permissions;
 pub use record::{

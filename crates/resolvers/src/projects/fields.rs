@@ -2,21 +2,13 @@
 
 use std::sync::Arc;
 
-use forge::{
-    commit::compare::divergence,
-    pipeline::config_path,
-    project::statistics::{LanguageShare, language_shares},
-};
-use futures_util::future::try_join_all;
-use graphql::{Arguments, Connection, Failure, Fields, Value};
-use kernel::{AccessLevel, Feature, ids::ProjectId};
+use forge::pipeline::config_path;
+use graphql::{Arguments, Failure, Fields, Value};
+use kernel::ids::ProjectId;
 use org::{
     member::{MemberSource, Relations, related::RelatedMembers},
-    policy::{ForkProject, ReadProjectMembers},
-    project::{
-        forks,
-        settings::{ExpirationPolicy, MergeMethod, SquashOption},
-    },
+    policy::ReadProjectMembers,
+    project::settings::{ExpirationPolicy, MergeMethod, SquashOption},
 };
 use repo::{
     policy::{ReadCode, ReadPushRule},
@@ -28,17 +20,17 @@ use review::{
 };
 
 use super::{
+    forks::{fork_details, fork_targets},
     permissions::permissions,
-    record::{CompleteProject, ProjectRecord, bytes},
+    record::{CompleteProject, ProjectRecord},
+    statistics::{languages, statistics},
 };
 use crate::{
     context::Context,
-    failure::{failure_of, visible},
+    failure::visible,
     groups, iterations, labels,
     loaders::BatchLoader,
-    members, milestones,
-    pipelines::analytics::FigureLoaders,
-    repository,
+    members, milestones, repository,
     values::{markdown, time},
 };
 
@@ -265,39 +257,6 @@ fn add_lists(fields: ProjectFields<'_>) -> ProjectFields<'_> {
         })
 }
 
-/// Sizes, for reporters and above. What the artifacts of jobs take is summed up when it is asked for.
-async fn statistics(
-    record: &ProjectRecord,
-    arguments: &Arguments,
-    context: &Context,
-) -> Result<Value, Failure> {
-    let complete = record.complete(context).await?;
-    let found = complete.as_ref().and_then(|complete| complete.entity.statistics.as_ref());
-    let Some(found) = found else { return Ok(Value::Null) };
-    let sums = arguments.selects("buildArtifactsSize") || arguments.selects("storageSize");
-    let artifacts = match sums {
-        true => FigureLoaders::of(context).artifact_sizes.load(record.id()).await?,
-        false => None,
-    };
-    let artifacts = artifacts.unwrap_or_default();
-    Ok(Value::fields(
-        "ProjectStatistics",
-        [
-            ("buildArtifactsSize", bytes(artifacts)),
-            ("commitCount", bytes(found.commit_count)),
-            ("containerRegistrySize", Value::Null),
-            ("lfsObjectsSize", bytes(found.lfs_objects_size)),
-            ("packagesSize", bytes(found.packages_size)),
-            ("pipelineArtifactsSize", bytes(found.pipeline_artifacts_size)),
-            ("repositorySize", bytes(found.repository_size)),
-            ("snippetsSize", bytes(found.snippets_size)),
-            ("storageSize", bytes(found.storage_size - found.job_artifacts_size + artifacts)),
-            ("uploadsSize", bytes(found.uploads_size)),
-            ("wikiSize", bytes(found.wiki_size)),
-        ],
-    ))
-}
-
 fn expiration_policy(complete: &CompleteProject, policy: &ExpirationPolicy) -> Value {
     let cadence = match policy.cadence.as_deref() {
         Some("7d") => "EVERY_WEEK",
@@ -339,46 +298,6 @@ fn expiration_policy(complete: &CompleteProject, policy: &ExpirationPolicy) -> V
     )
 }
 
-/// How a branch of a fork compares with the default branch of its source.
-async fn fork_details(
-    context: &Context,
-    record: &ProjectRecord,
-    branch: Option<String>,
-) -> Result<Value, Failure> {
-    let complete = record.complete(context).await?;
-    let full = complete.as_ref().and_then(|complete| complete.shown.full.as_ref());
-    let source = full.and_then(|full| full.forked_from.as_ref());
-    let Some(source) =
-        source.filter(|source| source.who.reads(Feature::Repository, AccessLevel::Reporter))
-    else {
-        return Ok(Value::Null);
-    };
-    let Some(grant) = visible(record.grant::<ReadCode>())? else { return Ok(Value::Null) };
-    let branch = branch.or_else(|| record.facts.default_branch.clone());
-    let (Some(branch), Some(base)) = (branch, source.project.default_branch.clone()) else {
-        return Ok(Value::Null);
-    };
-    let base = (source.project.id, base);
-    let compared = divergence(&context.forge, &grant, branch, base).await;
-    Ok(visible(compared)?.map_or(Value::Null, |(ahead, behind)| {
-        Value::fields("ForkDetails", [("ahead", ahead.into()), ("behind", behind.into())])
-    }))
-}
-
-async fn languages(context: &Context, record: &ProjectRecord) -> Result<Value, Failure> {
-    let Some(found) = visible(language_shares(&context.forge, &record.facts).await)? else {
-        return Ok(Value::Null);
-    };
-    let language = |share: &LanguageShare| {
-        let percent = f64::from(i32::try_from(share.hundredths).unwrap_or(i32::MAX)) / 100.0;
-        Value::fields(
-            "RepositoryLanguage",
-            [("name", share.name.into()), ("color", Value::Null), ("share", percent.into())],
-        )
-    };
-    Ok(Value::list(found.iter().map(language)))
-}
-
 /// Loads what is demanded of pushes to projects.
 struct PushRuleLoader(BatchLoader<ProjectId, Terms>);
 
@@ -391,21 +310,6 @@ async fn push_rules(context: &Context, record: &ProjectRecord) -> Result<Value, 
         let signed = terms.reject_unsigned_commits;
         Value::fields("PushRules", [("rejectUnsignedCommits", signed.into())])
     }))
-}
-
-async fn fork_targets(
-    context: &Context,
-    record: &ProjectRecord,
-    arguments: &Arguments,
-) -> Result<Value, Failure> {
-    let page = arguments.page()?;
-    let Some(grant) = visible(record.grant::<ForkProject>())? else { return Ok(Value::Null) };
-    let search = arguments.maybe_text("search");
-    let found = context.forge.db.read(move |tx| forks::targets(tx, &grant, search.as_deref()));
-    let found = found.await.map_err(failure_of)?;
-    let targets = found.iter().map(|target| groups::namespace_of_id(context, target.id));
-    let targets = try_join_all(targets).await?;
-    Ok(Connection::of_list(&page, targets).into())
 }
 
 async fn members_of(

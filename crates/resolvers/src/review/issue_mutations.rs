@@ -11,13 +11,13 @@ use graphql::{Arguments, Failure, Payload, Registry, Value};
 use kernel::{
     AccessLevel, Error, Grant, Result as Kept, TextEnum as _, Ts,
     error::Kind,
-    ids::{IssueId, LabelId, MilestoneId, ProjectId, UserId},
+    ids::{IssueId, MilestoneId, ProjectId, UserId},
 };
 use review::{
     Home,
     epic::EpicName,
     issue::{
-        Issue, IssueStep, IssueStore as _, IssueType, Severity,
+        Issue, IssueStore as _, Severity,
         actions::{self, IssueChange, NewIssue},
         follow_up::FollowUp,
         order::{Neighbors, place},
@@ -25,7 +25,7 @@ use review::{
     },
     item::{
         ItemStore as _,
-        labels::{LabelChange, usable_names},
+        labels::LabelChange,
         subscriptions::set_subscription,
         time::{actions as times, parse},
     },
@@ -38,6 +38,7 @@ use review::{
 use super::{
     issue::{IssueRecord, named, shared},
     issue_filter::health,
+    issue_input::{LabelIds, day, given_change, issue_type, label_ids},
     item_filter::moment,
     scope,
 };
@@ -136,25 +137,6 @@ async fn change(context: &Context, input: &Arguments, change: IssueChange) -> An
     answer(context, changed).await
 }
 
-/// Labels by their ids.
-#[derive(Clone, Debug, Default)]
-struct LabelIds {
-    all: Option<Vec<LabelId>>,
-    add: Vec<LabelId>,
-    remove: Vec<LabelId>,
-}
-
-impl LabelIds {
-    fn names(&self, tx: &mut Tx<'_>, directory: &Directory, home: Home) -> Kept<LabelChange> {
-        let mut named = |ids: &[LabelId]| usable_names(tx, directory, home, ids);
-        Ok(LabelChange {
-            all: self.all.as_deref().map(&mut named).transpose()?,
-            add: named(&self.add)?,
-            remove: named(&self.remove)?,
-        })
-    }
-}
-
 async fn changed(
     context: &Context,
     grant: &Grant<CreateIssues>,
@@ -189,35 +171,6 @@ async fn finish(
     let sender = Sender { grant, caller, seen: None };
     after_describing(&context.forge, &sender, &issue.item(), later).await;
     Ok(issue)
-}
-
-fn day(input: &Arguments, name: &str) -> Result<Option<Ts>, Failure> {
-    let Some(text) = input.maybe_text(name) else { return Ok(None) };
-    let date = kernel::time::parse_date(&text);
-    let date =
-        date.map_err(|_cause| Failure::message(format!("`{name}` must be a valid ISO8601Date")))?;
-    Ok(Some(Ts::from_date(date)))
-}
-
-/// The type of an issue; of some there are none here.
-fn issue_type(input: &Arguments) -> Result<Option<IssueType>, Vec<String>> {
-    match input.maybe_enum("type") {
-        None => Ok(None),
-        Some(name) => match IssueType::find(&name.to_lowercase()) {
-            Some(found) => Ok(Some(found)),
-            None => Err(vec!["Issue type is not allowed".to_owned()]),
-        },
-    }
-}
-
-const LABELS: &[&str] = &["Label", "ProjectLabel", "GroupLabel"];
-
-fn label_ids(input: &Arguments, name: &str) -> Result<Vec<LabelId>, Failure> {
-    let read = |text: &String| match text.parse::<i64>() {
-        Ok(number) => Ok(LabelId(number)),
-        Err(_) => graphql::number_of(text, LABELS).map(LabelId),
-    };
-    input.texts(name).iter().map(read).collect()
 }
 
 async fn create(context: &Context, input: &Arguments) -> Answer {
@@ -319,7 +272,7 @@ async fn made(
 }
 
 /// The number of a merge request of a project.
-fn number_of(tx: &mut Tx<'_>, project: ProjectId, id: Option<i64>) -> Kept<Option<i64>> {
+pub(super) fn number_of(tx: &mut Tx<'_>, project: ProjectId, id: Option<i64>) -> Kept<Option<i64>> {
     let Some(id) = id else { return Ok(None) };
     let found = tx.merge_requests_in_order(&[id])?.pop();
     let own = found.filter(|row| row.project_id == project).ok_or(Error::missing())?;
@@ -362,42 +315,6 @@ async fn update_all(context: &Context, input: &Arguments) -> Answer {
         kept = estimated.await;
     }
     answer(context, kept).await
-}
-
-/// What the input changes, beside the type and labels. What is given as null is taken away.
-fn given_change(input: &Arguments) -> Result<IssueChange, Failure> {
-    let given = |name: &str| input.has(name);
-    let milestone = match input.maybe_text("milestoneId") {
-        Some(text) => Some(match text.parse::<i64>() {
-            Ok(number) => number,
-            Err(_) => graphql::number_of(&text, &["Milestone"])?,
-        }),
-        None => None,
-    };
-    Ok(IssueChange {
-        title: input.maybe_text("title"),
-        description: given("description").then(|| input.maybe_text("description")),
-        step: match input.maybe_enum("stateEvent").as_deref() {
-            Some("CLOSE") => Some(IssueStep::Close),
-            Some("REOPEN") => Some(IssueStep::Reopen),
-            _ => None,
-        },
-        confidential: input.maybe_bool("confidential"),
-        discussion_locked: input.maybe_bool("locked"),
-        milestone: given("milestoneId").then(|| milestone.map(MilestoneId)),
-        epic: match given("epicId") {
-            true => Some(input.maybe_gid("epicId", &["Epic"])?.map(EpicName::Id)),
-            false => None,
-        },
-        weight: given("weight").then(|| input.maybe_int("weight")),
-        health_status: given("healthStatus")
-            .then(|| input.maybe_enum("healthStatus").as_deref().and_then(health)),
-        due_date: match given("dueDate") {
-            true => Some(day(input, "dueDate")?),
-            false => None,
-        },
-        ..IssueChange::default()
-    })
 }
 
 async fn relocated(context: &Context, input: &Arguments) -> Answer {

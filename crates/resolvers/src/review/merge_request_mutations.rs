@@ -26,9 +26,10 @@ use review::{
     merge_request::{
         MergeRequest, MergeRequestStore as _, ReviewerStore as _,
         actions::{self, NewMergeRequest},
-        change::{self, MergeRequestChange, Metadata},
+        change::{self, MergeRequestChange},
         draft::{drafted, ready},
         merge::AutoMerge,
+        metadata::Metadata,
         state::Step,
     },
     policy::{ProposeMergeRequests, ReadMergeRequests, TakePartInMergeRequests},

@@ -2,12 +2,14 @@
 
 pub mod approval_records;
 pub mod approvals;
+mod award_mutations;
 pub mod awards;
 pub mod epic;
 mod epic_issues;
 pub mod epic_mutations;
 pub mod issue;
 pub mod issue_filter;
+mod issue_input;
 pub mod issue_lists;
 pub mod issue_mutations;
 pub mod item_filter;
@@ -22,9 +24,11 @@ pub mod merge_request_lists;
 pub mod merge_request_mutations;
 pub mod merge_request_people;
 pub mod note_mutations;
+mod note_values;
 pub mod notes;
 pub mod records;
 pub mod scope;
+mod speaker;
 pub mod timelogs;
 pub mod todos;
 pub mod work_items;
@@ -44,6 +48,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     approvals::register(registry);
     notes::register(registry);
     note_mutations::register(registry);
+    award_mutations::register(registry);
     awards::register(registry);
     todos::register(registry);
     timelogs::register(registry);

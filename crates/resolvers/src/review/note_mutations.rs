@@ -1,21 +1,15 @@
-//! Saying something, changing it, and reacting to it.
+//! Saying something, and changing it.
 
 use std::sync::Arc;
 
-use entities::review::award_emoji::AwardEntity;
 use forge::{
     merge_request::diff_notes::ensure_shown,
     ports::directory::Directory,
     quick_actions::{DiscussionAbility, Sender},
 };
 use graphql::{Arguments, Failure, Payload, Registry, Value};
-use kernel::{
-    Error, Grant, Result as Kept,
-    error::Kind,
-    ids::{NamespaceId, NoteId, ProjectId},
-};
+use kernel::{Error, Grant, Result as Kept, ids::NoteId};
 use review::{
-    emoji::actions as emoji,
     item::{Item, ItemId, ItemKind, TakesPart},
     note::{
         NoteStore as _,
@@ -24,14 +18,13 @@ use review::{
         position::{Position, PositionType},
         resolving,
     },
-    policy::{CreateIssues, DiscussEpics, TakePartInMergeRequests},
 };
 
 use super::{
-    awards::award,
     notes::{self, DiscussionRecord, NoteRecord},
     records::ItemKey,
     scope::{self, ITEMS, kind_of},
+    speaker::{Speaker, speaker, with_grant},
 };
 use crate::{
     context::Context,
@@ -60,45 +53,6 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     registry.mutation("discussionToggleResolve", |input, context| async move {
         toggle_resolve(&context, &input).await
     });
-    for (name, what) in [
-        ("awardEmojiAdd", Reaction::Add),
-        ("awardEmojiRemove", Reaction::Remove),
-        ("awardEmojiToggle", Reaction::Toggle),
-    ] {
-        registry.mutation(name, move |input, context| async move {
-            react(&context, &input, what).await
-        });
-    }
-}
-
-/// A grant of whichever ability speaking about an item takes.
-enum Speaker {
-    Issue(Grant<CreateIssues>),
-    MergeRequest(Grant<TakePartInMergeRequests>),
-    Epic(Grant<DiscussEpics>),
-}
-
-async fn speaker(context: &Context, key: ItemKey) -> Result<Speaker, Failure> {
-    Ok(match key.kind {
-        ItemKind::Issue => Speaker::Issue(scope::grant_in(context, ProjectId(key.home)).await?),
-        ItemKind::MergeRequest => {
-            Speaker::MergeRequest(scope::grant_in(context, ProjectId(key.home)).await?)
-        }
-        ItemKind::Epic => {
-            Speaker::Epic(scope::group_grant_in(context, NamespaceId(key.home)).await?)
-        }
-    })
-}
-
-/// Does something with the grant of a speaker, whatever its ability.
-macro_rules! with_grant {
-    ($speaker:expr, |$grant:ident| $work:expr) => {
-        match $speaker {
-            Speaker::Issue($grant) => $work,
-            Speaker::MergeRequest($grant) => $work,
-            Speaker::Epic($grant) => $work,
-        }
-    };
 }
 
 fn discussion_id(gid: &str) -> Result<String, Failure> {
@@ -133,7 +87,7 @@ pub async fn create_note(context: &Context, input: &Arguments) -> Answer {
     create(context, input, target).await
 }
 
-async fn create(context: &Context, input: &Arguments, place: NoteTarget) -> Answer {
+pub(super) async fn create(context: &Context, input: &Arguments, place: NoteTarget) -> Answer {
     let item = noteable(context, input).await?;
     let caller = context.signed_in()?;
     context.rates.check_note(caller).map_err(failure_of)?;
@@ -341,66 +295,4 @@ async fn toggle_resolve(context: &Context, input: &Arguments) -> Answer {
         }
         Err(errors) => Payload::errors(errors),
     })
-}
-
-/// What becomes of a reaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reaction {
-    Add,
-    Remove,
-    Toggle,
-}
-
-async fn react(context: &Context, input: &Arguments, what: Reaction) -> Answer {
-    context.signed_in()?;
-    let (class, id) = input.any_gid("awardableId")?;
-    let id: i64 = id.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
-    let (item, note) = match class.ends_with("Note") {
-        true => {
-            let found = notes::readable(context, NoteId(id)).await?;
-            (found.key.item(), Some(found.note.id))
-        }
-        false => (ItemId { kind: kind_of(&class).ok_or(Failure::NotFoundOrForbidden)?, id }, None),
-    };
-    let (item, _) = scope::readable_item(context, item).await?;
-    let name = input.text("name")?;
-    let (iid, urls) = (item.iid, context.forge.urls.clone());
-    let directory = Directory::new(&urls);
-    let kept = with_grant!(speaker(context, ItemKey::of(&item)).await?, |grant| {
-        let work = move |tx: &mut db::Tx<'_>| {
-            let takes_back = match what {
-                Reaction::Add => false,
-                Reaction::Remove => true,
-                Reaction::Toggle => emoji::is_given(tx, &grant, &directory, iid, note, &name)?,
-            };
-            let changed = match takes_back {
-                true => emoji::remove_named(tx, &grant, &directory, iid, note, &name)?,
-                false => emoji::create(tx, &grant, &directory, iid, note, &name)?,
-            };
-            Ok((AwardEntity::one(tx, &urls, changed)?, !takes_back))
-        };
-        context.forge.db.write(work).await
-    });
-    let payload = match kept {
-        Ok((changed, is_on)) => {
-            let shown = is_on.then(|| award(Arc::new(changed)));
-            Payload::new().field("awardEmoji", shown).field("toggledOn", is_on)
-        }
-        Err(error) if error.is_gone() => {
-            Payload::errors(vec![refusal(&error)]).field("toggledOn", false)
-        }
-        Err(Error { kind: Kind::Forbidden, .. }) => return Err(Failure::NotFoundOrForbidden),
-        Err(error) => return Err(failure_of(error)),
-    };
-    Ok(payload)
-}
-
-/// What the REST API says in the form of a 404, as a sentence.
-fn refusal(error: &Error) -> String {
-    let text = error.to_string();
-    let text = text.strip_suffix(" not found").unwrap_or(&text);
-    match text.strip_prefix("Award Emoji ").filter(|text| !text.is_empty()) {
-        Some(said) => said.to_owned(),
-        None => "Award emoji not found".to_owned(),
-    }
 }

@@ -14,6 +14,7 @@ mod pipeline_reports;
 mod record;
 mod vulnerability;
 mod vulnerability_lists;
+mod vulnerability_mutations;
 
 use graphql::Registry;
 
@@ -59,6 +60,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         "VulnerableProjectsByGrade",
     ]);
     vulnerability::register(registry);
+    vulnerability_mutations::register(registry);
     vulnerability_lists::register(registry);
     dashboard::register(registry);
     alerts::register(registry);

@@ -81,9 +81,15 @@ impl Ts {
         self.datetime().format(&form).unwrap_or_default()
     }
 
-    /// Reads any ISO 8601 form; a bare date is its midnight UTC.
+    /// Reads any ISO 8601 form; a bare date is its midnight UTC. Years are those that every program can read again: 1 to 9999.
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
+        Self::parse_any_year(text.trim()).filter(|at| Self::READABLE.contains(at))
+    }
+
+    const READABLE: std::ops::RangeInclusive<Self> =
+        Self(-62_135_596_800_000_000)..=Self(253_402_300_799_999_999);
+
+    fn parse_any_year(text: &str) -> Option<Self> {
         if let Ok(at) = OffsetDateTime::parse(text, &Rfc3339) {
             return Some(Self::from_datetime(at));
         }
@@ -261,6 +267,21 @@ mod tests {
             ("2020-034T04:05:06Z", "2020-02-03T04:05:06.000Z"),
         ] {
             assert_eq!(Ts::parse(text).map(Ts::iso).as_deref(), Some(same), "{text}");
+        }
+        assert_eq!(
+            Ts::parse("0001-01-01T00:00:00Z").map(Ts::iso).as_deref(),
+            Some("0001-01-01T00:00:00.000Z")
+        );
+        for text in [
+            "0000-12-31T23:59:59Z",
+            "0001-01-01T00:00:00+01:00",
+            "-0001-01-01T00:00:00Z",
+            "-002026-01-01T00:00:00Z",
+            "+010000-01-01T00:00:00Z",
+            "9999-12-31T23:59:59-01:00",
+            "99999-01-01",
+        ] {
+            assert_eq!(Ts::parse(text), None, "{text}");
         }
         assert_eq!(Ts::parse("yesterday"), None);
         assert_eq!(Ts::parse("12"), None);

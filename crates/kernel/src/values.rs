@@ -16,9 +16,14 @@ pub fn is_email(text: &str) -> bool {
 pub fn is_web_url(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let host = lower.strip_prefix("http://").or_else(|| lower.strip_prefix("https://"));
-    // The parser is for what people type: it skips slashes and encodes spaces.
+    // The parser is for what people type: it skips slashes, encodes spaces, and ends a host at a backslash, which others take
+    // for a part of it.
     let odd = |sign: char| sign.is_whitespace() || sign.is_control();
-    host.is_some_and(|host| !host.starts_with('/') && !host.contains(odd)) && text.validate_url()
+    let is_plain = |host: &str| {
+        let place = host.split(['/', '?', '#']).next().unwrap_or_default();
+        !place.is_empty() && !place.contains('\\') && !host.contains(odd)
+    };
+    host.is_some_and(is_plain) && text.validate_url()
 }
 
 /// What is wrong with the length of a text, in characters.
@@ -65,7 +70,8 @@ mod tests {
         {
             assert!(!is_web_url(url), "{url}");
         }
-        for url in ["javascript:alert(1)", "http://a/b c", "http://a/\n", "ci"] {
+        let two_hosts = "http://127.0.0.1\\@example.com/";
+        for url in ["javascript:alert(1)", "http://a/b c", "http://a/\n", "ci", two_hosts] {
             assert!(!is_web_url(url), "{url:?}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use kernel::Ts;
+use kernel::{AccessLevel, Ts};
 use serde_json::Value;
 
 use super::{ArchiveRow, Column, Field, Relation};
@@ -110,34 +110,6 @@ fn reference(
     };
     let id = value.as_i64().filter(|id| *id >= 0);
     match column.field {
-        Field::Home | Field::Fixed(_) => Ok(none),
-        Field::Text(most) => match value.as_str() {
-            Some(text) if text.contains('\0') => wrong("has a character that texts cannot have"),
-            Some(text) if text.chars().count() > most => wrong("is too long"),
-            Some(_) => Ok(none),
-            None => wrong("is not a text"),
-        },
-        Field::Choice(is_one) => match value.as_str().is_some_and(is_one) {
-            true => Ok(none),
-            false => wrong("does not have a valid value"),
-        },
-        Field::Kind(kinds) => match relation_of(kinds, value) {
-            Some(_) => Ok(none),
-            None => wrong("does not have a valid value"),
-        },
-        Field::Number(least, most) => match value.as_i64() {
-            Some(number) if (least..=most).contains(&number) => Ok(none),
-            Some(_) => wrong("is out of range"),
-            None => wrong("is not a number"),
-        },
-        Field::Flag => match value {
-            Value::Bool(_) => Ok(none),
-            _ => wrong("is neither true nor false"),
-        },
-        Field::Moment => match value.as_str().and_then(Ts::parse) {
-            Some(_) => Ok(none),
-            None => wrong("is not a moment"),
-        },
         Field::Author | Field::Person => match id {
             Some(id) => Ok((None, Some(id))),
             None => wrong("is not an id"),
@@ -157,6 +129,41 @@ fn reference(
                 _ => wrong("is not an id"),
             }
         }
+        field => value_flaw(field, value).map_or(Ok(none), wrong),
+    }
+}
+
+/// What is wrong with a value that names no row.
+fn value_flaw(field: Field, value: &Value) -> Option<&'static str> {
+    let unless = |fits: bool, problem| (!fits).then_some(problem);
+    match field {
+        Field::Text(most) => match value.as_str() {
+            Some(text) if text.contains('\0') => Some("has a character that texts cannot have"),
+            Some(text) => unless(text.chars().count() <= most, "is too long"),
+            None => Some("is not a text"),
+        },
+        Field::Choice(is_one) => {
+            unless(value.as_str().is_some_and(is_one), "does not have a valid value")
+        }
+        Field::Kind(kinds) => {
+            unless(relation_of(kinds, value).is_some(), "does not have a valid value")
+        }
+        Field::Number(least, most) => match value.as_i64() {
+            Some(number) => unless((least..=most).contains(&number), "is out of range"),
+            None => Some("is not a number"),
+        },
+        Field::Level(least, most) => {
+            let number = value.as_i64().filter(|number| (least..=most).contains(number));
+            unless(number.and_then(AccessLevel::find).is_some(), "is not an access level")
+        }
+        Field::Flag => unless(value.is_boolean(), "is neither true nor false"),
+        Field::Moment => unless(value.as_str().and_then(Ts::parse).is_some(), "is not a moment"),
+        Field::Home
+        | Field::Fixed(_)
+        | Field::Author
+        | Field::Person
+        | Field::Row(_)
+        | Field::Item(_) => None,
     }
 }
 
@@ -204,6 +211,7 @@ mod tests {
             Column::person("resolved_by_id").optional(),
             Column::flag("internal"),
             Column::moment("created_at"),
+            Column::level("access_level", 10, 50).optional(),
         ],
         signed: Some("body"),
     };
@@ -239,6 +247,9 @@ mod tests {
             (("internal", json!(1)), "notes: internal is neither true nor false"),
             (("created_at", json!("soon")), "notes: created_at is not a moment"),
             (("author_id", json!("ada")), "notes: author_id is not an id"),
+            (("access_level", json!(30)), ""),
+            (("access_level", json!(31)), "notes: access_level is not an access level"),
+            (("access_level", json!(60)), "notes: access_level is not an access level"),
         ] {
             let found = first_pass(&NOTES, &row(change.clone()), &mut Vec::new());
             let found = found.map_or_else(|flaw| flaw.to_string(), |()| String::new());

@@ -20,6 +20,8 @@ pub enum Field {
     Item(&'static str),
     /// Between the two, both included.
     Number(i64, i64),
+    /// The number of an access level between the two, both included.
+    Level(i64, i64),
     Flag,
     Moment,
     /// Whoever imports stands for authors without an account.
@@ -101,6 +103,10 @@ impl Column {
 
     pub const fn number(name: &'static str, least: i64, most: i64) -> Self {
         Self::new(name, Field::Number(least, most))
+    }
+
+    pub const fn level(name: &'static str, least: i64, most: i64) -> Self {
+        Self::new(name, Field::Level(least, most))
     }
 
     pub const fn flag(name: &'static str) -> Self {

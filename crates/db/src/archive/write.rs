@@ -1,7 +1,10 @@
 //! From values to rows.
 
-use diesel::RunQueryDsl as _;
-use kernel::Result;
+use diesel::{
+    RunQueryDsl as _,
+    result::{DatabaseErrorKind, Error as Sql},
+};
+use kernel::{Error, Result};
 
 use super::{Cell, Field, Relation};
 use crate::{
@@ -52,8 +55,18 @@ pub fn clear(tx: &mut Tx<'_>, relation: &Relation, home: i64) -> Result<()> {
 
 fn run(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<()> {
     let statement = Statement::new(sql, binds);
-    each_backend!(tx, |conn| statement.execute(conn).map_err(error("Record")))?;
+    each_backend!(tx, |conn| statement.execute(conn).map_err(failure))?;
     Ok(())
+}
+
+/// A row that names none is the archive's fault.
+fn failure(cause: Sql) -> Error {
+    match cause {
+        Sql::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _) => {
+            Error::conflict().whole("Record names one that does not exist")
+        }
+        cause => error("Record")(cause),
+    }
 }
 
 fn row_text(row: &[Cell], binds: &mut Vec<Bind>) -> String {

@@ -34,7 +34,7 @@ static ROLES: Relation = Relation {
     scope: "protected_environment_id IN (SELECT protected_environments.id FROM protected_environments \
         WHERE protected_environments.project_id = $1) AND access_level IS NOT NULL",
     key: &["id"],
-    columns: &[PROTECTION, KIND, Column::number("access_level", 10, 60), WITH_INHERITED, APPROVALS],
+    columns: &[PROTECTION, KIND, Column::level("access_level", 10, 60), WITH_INHERITED, APPROVALS],
     signed: None,
 };
 

@@ -227,6 +227,20 @@ fn ensure_valid(row: &Hook, secrets: &HookSecrets, urls: &impl UrlRule) -> Resul
     }
 }
 
+/// Headers that say where a request ends and what becomes of its connection. With one of them a webhook could put words into
+/// the next request on a connection that others share.
+const FRAMING_HEADERS: [&str; 9] = [
+    "connection",
+    "content-length",
+    "expect",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// Whether it can be sent as a header of one's own.
 fn is_header((name, value): (&String, &String)) -> bool {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || "-_.".contains(sign);
@@ -235,6 +249,7 @@ fn is_header((name, value): (&String, &String)) -> bool {
         && name.ends_with(ends)
         && name.chars().all(sign)
         && name.len() <= LONGEST_NAME
+        && !FRAMING_HEADERS.contains(&name.to_ascii_lowercase().as_str())
         && value.len() <= 2_048
         && !value.is_empty()
         && value.chars().all(|sign| sign == ' ' || sign.is_ascii_graphic())

@@ -39,7 +39,10 @@ impl BranchStrategy {
 /// A branch's name, with stars.
 fn is_pattern(text: &str) -> bool {
     let odd = |sign: char| sign.is_control() || sign.is_whitespace() || "~^:?[\\".contains(sign);
-    !text.contains(odd) && !text.contains("..") && !text.starts_with('-') && !text.ends_with('/')
+    !text.contains(odd)
+        && !text.contains("..")
+        && !text.starts_with(['-', '/'])
+        && !text.ends_with('/')
 }
 
 /// Whether a name is like a pattern in which each star stands for anything.
@@ -79,6 +82,7 @@ mod tests {
         assert!(Regex.takes(Some("^a+$")) && !Regex.takes(Some("(")));
         assert!(Regex.matches(Some("^a+$"), "aaa") && !Regex.matches(Some("^a+$"), "b"));
         assert!(Wildcard.takes(Some("a*")) && !Wildcard.takes(Some("a b")));
+        assert!(!Wildcard.takes(Some("/a")) && !Wildcard.takes(Some("a/")));
         assert!(AllBranches.matches(Some("x"), "y") && Wildcard.matches(None, "y"));
     }
 }

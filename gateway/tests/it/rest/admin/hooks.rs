@@ -62,6 +62,8 @@ async fn what_cannot_be_is_refused_in_the_words_of_the_contract() {
     mia.post(&path, json!({})).await.refused(400, json!({ "error": "url is missing" }));
     let filter = json!({ "url": URL, "push_events_branch_filter": "a b" });
     let refusal = json!({ "error": "Invalid branch filter given" });
+    mia.post(&path, filter).await.refused(422, refusal.clone());
+    let filter = json!({ "url": URL, "push_events_branch_filter": "/main" });
     mia.post(&path, filter).await.refused(422, refusal);
     let token = json!({ "message": { "token": ["can not contain newline character"] } });
     mia.post(&path, json!({ "url": URL, "token": "a\nb" })).await.refused(422, token);
@@ -71,6 +73,22 @@ async fn what_cannot_be_is_refused_in_the_words_of_the_contract() {
     let one = format!("{path}/{}", made["id"]);
     mia.put(&one, json!({})).await.refused(400, json!({ "error": "No parameters provided" }));
     assert_eq!(mia.get(&path).await.each("url"), [URL]);
+}
+
+#[actix_web::test]
+async fn a_header_that_says_where_a_request_ends_is_none_of_ones_own() {
+    let app = TestApp::new();
+    let (mia, path) = set_up(&app);
+    let made = mia.post(&path, json!({ "url": URL })).await.created();
+    let refusal = json!({ "error": "Illegal key or value" });
+    for name in ["Content-Length", "transfer-encoding", "Connection", "Expect", "TE", "X Y"] {
+        let one = format!("{path}/{}/custom_headers/{}", made["id"], name.replace(' ', "%20"));
+        mia.put(&one, json!({ "value": "3" })).await.refused(422, refusal.clone());
+        let new = json!({ "url": URL, "custom_headers": [{ "key": name, "value": "3" }] });
+        mia.post(&path, new).await.with(422);
+    }
+    let one = format!("{path}/{}/custom_headers/Authorization", made["id"]);
+    mia.put(&one, json!({ "value": "Bearer x" })).await.with(204);
 }
 
 #[actix_web::test]

@@ -11,6 +11,7 @@ use kernel::{
 use crate::{
     Home,
     item::{ItemKind, list::IndexedFilter},
+    milestone::replacement::Replacement,
 };
 
 /// The group hierarchy.
@@ -32,6 +33,12 @@ pub trait GroupHierarchy {
     fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<Fragment>;
     /// Whether the caller has at least this role in a group, as SQL about its id.
     fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> Fragment;
+}
+
+/// What has milestones beside issues and merge requests.
+pub trait MilestoneUsers {
+    /// Puts milestones in the place of others.
+    fn replace_milestones(&self, tx: &mut Tx<'_>, replaced: &[Replacement]) -> Result<()>;
 }
 
 /// Who people are, and what they may.

@@ -1,8 +1,10 @@
 //! Numbers that count within a project or group: 1, 2, 3, and none of them twice.
 
+use std::collections::HashMap;
+
 use db::{Tx, each_backend, error, schema::sequences};
-use diesel::prelude::*;
-use kernel::Result;
+use diesel::{prelude::*, sql_types::BigInt};
+use kernel::{Result, ids::ProjectId};
 
 use crate::Home;
 
@@ -23,6 +25,38 @@ pub(crate) fn next(tx: &mut Tx<'_>, home: Home, kind: &'static str) -> Result<i6
         .returning(sequences::last)
         .get_result(conn)
         .map_err(error("Number")))
+}
+
+#[derive(QueryableByName)]
+struct LastNumber {
+    #[diesel(sql_type = BigInt)]
+    home_id: i64,
+    #[diesel(sql_type = BigInt)]
+    last: i64,
+}
+
+/// Takes some numbers in each of these projects; the answer has the last of them.
+pub(crate) fn take_in_projects(
+    tx: &mut Tx<'_>,
+    kind: &'static str,
+    counts: &[(ProjectId, i64)],
+) -> Result<HashMap<ProjectId, i64>> {
+    if counts.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let row = |(project, count): &(ProjectId, i64)| {
+        format!("('{}', {project}, '{kind}', {count})", Home::Project(*project).key().0)
+    };
+    let rows: Vec<String> = counts.iter().map(row).collect();
+    let text = format!(
+        "INSERT INTO sequences (home, home_id, kind, last) VALUES {} \
+         ON CONFLICT (home, home_id, kind) DO UPDATE SET last = sequences.last + excluded.last \
+         RETURNING home_id, last",
+        rows.join(", ")
+    );
+    let found: Vec<LastNumber> =
+        each_backend!(tx, |conn| diesel::sql_query(&text).load(conn).map_err(error("Number")))?;
+    Ok(found.into_iter().map(|row| (ProjectId(row.home_id), row.last)).collect())
 }
 
 /// Waits for whoever takes a number, and lets nobody take one before this transaction ends.

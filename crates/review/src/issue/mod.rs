@@ -1,6 +1,7 @@
 //! Issues.
 
 pub mod actions;
+mod change;
 mod changes;
 pub mod duplicate;
 pub mod follow_up;

@@ -9,8 +9,8 @@ use kernel::{
 
 use super::{
     BranchPair, Columns, Event, ForkRelation, Heads, MergeRequest, MergeRequestStore as _, NewRow,
-    change::{self, Metadata},
     draft::is_draft,
+    metadata::{Metadata, save_metadata},
     rules::{self, Target},
     version,
 };
@@ -92,7 +92,7 @@ pub fn create(
             milestone: new.milestone.map(Some),
             discussion_locked: None,
         };
-        change::save_metadata(tx, author, around, &made, &given)?;
+        save_metadata(tx, author, around, &made, &given)?;
     }
     version::add(tx, &made, &proposal.heads, Some(author))?;
     tx.emit(Event::Opened { merge_request: made.id, project: made.project_id, user: author })?;

@@ -6,7 +6,6 @@ use kernel::{
     ids::{MergeRequestId, MilestoneId, ProjectId, UserId},
 };
 
-use super::BranchPair;
 use crate::{
     Home,
     item::{
@@ -146,4 +145,23 @@ impl MergeRequest {
             target_branch: self.target_branch.clone(),
         })
     }
+}
+
+/// From where to where a merge request leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchPair {
+    pub source: ProjectId,
+    pub source_branch: String,
+    pub target: ProjectId,
+    pub target_branch: String,
+}
+
+/// What a new merge request is made of; the rest of its columns follows.
+#[derive(Clone, Debug)]
+pub struct NewRow<'a> {
+    pub ends: &'a BranchPair,
+    pub author: UserId,
+    pub title: &'a str,
+    pub draft: bool,
+    pub description: Option<&'a str>,
 }

@@ -12,7 +12,7 @@ use kernel::{
     ids::{MergeRequestId, MilestoneId, ProjectId, UserId},
 };
 
-use super::{MergeRequest, MergeRequestState, MergeStatus};
+use super::{BranchPair, MergeRequest, MergeRequestState, MergeStatus, NewRow};
 use crate::{
     Home,
     item::details::{self, ItemDetails},
@@ -21,25 +21,6 @@ use crate::{
 
 /// So many commits are asked for in one question.
 const AT_ONCE: usize = 500;
-
-/// From where to where a merge request leads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BranchPair {
-    pub source: ProjectId,
-    pub source_branch: String,
-    pub target: ProjectId,
-    pub target_branch: String,
-}
-
-/// What a new merge request is made of; the rest of its columns follows.
-#[derive(Clone, Debug)]
-pub struct NewRow<'a> {
-    pub ends: &'a BranchPair,
-    pub author: UserId,
-    pub title: &'a str,
-    pub draft: bool,
-    pub description: Option<&'a str>,
-}
 
 /// The columns that change; `None` keeps.
 #[derive(Clone, Debug, Default, AsChangeset)]

@@ -3,21 +3,21 @@
 use db::Tx;
 use kernel::{
     AccessLevel, Actor, Error, Faults, Grant, Result, Ts,
-    ids::MilestoneId,
+    ids::{MilestoneId, NamespaceId},
     page::{Page, PageRequest},
 };
 
 use super::{
     event::{Event, Fact},
     model::{Milestone, MilestoneFilter, MilestoneState, StateEvent},
-    replacement,
+    replacement::{Replacement, move_items},
     store::{MilestoneDetails, MilestoneStore},
 };
 use crate::{
     Home, Manages, Milestones, Reads,
     activity::{Action, record_milestone},
     policy::ManageMilestones,
-    ports::GroupHierarchy,
+    ports::{GroupHierarchy, MilestoneUsers},
 };
 
 const LONGEST_TITLE: usize = 255;
@@ -137,7 +137,8 @@ pub fn remove(
     tx.emit(Event::MilestoneRemoved(Fact::new(&milestone, user)))
 }
 
-/// Makes a project's milestone one of the project's group.
+/// Makes a project's milestone one of the project's group. It takes the place of the milestones of the same title that other
+/// projects of the group have.
 ///
 /// # Errors
 /// `BadRequest` in personal namespaces and where the group has one of that title; `Forbidden` for those who may not
@@ -145,7 +146,7 @@ pub fn remove(
 pub fn promote(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageMilestones>,
-    places: &impl GroupHierarchy,
+    places: &(impl GroupHierarchy + MilestoneUsers),
     id: MilestoneId,
 ) -> Result<Milestone> {
     let home = Home::Project(grant.project());
@@ -163,20 +164,36 @@ pub fn promote(
         return Err(Error::bad_request().whole(format!("Promotion failed - title: {TAKEN}")));
     }
     let lifted = tx.lift_milestone(id, Home::Group(group))?;
+    absorb_others(tx, grant, places, group, &lifted)?;
+    tx.emit(Event::MilestoneUpdated(Fact::new(&lifted, grant.user()?)))?;
+    Ok(lifted)
+}
+
+/// Puts what is in the milestones of the same title of the group's other projects into the group's, and removes them.
+fn absorb_others(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ManageMilestones>,
+    places: &(impl GroupHierarchy + MilestoneUsers),
+    group: NamespaceId,
+    lifted: &Milestone,
+) -> Result<()> {
     let everybody = Actor { admin: true, ..Actor::ANONYMOUS };
     let mut groups = places.below(tx, everybody, group)?;
     groups.push(group);
     let projects = places.projects_in(tx, everybody, &groups)?;
     let others = tx.milestones_called(&projects, &lifted.title)?;
-    let ids: Vec<MilestoneId> = others.iter().map(|other| other.id).collect();
-    // What is in the milestones of the same title goes on in the group's.
-    replacement::move_items(tx, &projects, &ids, lifted.id)?;
+    let replaced = others.iter().filter_map(|other| {
+        let project = other.project_id?;
+        Some(Replacement { project, old: other.id, new: lifted.id })
+    });
+    let replaced: Vec<Replacement> = replaced.collect();
+    move_items(tx, &replaced)?;
+    places.replace_milestones(tx, &replaced)?;
     for other in others {
         tx.delete_milestone(other.id)?;
         tx.emit(Event::MilestoneRemoved(Fact::new(&other, grant.user()?)))?;
     }
-    tx.emit(Event::MilestoneUpdated(Fact::new(&lifted, grant.user()?)))?;
-    Ok(lifted)
+    Ok(())
 }
 
 fn changed(details: MilestoneDetails, change: MilestoneChange) -> MilestoneDetails {

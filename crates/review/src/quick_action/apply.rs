@@ -23,8 +23,9 @@ use crate::{
     item::{Item, ItemKind, TakesPart, labels::LabelChange, subscriptions, time::actions as times},
     merge_request::{
         MergeRequest, MergeRequestStore as _,
-        change::{self, MergeRequestChange, Metadata},
+        change::{self, MergeRequestChange},
         draft,
+        metadata::Metadata,
         state::Step,
     },
     ports::{Branches, Forge},

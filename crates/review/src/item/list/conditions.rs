@@ -1,12 +1,13 @@
 //! What is wanted of the items of a list, as SQL on a row `i` of their table.
 
 use db::listing::{Bind, list_of, value};
-use kernel::{
-    AccessLevel, Actor, Ts,
-    ids::{MilestoneId, UserId},
-};
+use kernel::{AccessLevel, Actor, Ts, ids::UserId};
 
-use super::query::ListScope;
+use super::{
+    milestone_choice::{MilestoneChoice, milestones},
+    part::Part,
+    query::ListScope,
+};
 use crate::item::ItemKind;
 
 /// Something that items have or lack, or have in a certain way.
@@ -17,55 +18,11 @@ pub enum Choice<T> {
     These(T),
 }
 
-/// Which milestones are wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MilestoneChoice {
-    Titled(String),
-    /// One of these titles.
-    TitledOneOf(Vec<String>),
-    /// Of each project and group, the next one that ends.
-    Upcoming,
-    /// Those under way.
-    Started,
-    /// For what is not wanted: over, or due today.
-    Ended,
-    /// For what is not wanted: yet to begin.
-    Ahead,
-    OneOf(Vec<MilestoneId>),
-}
-
 /// Words, all of which one of the columns has.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
     pub columns: &'static [&'static str],
     pub words: Vec<String>,
-}
-
-/// SQL in which each `{}` stands for the next value.
-#[derive(Clone, Debug, Default)]
-pub struct Part {
-    pub sql: String,
-    pub binds: Vec<Bind>,
-}
-
-impl Part {
-    pub fn new(sql: impl Into<String>) -> Self {
-        Self { sql: sql.into(), binds: Vec::new() }
-    }
-
-    pub fn with(sql: impl Into<String>, binds: Vec<Bind>) -> Self {
-        Self { sql: sql.into(), binds }
-    }
-
-    /// The SQL with its values numbered after those that are there already.
-    pub fn render(&self, binds: &mut Vec<Bind>) -> String {
-        let mut sql = self.sql.clone();
-        for bind in &self.binds {
-            binds.push(bind.clone());
-            sql = sql.replacen("{}", &format!("${}", binds.len()), 1);
-        }
-        sql
-    }
 }
 
 /// A filter in two forms: as the set of IDs that match, from which a search can start, and as a condition on one row.
@@ -429,34 +386,4 @@ fn labels_named(names: &[String]) -> (String, Vec<Bind>) {
     let places = vec!["{}"; names.len()].join(", ");
     let sql = format!(" AND +x.label_id IN (SELECT l.id FROM labels l WHERE l.name IN ({places}))");
     (sql, names.iter().cloned().map(Bind::Word).collect())
-}
-
-/// The ids of milestones.
-fn milestones(which: &MilestoneChoice, today: Ts) -> Part {
-    let all = "SELECT m.id FROM milestones m WHERE";
-    let active = format!("{all} m.state = 'active' AND");
-    let today = today.0;
-    match which {
-        MilestoneChoice::Titled(title) => {
-            Part::with(format!("{all} m.title = {{}}"), vec![Bind::Word(title.clone())])
-        }
-        MilestoneChoice::TitledOneOf(titles) => {
-            let places = vec!["{}"; titles.len()].join(", ");
-            let binds = titles.iter().cloned().map(Bind::Word).collect();
-            Part::with(format!("{all} m.title IN ({places})"), binds)
-        }
-        MilestoneChoice::Upcoming => Part::new(format!(
-            "{active} m.due_date > {today} AND NOT EXISTS (SELECT 1 FROM milestones n \
-             WHERE n.state = 'active' AND n.due_date > {today} \
-             AND (n.project_id = m.project_id OR n.namespace_id = m.namespace_id) \
-             AND (n.due_date < m.due_date OR (n.due_date = m.due_date AND n.id < m.id)))"
-        )),
-        MilestoneChoice::Started => Part::new(format!("{active} m.start_date <= {today}")),
-        MilestoneChoice::Ended => Part::new(format!("{active} m.due_date <= {today}")),
-        MilestoneChoice::Ahead => Part::new(format!("{active} m.start_date > {today}")),
-        MilestoneChoice::OneOf(ids) => {
-            let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-            Part::new(list_of(&ids))
-        }
-    }
 }

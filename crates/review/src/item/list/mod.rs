@@ -6,6 +6,8 @@
 mod batch;
 mod bound;
 mod conditions;
+mod milestone_choice;
+mod part;
 mod plan;
 mod query;
 mod scan;
@@ -14,7 +16,9 @@ mod searched;
 
 pub use batch::{HeadPart, ListFigures, ListHead, figures_of_all, heads_of_all};
 pub use bound::{ListEdge, ListPosition, Side};
-pub use conditions::{Choice, Conditions, IndexedFilter, MilestoneChoice, Part, confidential_for};
+pub use conditions::{Choice, Conditions, IndexedFilter, confidential_for};
+pub use milestone_choice::MilestoneChoice;
+pub use part::Part;
 pub use plan::{Query, count_all, page_of, sum_all, sum_of};
 pub(crate) use query::midnight;
 pub use query::{AnyCommon, Common, Direction, ListScope, NotCommon, Order, Sorting};

@@ -15,7 +15,8 @@ use kernel::{
 };
 
 use super::{
-    conditions::{Conditions, IndexedFilter, Part},
+    conditions::{Conditions, IndexedFilter},
+    part::Part,
     query::{ListScope, Sorting},
     scan::Scan,
     search::by_rarest,

@@ -11,7 +11,10 @@ use kernel::{
     words::{SearchTerms, understand},
 };
 
-use super::conditions::{Conditions, IndexedFilter, Part, Words};
+use super::{
+    conditions::{Conditions, IndexedFilter, Words},
+    part::Part,
+};
 use crate::item::ItemKind;
 
 /// Where words are looked for.

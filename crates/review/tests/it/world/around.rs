@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use db::{Fragment, Tx};
 use forgeway_review::{
     Home,
-    ports::{Branches, Forge, GroupHierarchy, People},
+    milestone::replacement::Replacement,
+    ports::{Branches, Forge, GroupHierarchy, MilestoneUsers, People},
 };
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts, Visibility,
@@ -45,6 +46,12 @@ impl FakeDirectory {
 /// A condition in SQL that always is so, or never.
 fn always(so: bool) -> Fragment {
     Fragment::new(if so { "1 = 1" } else { "1 = 0" })
+}
+
+impl MilestoneUsers for FakeDirectory {
+    fn replace_milestones(&self, _: &mut Tx<'_>, _: &[Replacement]) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl GroupHierarchy for FakeDirectory {

@@ -26,6 +26,39 @@ pub fn above_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<Vec<Namespac
     chain(tx, "SELECT namespace_id FROM projects WHERE id = $1", project.0)
 }
 
+#[derive(QueryableByName)]
+struct GroupAbove {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    project: i64,
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    id: i64,
+}
+
+/// As [`above_project`], for some projects at once.
+pub fn above_projects(
+    tx: &mut Tx<'_>,
+    of: &[ProjectId],
+) -> Result<HashMap<ProjectId, Vec<NamespaceId>>> {
+    let ids: Vec<i64> = of.iter().map(|project| project.0).collect();
+    let text = format!(
+        "WITH RECURSIVE above(project, id, parent_id, kind, depth) AS (\
+         SELECT p.id, n.id, n.parent_id, n.kind, 1 FROM projects p JOIN namespaces n ON n.id = p.namespace_id \
+         WHERE p.id IN ({}) \
+         UNION ALL SELECT a.project, n.id, n.parent_id, n.kind, a.depth + 1 \
+         FROM above a JOIN namespaces n ON n.id = a.parent_id WHERE a.depth < {DEEPEST}) \
+         SELECT project, id FROM above WHERE kind = '{}' ORDER BY project, depth",
+        list_of(&ids),
+        Kind::Group
+    );
+    let rows: Vec<GroupAbove> = listing::rows(tx, &text, &[])?;
+    let mut found: HashMap<ProjectId, Vec<NamespaceId>> =
+        of.iter().map(|project| (*project, Vec::new())).collect();
+    for row in rows {
+        found.entry(ProjectId(row.project)).or_default().push(NamespaceId(row.id));
+    }
+    Ok(found)
+}
+
 /// The groups above a group, nearest first.
 pub fn above_group(tx: &mut Tx<'_>, group: NamespaceId) -> Result<Vec<NamespaceId>> {
     chain(tx, "SELECT parent_id FROM namespaces WHERE id = $1", group.0)

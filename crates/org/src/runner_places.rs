@@ -16,7 +16,7 @@ use kernel::{
 
 use crate::{
     namespace::{Kind, store::NamespaceStore as _},
-    project::{actions::runners_token, settings::SettingsStore as _},
+    project::{creation::runners_token, settings::SettingsStore as _},
 };
 
 /// No token is longer.

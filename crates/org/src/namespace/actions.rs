@@ -24,7 +24,7 @@ use crate::{
     faults::Faults,
     member::{NewMember, Source, steps::insert},
     policy::AdminGroup,
-    project::{actions::runners_token, store::ProjectStore},
+    project::{creation::runners_token, store::ProjectStore},
     settings::{Settings, store::SettingsStore},
     user::store::UserStore,
 };

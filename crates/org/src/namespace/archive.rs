@@ -23,7 +23,7 @@ use super::{
 use crate::{
     access,
     member::{NewMember, Source, steps},
-    project::actions::runners_token,
+    project::creation::runners_token,
     settings::store::SettingsStore as _,
 };
 
@@ -39,7 +39,7 @@ pub static MEMBERS: Relation = Relation {
     columns: &[
         Column::home("namespace_id"),
         Column::person("user_id"),
-        Column::number("access_level", 5, 50),
+        Column::level("access_level", 5, 50),
         Column::moment("expires_at").optional(),
     ],
     signed: None,

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     FeatureChange, ProjectChange, Settings, SettingsChange,
-    actions::{ensure_possible, ensure_unrestricted},
     change::{self, Columns},
     home,
+    rules::{ensure_possible, ensure_unrestricted},
     settings::SettingsStore as _,
     store::ProjectStore as _,
     topics::TopicStore as _,
@@ -38,7 +38,7 @@ pub static MEMBERS: Relation = Relation {
     columns: &[
         Column::home("project_id"),
         Column::person("user_id"),
-        Column::number("access_level", 5, 50),
+        Column::level("access_level", 5, 50),
         Column::moment("expires_at").optional(),
     ],
     signed: None,

@@ -10,8 +10,8 @@ use kernel::{
 
 use super::{
     FeatureChange, Project,
-    actions::{self, NewProject},
     change::{self, Columns},
+    creation::{self, NewProject},
     event::Event,
     home, names,
     settings::SettingsStore,
@@ -66,10 +66,10 @@ pub fn fork(tx: &mut Tx<'_>, grant: &Grant<ForkProject>, wanted: &Fork) -> Resul
         description: wanted.description.clone().or_else(|| source.description.clone()),
         visibility: asked.min(source.visibility).min(home::most_visible(&home)),
     };
-    let made = actions::insert(tx, &new)?;
+    let made = creation::insert(tx, &new)?;
     let mut settings = tx.project_settings(source.id)?;
     settings.mr_default_target_self = wanted.mr_default_target_self.unwrap_or_default();
-    settings.runners_token = actions::runners_token();
+    settings.runners_token = creation::runners_token();
     settings.shared_runners_enabled &= home.settings().shared_runners_enabled;
     tx.save_settings(made.id, &settings)?;
     tie(tx, made.id, &source, source.features_change())

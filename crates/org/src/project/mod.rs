@@ -3,6 +3,7 @@
 pub mod actions;
 pub mod archive;
 pub mod change;
+pub mod creation;
 pub mod event;
 pub mod forks;
 pub mod home;
@@ -17,6 +18,7 @@ pub mod reach;
 pub mod readable;
 pub mod record;
 pub mod removal;
+mod rules;
 pub mod search;
 pub mod settings;
 pub mod size_limit;

@@ -25,6 +25,9 @@ pub trait UserStore {
     fn find_user_named(&mut self, username: &str) -> Result<Option<User>>;
     /// Letter case does not matter.
     fn find_user_with_email(&mut self, email: &str) -> Result<Option<User>>;
+    /// As [`find_user_with_email`](Self::find_user_with_email), of many addresses at once: the users by their primary
+    /// addresses in small letters.
+    fn users_by_email(&mut self, emails: &[String]) -> Result<HashMap<String, User>>;
     /// All users of a page at once.
     fn users_by_id(&mut self, ids: &[UserId]) -> Result<HashMap<UserId, User>>;
     /// As [`users_by_id`](Self::users_by_id), with no more than records of other things show.
@@ -86,6 +89,16 @@ impl UserStore for Tx<'_> {
             .get_result(conn)
             .optional()
             .map_err(error("User")))
+    }
+
+    fn users_by_email(&mut self, emails: &[String]) -> Result<HashMap<String, User>> {
+        let keys: Vec<String> = emails.iter().map(|email| email.to_lowercase()).collect();
+        let rows: Vec<User> = each_backend!(self, |conn| users::table
+            .filter(users::email_key.one_of(&keys))
+            .select(User::as_select())
+            .load(conn)
+            .map_err(error("User")))?;
+        Ok(rows.into_iter().map(|user| (user.email.to_lowercase(), user)).collect())
     }
 
     fn users_by_id(&mut self, ids: &[UserId]) -> Result<HashMap<UserId, User>> {

@@ -6,7 +6,8 @@ use forgeway_org::{
     policy::{AdminProject, OwnProject, UseProject},
     project::{
         Project, ProjectChange, SettingsChange,
-        actions::{Creation, create, set_archived, update},
+        actions::{set_archived, update},
+        creation::{Creation, create},
         stars::{star, unstar},
     },
 };

@@ -5,7 +5,7 @@ use forgeway_org::{
     access::{IdOrPath, level_in_project, locate_group, locate_project},
     member::{Member, MemberSource, actions::add, quota::Quota, rules::Terms},
     namespace::{self, Namespace, actions::NewGroup},
-    project::{self, Project, actions::Creation},
+    project::{self, Project, creation::Creation},
     user::{
         User,
         actions::{NewUser, create},
@@ -95,7 +95,7 @@ pub(crate) fn new_project(
 ) -> Result<Project> {
     let path = Some(path.to_owned());
     let creation = Creation { namespace: Some(group), path, ..Creation::default() };
-    project::actions::create(tx, &signed_in(creator), &creation)
+    project::creation::create(tx, &signed_in(creator), &creation)
 }
 
 /// A role, without an end.

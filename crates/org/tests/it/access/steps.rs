@@ -12,7 +12,7 @@ use forgeway_org::{
     },
     member::{self, NewMember, Source},
     namespace::{GroupSettings, Kind},
-    project::actions::{NewProject, insert},
+    project::creation::{NewProject, insert},
     user::{
         User,
         actions::{NewUser, create},

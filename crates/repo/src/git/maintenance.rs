@@ -7,8 +7,8 @@ use bstr::ByteSlice;
 
 use super::blocking::blocking;
 use super::cli::{Call, Git, ProcessClass};
-use super::merge::SIDE_STORE;
 use super::refs;
+use super::side_store::SIDE_STORE;
 use super::{GitError, RepoPath, stale_locks};
 
 const TIME_LIMIT: Duration = Duration::from_secs(6 * 3600);

@@ -26,6 +26,7 @@ pub mod reader;
 pub mod rebase;
 pub mod refs;
 pub mod service;
+mod side_store;
 pub mod snapshot;
 pub mod stale_locks;
 pub mod storage;

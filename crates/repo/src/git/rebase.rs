@@ -2,7 +2,7 @@
 
 use super::blocking::blocking;
 use super::commit_object::CommitText;
-use super::merge::{Helpers, SideStore};
+use super::side_store::{Helpers, SideStore};
 use super::{Git, GitError, Oid, Reader, RepoPath, Signature};
 
 /// Longer branches are rebased by those who know them.

@@ -1,6 +1,7 @@
 //! The one place that moves refs, in two phases: they are locked and compared, the database decides, they move.
 
 mod head;
+mod locked_refs;
 mod loose;
 mod objects;
 mod pack;
@@ -19,7 +20,7 @@ use std::{
 
 use tokio::time::sleep;
 
-use self::transaction::{LockedRefs, Patience};
+use self::{locked_refs::LockedRefs, transaction::Patience};
 use super::{GitError, Oid, RefName, RepoPath, blocking::blocking};
 
 pub use head::set_head;

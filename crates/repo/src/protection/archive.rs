@@ -14,7 +14,7 @@ const CREATED: Column = Column::moment("created_at");
 const UPDATED: Column = Column::moment("updated_at");
 const BRANCH: Column = Column::row("protected_branch_id", "protected_branches");
 const TAG: Column = Column::row("protected_tag_id", "protected_tags");
-const LEVEL: Column = Column::number("access_level", 0, 60);
+const LEVEL: Column = Column::level("access_level", 0, 60);
 
 static BRANCHES: Relation = Relation {
     name: "protected_branches",

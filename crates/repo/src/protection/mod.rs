@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod archive;
+pub mod branch_presets;
 mod guard;
 pub mod model;
 pub mod on_member_removed;

@@ -68,7 +68,10 @@ pub fn update(
     let found = find(tx, grant.project(), tag)?;
     ensure_may_change(tx, grant.project(), grant.who(), tag)?;
     let changed = Release {
-        name: change.name.clone().unwrap_or_else(|| found.name.clone()),
+        name: match &change.name {
+            Some(name) => name_or_tag(Some(name), tag),
+            None => found.name.clone(),
+        },
         description: change.description.clone().unwrap_or_else(|| found.description.clone()),
         released_at: change.released_at.unwrap_or(found.released_at),
         updated_at: tx.now,
@@ -117,6 +120,12 @@ pub fn tags_removed(tx: &mut Tx<'_>, project: ProjectId, moves: &[MovedRef]) -> 
         record(tx, &release, AuditRecord::removal("release_deleted", place, "release"));
     }
     Ok(())
+}
+
+/// The name of a release: that of its tag where it has none of its own.
+pub fn name_or_tag(name: Option<&str>, tag: &str) -> String {
+    let own = name.filter(|name| !name.trim().is_empty());
+    own.unwrap_or(tag).to_owned()
 }
 
 /// Refuses whoever may not make a protected tag: its release is not theirs to change either.

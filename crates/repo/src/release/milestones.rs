@@ -6,7 +6,7 @@ use db::{
     OneOf as _, Tx, each_backend, error,
     schema::{release_milestones, releases},
 };
-use diesel::prelude::*;
+use diesel::{prelude::*, sql_query};
 use kernel::{
     Result,
     ids::{MilestoneId, ProjectId, ReleaseId},
@@ -16,16 +16,31 @@ use super::{Release, store::releases_by_id};
 
 const NOUN: &str = "Milestone";
 
+/// Swaps that one statement names.
+const AT_ONCE: usize = 500;
+
+/// A milestone that takes the place of another in the releases of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MilestoneSwap {
+    pub project: ProjectId,
+    pub old: MilestoneId,
+    pub new: MilestoneId,
+}
+
 pub trait ReleaseMilestoneStore {
     fn milestones_of_releases(
         &mut self,
         releases: &[ReleaseId],
     ) -> Result<HashMap<ReleaseId, Vec<MilestoneId>>>;
-    /// The milestones of all releases of a project that have any.
-    fn milestones_of_project_releases(
+    /// The milestones of all releases of a project, each once.
+    fn milestones_of_project_releases(&mut self, project: ProjectId) -> Result<Vec<MilestoneId>>;
+    /// The projects whose releases complete some milestones, each once for each milestone.
+    fn projects_releasing(
         &mut self,
-        project: ProjectId,
-    ) -> Result<HashMap<ReleaseId, Vec<MilestoneId>>>;
+        milestones: &[MilestoneId],
+    ) -> Result<Vec<(ProjectId, MilestoneId)>>;
+    /// Puts milestones in the place of others.
+    fn swap_release_milestones(&mut self, swaps: &[MilestoneSwap]) -> Result<()>;
     /// The releases of whatever projects that complete some milestones, the newest first.
     fn releases_of_milestones(
         &mut self,
@@ -59,21 +74,49 @@ impl ReleaseMilestoneStore for Tx<'_> {
         Ok(found)
     }
 
-    fn milestones_of_project_releases(
-        &mut self,
-        project: ProjectId,
-    ) -> Result<HashMap<ReleaseId, Vec<MilestoneId>>> {
+    fn milestones_of_project_releases(&mut self, project: ProjectId) -> Result<Vec<MilestoneId>> {
         let rows = release_milestones::table
             .inner_join(releases::table)
             .filter(releases::project_id.eq(project))
-            .select((release_milestones::release_id, release_milestones::milestone_id));
-        let rows: Vec<(ReleaseId, MilestoneId)> =
-            each_backend!(self, |conn| rows.load(conn).map_err(error(NOUN)))?;
-        let mut found: HashMap<ReleaseId, Vec<MilestoneId>> = HashMap::new();
-        for (release, milestone) in rows {
-            found.entry(release).or_default().push(milestone);
+            .select(release_milestones::milestone_id)
+            .distinct();
+        each_backend!(self, |conn| rows.load(conn).map_err(error(NOUN)))
+    }
+
+    fn projects_releasing(
+        &mut self,
+        milestones: &[MilestoneId],
+    ) -> Result<Vec<(ProjectId, MilestoneId)>> {
+        let rows = release_milestones::table
+            .inner_join(releases::table)
+            .filter(release_milestones::milestone_id.one_of(milestones))
+            .select((releases::project_id, release_milestones::milestone_id))
+            .distinct();
+        each_backend!(self, |conn| rows.load(conn).map_err(error(NOUN)))
+    }
+
+    fn swap_release_milestones(&mut self, swaps: &[MilestoneSwap]) -> Result<()> {
+        for some in swaps.chunks(AT_ONCE) {
+            let row = |one: &MilestoneSwap| format!("({}, {}, {})", one.project, one.old, one.new);
+            let rows: Vec<String> = some.iter().map(row).collect();
+            let concerned = format!(
+                "(VALUES {}) AS s JOIN release_milestones m ON m.milestone_id = s.column2 \
+                 JOIN releases r ON r.id = m.release_id WHERE r.project_id = s.column1",
+                rows.join(", ")
+            );
+            let insert = format!(
+                "INSERT INTO release_milestones (release_id, milestone_id) \
+                 SELECT DISTINCT m.release_id, s.column3 FROM {concerned} ON CONFLICT DO NOTHING"
+            );
+            let remove = format!(
+                "DELETE FROM release_milestones WHERE (release_id, milestone_id) IN \
+                 (SELECT m.release_id, m.milestone_id FROM {concerned})"
+            );
+            for text in [insert, remove] {
+                each_backend!(self, |conn| sql_query(&text).execute(conn).map_err(error(NOUN)))?;
+            }
         }
-        Ok(found)
+        Ok(())
     }
 
     fn releases_of_milestones(

@@ -9,6 +9,6 @@ mod model;
 mod store;
 
 pub use event::{Event, ReleaseAction};
-pub use milestones::ReleaseMilestoneStore;
+pub use milestones::{MilestoneSwap, ReleaseMilestoneStore};
 pub use model::{NewRelease, Release, ReleaseChange, ReleaseContents, ReleaseKey, ReleaseOrder};
 pub use store::ReleaseStore;

@@ -6,9 +6,12 @@ use forgeway_repo::{
     protection::{
         AccessKind, BranchRule, BranchRuleStore as _, Holder,
         actions::{
-            AccessChange, DefaultProtection, NewProtection, ProtectRequest, ProtectionChange,
-            protect_branch, protect_default_branch, protect_for_developers, unprotect_branch,
-            unprotect_if_protected, update_branch,
+            AccessChange, NewProtection, ProtectRequest, ProtectionChange, protect_branch,
+            unprotect_branch, update_branch,
+        },
+        branch_presets::{
+            DefaultProtection, protect_default_branch, protect_for_developers,
+            unprotect_if_protected,
         },
     },
 };

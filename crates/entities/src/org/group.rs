@@ -11,9 +11,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{
-    custom_attribute::CustomAttributeEntity,
-    group_statistics::GroupStatisticsEntity,
-    project::{ProjectForm, SharedGroup},
+    custom_attribute::CustomAttributeEntity, group_statistics::GroupStatisticsEntity,
+    project::ProjectForm, project_parts::SharedGroup,
 };
 
 #[derive(Debug, Serialize, ToSchema)]

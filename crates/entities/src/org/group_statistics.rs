@@ -4,7 +4,7 @@ use org::project::statistics::Statistics;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::project::StatisticsEntity;
+use super::project_parts::StatisticsEntity;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GroupStatisticsEntity {

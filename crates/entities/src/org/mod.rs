@@ -19,6 +19,7 @@ pub mod oauth;
 pub mod openid;
 pub mod person;
 pub mod project;
+pub mod project_parts;
 pub mod project_settings;
 pub mod project_sharing;
 pub mod repository_storage;

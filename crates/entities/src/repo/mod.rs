@@ -12,6 +12,7 @@ pub mod protection;
 pub mod push_rule;
 pub mod release;
 pub mod release_link;
+pub mod release_records;
 pub mod signature;
 pub mod tag;
 pub mod tree;

@@ -16,7 +16,7 @@ use kernel::{Clock, Grant, Result, Ts, Visibility, ids::ProjectId, page::PageReq
 use org::{
     access::{IdOrPath, locate_project},
     namespace::store::NamespaceStore as _,
-    project::actions::{NewProject, insert},
+    project::creation::{NewProject, insert},
     user::{User, actions::NewUser},
 };
 use repo::git::{Git, cli};

@@ -1,14 +1,16 @@
 //! Audit events of what happens in the domains, written in the transaction of what they tell.
 
+mod entry;
+
 use std::any::Any;
 
-use admin::audit::{AuditStore as _, Entity, NewAuditEvent};
+use admin::audit::{AuditStore as _, Entity};
 use db::Tx;
 use kernel::{
     AccessLevel, Result,
     audit::{AuditPlace, AuditRecord},
     event::Event,
-    ids::{ProjectId, UserId},
+    ids::UserId,
 };
 use org::{
     application::{ApplicationAction, ApplicationChange},
@@ -20,17 +22,19 @@ use org::{
     user,
     user::{
         Step,
-        event::{AccountAction, AccountChange, Person},
+        event::{AccountAction, AccountChange},
         store::UserStore as _,
     },
 };
 use serde_json::{Map, Value, json};
 
-/// The name of who is gone, or never was.
-const UNKNOWN: &str = "(System)";
+use self::entry::{Entry, Target, UNKNOWN};
+
 /// The events whose authors a removed account owes its end to.
 const REMOVAL_REQUESTED: &str = "user_removal_requested";
+
 const REJECTED: &str = "user_rejected";
+
 /// What is told of a setting is no longer than this.
 const LONGEST_VALUE: usize = 1000;
 
@@ -118,89 +122,6 @@ fn of_record(tx: &mut Tx<'_>, fact: &AuditRecord) -> Result<()> {
             let Some(user) = tx.find_user(user)? else { return Ok(()) };
             entry.of_person(tx, &(&user).into(), None)
         }
-    }
-}
-
-/// What is written of an event, but for who and where.
-struct Entry {
-    name: &'static str,
-    details: Value,
-    target: Option<Target>,
-}
-
-/// Whom or what an event concerns, where that is not the entity.
-struct Target {
-    kind: &'static str,
-    id: i64,
-    name: String,
-}
-
-impl Entry {
-    fn new(name: &'static str, details: Value) -> Self {
-        Self { name, details, target: None }
-    }
-
-    fn about(self, target: Target) -> Self {
-        Self { target: Some(target), ..self }
-    }
-
-    fn of_project(self, tx: &mut Tx<'_>, id: ProjectId, author: Option<UserId>) -> Result<()> {
-        // What is gone by now is no longer somebody's to answer for, and must not stop what happens to it.
-        let Some(project) = tx.find_project(id)? else { return Ok(()) };
-        self.write(tx, Entity::Project(id), (&project.name, &project.full_path), author)
-    }
-
-    fn of_group(
-        self,
-        tx: &mut Tx<'_>,
-        group: &namespace::event::NamespacePath,
-        author: Option<UserId>,
-    ) -> Result<()> {
-        self.write(tx, Entity::Group(group.group_id), (&group.name, &group.full_path), author)
-    }
-
-    fn of_person(self, tx: &mut Tx<'_>, person: &Person, author: Option<UserId>) -> Result<()> {
-        self.write(tx, Entity::User(person.user_id), (&person.name, &person.username), author)
-    }
-
-    fn write(
-        self,
-        tx: &mut Tx<'_>,
-        entity: Entity,
-        (name, path): (&str, &str),
-        author: Option<UserId>,
-    ) -> Result<()> {
-        let origin = tx.origin;
-        let author = author.or(origin.user);
-        let found = author.map(|id| tx.find_user(id)).transpose()?.flatten();
-        let (author_name, email) =
-            found.map_or((UNKNOWN.to_owned(), Value::Null), |user| (user.name, user.email.into()));
-        let target = self.target.unwrap_or_else(|| Target {
-            kind: entity.type_name(),
-            id: entity.id(),
-            name: name.to_owned(),
-        });
-        let mut details = match self.details {
-            Value::Object(details) => details,
-            _ => Map::new(),
-        };
-        if let Some(address) = origin.address {
-            details.insert("ip_address".to_owned(), address.to_string().into());
-        }
-        details.insert("author_name".to_owned(), author_name.clone().into());
-        details.insert("author_email".to_owned(), email);
-        details.insert("target_id".to_owned(), target.id.into());
-        details.insert("target_type".to_owned(), target.kind.into());
-        details.insert("target_details".to_owned(), target.name.into());
-        details.insert("entity_path".to_owned(), path.into());
-        tx.insert_audit_event(&NewAuditEvent {
-            author_id: author,
-            author_name,
-            entity,
-            entity_path: path.to_owned(),
-            event_name: self.name,
-            details,
-        })
     }
 }
 

@@ -28,6 +28,7 @@ pub mod mail;
 pub mod markdown;
 pub mod memory;
 pub mod merge_request;
+mod milestone;
 mod open;
 pub mod openid;
 mod outbox;

@@ -37,7 +37,7 @@ use crate::{
             record_push, wake,
         },
     },
-    pipeline,
+    milestone, pipeline,
     project::{
         default_branch::protect_default_branch, maintenance::AFTER_PUSH,
         statistics::SurveyRepository,
@@ -58,6 +58,11 @@ pub(crate) fn inside(tx: &mut Tx<'_>, vault: &Vault, fact: &dyn Event) -> Result
         ci::reassign::reassign(tx, person.user_id, *heir)?;
         deployments::deployment::actions::hand_over(tx, person.user_id, *heir)?;
         return repo::reassign::hand_over(tx, person.user_id, *heir);
+    }
+    if let Some(org::namespace::event::Event::GroupTransfer { group, old_full_path, .. }) =
+        fact.downcast_ref()
+    {
+        return milestone::group_moved(tx, group.group_id, old_full_path);
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_merge_request(tx, fact);
@@ -225,7 +230,7 @@ fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
             forks::close_from(tx, *project, *user)
         }
         project::event::Event::ProjectMoved { project, transferred: true, .. } => {
-            crate::release::project_moved(tx, *project)
+            milestone::project_moved(tx, *project)
         }
         project::event::Event::ProjectUpdated { .. }
         | project::event::Event::ProjectMoved { transferred: false, .. }

@@ -21,7 +21,6 @@ use repo::{
     tag::{self, NewTag},
 };
 
-pub(crate) use self::parts::project_moved;
 pub use self::parts::{
     MilestoneNames, ReleaseParts, milestones_named, release_milestones, release_parts,
 };
@@ -75,15 +74,12 @@ pub async fn create(forge: &Forge, grant: Grant<PushCode>, draft: ReleaseDraft) 
     let project = grant.project();
     let commit = match commit_of_tag(forge, project, &draft.tag).await? {
         Some(commit) => Some(commit),
-        None => {
-            make_tag(forge, &grant, &draft).await?;
-            commit_of_tag(forge, project, &draft.tag).await?
-        }
+        None => make_tag(forge, &grant, &draft).await?,
     };
     let commit = commit.ok_or_else(|| Error::unprocessable().whole("Tag name invalid"))?;
     let made = forge.db.write(move |tx| {
         let new = NewRelease {
-            name: draft.name.clone().unwrap_or_else(|| draft.tag.clone()),
+            name: actions::name_or_tag(draft.name.as_deref(), &draft.tag),
             tag: draft.tag.clone(),
             description: draft.description.clone(),
             author_id: Some(draft.author),
@@ -217,7 +213,21 @@ fn tagged_commit(reader: &Reader, tag: &str) -> Result<Option<Oid>> {
     Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
 }
 
-async fn make_tag(forge: &Forge, grant: &Grant<PushCode>, draft: &ReleaseDraft) -> Result<()> {
+/// Makes the tag of a release; answers with its commit. Where somebody else was faster, that is theirs, and who of both has
+/// the release is decided when it is written.
+async fn make_tag(
+    forge: &Forge,
+    grant: &Grant<PushCode>,
+    draft: &ReleaseDraft,
+) -> Result<Option<Oid>> {
+    let pushed = push_tag(forge, grant, draft).await;
+    match commit_of_tag(forge, grant.project(), &draft.tag).await? {
+        Some(commit) => Ok(Some(commit)),
+        None => pushed.map(|()| None),
+    }
+}
+
+async fn push_tag(forge: &Forge, grant: &Grant<PushCode>, draft: &ReleaseDraft) -> Result<()> {
     let from = draft.from.clone().filter(|from| !from.trim().is_empty());
     let from = from.ok_or_else(|| Error::unprocessable().whole("Ref is not specified"))?;
     let new = NewTag {

@@ -41,14 +41,20 @@ pub async fn update(
     Ok(settings)
 }
 
+/// Refuses words that are no duration, or none that the setting can have.
 fn durations(given: &GivenSettings) -> Result<()> {
-    const ARCHIVE: &str = "archive_builds_in_human_readable";
-    let words = given.0.iter().find(|(setting, _)| setting.name == ARCHIVE);
-    match words.and_then(|(_, words)| words.as_str()).filter(|words| !words.trim().is_empty()) {
-        Some(words) if archive_age(words).is_none() => {
-            Err(Error::invalid("archive_builds_in_seconds", "must be at least 1 day"))
-        }
-        _ => Ok(()),
+    let words = |name: &str| {
+        let found = given.0.iter().find(|(setting, _)| setting.name == name);
+        found.and_then(|(_, words)| words.as_str())
+    };
+    let archive = words("archive_builds_in_human_readable").filter(|text| !text.trim().is_empty());
+    if archive.is_some_and(|words| archive_age(words).is_none()) {
+        return Err(Error::invalid("archive_builds_in_seconds", "must be at least 1 day"));
+    }
+    let artifacts = "default_artifacts_expire_in";
+    match words(artifacts).is_some_and(|words| Lifetime::parse(words).is_none()) {
+        true => Err(Error::invalid(artifacts, "is not a correct duration")),
+        false => Ok(()),
     }
 }
 

@@ -28,8 +28,8 @@ use org::{
     },
     policy::OwnProject,
     project::{
-        Project,
-        actions::{self as projects, Creation},
+        Project, actions as projects,
+        creation::{self, Creation},
         import::{move_status, namespace_for, own_namespace},
         store::ProjectStore as _,
     },
@@ -279,7 +279,7 @@ pub(super) async fn make_project(
             path: Some(new.path.clone()),
             change: private(),
         };
-        let made = projects::create(tx, &grant, &creation)?;
+        let made = creation::create(tx, &grant, &creation)?;
         enqueue_repository(tx, made.id, &head)?;
         let (from, to) = (ImportStatus::None, ImportStatus::Scheduled);
         move_status(tx, made.id, from.as_str(), to.as_str())?;

@@ -91,6 +91,8 @@ pub(super) fn unpack(
             }
         }
     }
+    // The checksum of the compression stands behind the last entry.
+    io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(broken)?;
     Ok(())
 }
 
@@ -218,7 +220,11 @@ mod tests {
     #[test]
     fn damaged_archives_are_refused() {
         let whole = archive("VERSION", EntryType::Regular, 4000);
-        for packed in [&whole[..whole.len() / 2], b"no archive"] {
+        let mut changed = whole.clone();
+        let checksum = changed.len() - 8;
+        changed[checksum] ^= 1;
+        let cut = [&whole[..whole.len() / 2], &whole[..whole.len() - 4], b"no archive"];
+        for packed in cut.into_iter().chain([&changed[..]]) {
             assert!(flaw(packed, 1 << 20).contains("damaged"), "{}", packed.len());
         }
     }

@@ -85,13 +85,12 @@ async fn authors(forge: &Forge, mut emails: Vec<String>) -> Result<BTreeMap<Stri
     emails.sort();
     emails.dedup();
     let found = forge.db.read(move |tx| {
-        let mut authors = BTreeMap::new();
-        for email in emails {
-            if let Some(user) = tx.find_user_with_email(&email)? {
-                authors.insert(email, format!("@{}", user.username));
-            }
-        }
-        Ok(authors)
+        let users = tx.users_by_email(&emails)?;
+        let mention = |email: String| {
+            let user = users.get(&email.to_lowercase())?;
+            Some((email, format!("@{}", user.username)))
+        };
+        Ok(emails.into_iter().filter_map(mention).collect())
     });
     found.await
 }

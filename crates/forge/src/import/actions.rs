@@ -19,7 +19,7 @@ use org::{
     policy::OwnProject,
     project::{
         Project, ProjectChange,
-        actions::{self, Creation},
+        creation::{self, Creation},
         import::{move_status, namespace_for, own_namespace},
         store::ProjectStore as _,
     },
@@ -283,7 +283,7 @@ async fn make(
     };
     let (grant, vault, head) = (grant.clone(), forge.vault.clone(), branch.clone());
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
-        let made = actions::create(tx, &grant, &creation)?;
+        let made = creation::create(tx, &grant, &creation)?;
         enqueue_repository(tx, made.id, &head)?;
         schedule(tx, made.id, &new, &vault)?;
         Ok(made)

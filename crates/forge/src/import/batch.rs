@@ -11,7 +11,7 @@ use kernel::{
 use org::member::{NewMember, Source, steps, store::MemberStore as _};
 use repo::{
     lfs::{LfsId, LfsStore as _},
-    protection::{self, actions::DefaultProtection},
+    protection::{self, branch_presets::DefaultProtection},
     release::{
         NewRelease, ReleaseStore as _,
         link::{self, NewLink},
@@ -139,7 +139,7 @@ impl Step {
             Batch::ProtectedBranches(names) => {
                 for name in names {
                     let level = DefaultProtection::Full;
-                    protection::actions::protect_default_branch(tx, project, name, level)?;
+                    protection::branch_presets::protect_default_branch(tx, project, name, level)?;
                 }
                 stats.count(Relation::ProtectedBranch, 0, names.len());
             }

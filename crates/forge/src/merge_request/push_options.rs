@@ -20,10 +20,8 @@ use review::{
     Home,
     item::{ItemStore as _, labels::LabelChange},
     merge_request::{
-        MergeRequest, MergeRequestStore as _,
-        actions::NewMergeRequest,
-        change::{MergeRequestChange, Metadata},
-        draft::drafted,
+        MergeRequest, MergeRequestStore as _, actions::NewMergeRequest, change::MergeRequestChange,
+        draft::drafted, metadata::Metadata,
     },
     milestone::{MilestoneFilter, MilestoneStore as _},
     policy::{ProposeMergeRequests, ReadMergeRequests, TakePartInMergeRequests},

@@ -16,6 +16,7 @@ use review::{
         ItemKind,
         list::{IndexedFilter, Part},
     },
+    milestone::replacement::Replacement,
     ports,
 };
 
@@ -54,6 +55,12 @@ impl ports::GroupHierarchy for OrgHierarchy {
 
     fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> Fragment {
         org::hierarchy::has_role_in(now, actor, group, role)
+    }
+}
+
+impl ports::MilestoneUsers for OrgHierarchy {
+    fn replace_milestones(&self, tx: &mut Tx<'_>, replaced: &[Replacement]) -> Result<()> {
+        crate::milestone::replace_in_releases(tx, replaced)
     }
 }
 

@@ -11,7 +11,7 @@ use kernel::{
 use org::{
     project::{
         Project,
-        actions::{self, Creation},
+        creation::{self, Creation},
         store::ProjectStore as _,
     },
     settings::store::SettingsStore as _,
@@ -56,7 +56,7 @@ pub struct NewProject {
 /// Makes a project for the caller, with its repository.
 ///
 /// # Errors
-/// `Forbidden` where it is to be filled from a template, or by git where that is switched off; otherwise as [`actions::create`].
+/// `Forbidden` where it is to be filled from a template, or by git where that is switched off; otherwise as [`creation::create`].
 pub async fn create(
     forge: &Forge,
     grant: &Grant<SignedIn>,
@@ -64,7 +64,7 @@ pub async fn create(
     new: NewProject,
 ) -> Result<Project> {
     let grant = grant.clone();
-    make(forge, author, new, move |tx, creation| actions::create(tx, &grant, creation)).await
+    make(forge, author, new, move |tx, creation| creation::create(tx, &grant, creation)).await
 }
 
 /// Makes a project for somebody else, with its repository.
@@ -80,7 +80,7 @@ pub async fn create_for(
     let author = forge.db.peek(move |tx| tx.user(owner)).await?;
     let grant = grant.clone();
     let write = move |tx: &mut Tx<'_>, creation: &Creation| {
-        actions::create_for(tx, &grant, owner, creation)
+        creation::create_for(tx, &grant, owner, creation)
     };
     make(forge, &author, new, write).await
 }

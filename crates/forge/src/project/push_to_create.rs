@@ -10,8 +10,8 @@ use kernel::{
 use org::{
     namespace::store::NamespaceStore as _,
     project::{
-        Project,
-        actions::{self, Creation},
+        Project, actions,
+        creation::{self, Creation},
         store::ProjectStore as _,
     },
 };
@@ -27,7 +27,7 @@ use crate::Forge;
 /// Creates a private project in the namespace `home`.
 ///
 /// # Errors
-/// As [`actions::create`]; `NotFound` where there is no such namespace.
+/// As [`creation::create`]; `NotFound` where there is no such namespace.
 pub async fn create_for_push(
     forge: &Forge,
     actor: Actor,
@@ -80,7 +80,7 @@ fn create(tx: &mut Tx<'_>, actor: Actor, home: &str, name: String) -> Result<Pro
     let home = tx.find_namespace_at(home)?.ok_or(Error::not_found("Namespace"))?;
     let grant: Grant<SignedIn> = Grant::check(&Standing::in_instance(actor), Instance)?;
     let new = Creation { namespace: Some(home.id), path: Some(name), ..Creation::default() };
-    let project = actions::create(tx, &grant, &new)?;
+    let project = creation::create(tx, &grant, &new)?;
     enqueue_repository(tx, project.id, USUAL_BRANCH)?;
     Ok(project)
 }

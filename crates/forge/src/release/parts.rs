@@ -17,7 +17,6 @@ use review::{
     milestone::{
         Milestone, MilestoneFilter, MilestoneStore as _,
         counts::{IssueCounts, issue_counts},
-        replacement,
     },
     policy::ReadMilestones,
     ports::GroupHierarchy as _,
@@ -101,23 +100,6 @@ pub fn release_milestones(
         own.cloned().collect()
     };
     Ok(pairs.into_iter().map(|(release, ids)| (release, of_release(ids))).collect())
-}
-
-/// Gives a project that moved milestones of its new home in place of those of groups that it is no longer in.
-///
-/// # Errors
-/// When the database failed.
-pub(crate) fn project_moved(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
-    let of_releases = tx.milestones_of_project_releases(project)?;
-    let named: Vec<MilestoneId> = of_releases.values().flatten().copied().collect();
-    let replaced = replacement::project_moved(tx, &OrgHierarchy, project, &named)?;
-    for (release, milestones) in of_releases {
-        if milestones.iter().any(|milestone| replaced.contains_key(milestone)) {
-            let new = milestones.iter().map(|old| *replaced.get(old).unwrap_or(old));
-            tx.set_release_milestones(release, &Vec::from_iter(new))?;
-        }
-    }
-    Ok(())
 }
 
 /// The milestones of a project and of the groups above it that somebody names.

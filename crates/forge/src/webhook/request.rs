@@ -51,7 +51,9 @@ impl Request {
         if let Some(token) = &secrets.token {
             headers.push(("X-Gitlab-Token".to_owned(), token.replace(['\r', '\n'], "")));
         }
-        headers.extend(secrets.custom_headers.clone());
+        for (name, value) in secrets.custom_headers.clone() {
+            replace_header(&mut headers, name, value);
+        }
         let body = match &hook.custom_webhook_template {
             Some(template) => rendered(template, &event.payload),
             None => event.payload.clone(),
@@ -83,8 +85,7 @@ impl Request {
         };
         let mut headers = common_headers(base, event, key);
         for (name, value) in message.headers {
-            headers.retain(|(one, _)| !one.eq_ignore_ascii_case(&name));
-            headers.push((name, value));
+            replace_header(&mut headers, name, value);
         }
         Ok(Some(Self {
             method: message.method,
@@ -136,6 +137,12 @@ pub(super) fn host_of(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
     place.rsplit('@').next().unwrap_or_default().to_ascii_lowercase()
+}
+
+/// Adds a header in place of one of the same name.
+fn replace_header(headers: &mut Vec<(String, String)>, name: String, value: String) {
+    headers.retain(|(one, _)| !one.eq_ignore_ascii_case(&name));
+    headers.push((name, value));
 }
 
 fn common_headers(base: &str, event: &HookEvent, key: &str) -> Vec<(String, String)> {

@@ -13,7 +13,7 @@ use org::{
     policy::AdminProject,
     project::{
         Project, ProjectChange, SettingsChange,
-        actions::Creation,
+        creation::Creation,
         settings::{MergeMethod, SettingsStore as _},
         store::ProjectStore as _,
     },

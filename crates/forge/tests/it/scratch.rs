@@ -22,7 +22,7 @@ use kernel::{
 use org::{
     access::{IdOrPath, locate_project},
     member::{NewMember, Source},
-    project::{Project, ProjectChange, SettingsChange, actions::Creation, forks::Fork},
+    project::{Project, ProjectChange, SettingsChange, creation::Creation, forks::Fork},
     user::{User, actions::NewUser},
 };
 use repo::git::{

@@ -1,6 +1,5 @@
 //! A repository as it is found at the service.
 
-use kernel::Error;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
@@ -33,7 +32,7 @@ impl HostRepository {
     pub(crate) fn parse(value: &Value) -> Result<Self, SourceError> {
         let full_name = text(value, "full_name");
         if full_name.split('/').filter(|part| !part.is_empty()).count() != 2 {
-            return Err(SourceError::Own(Error::unavailable("the source names no repository")));
+            return Err(SourceError::malformed("the repository of the source"));
         }
         let default_branch = Some(text(value, "default_branch").to_owned());
         Ok(Self {

@@ -14,6 +14,7 @@ mod crash;
 mod dump;
 mod explorer;
 mod faults;
+mod format;
 mod migrate;
 mod object_store;
 mod postgres;
@@ -48,6 +49,8 @@ enum Task {
     Dump(dump::Options),
     /// Build the files of the GraphQL explorer from their packages (npm)
     Explorer(explorer::Options),
+    /// Format all sources
+    Format(format::Options),
     /// Kill the server under load, again and again, and check what it promised
     Crash(crash::Options),
     /// Break disk, files, memory and database under the server, and check what it answers and keeps
@@ -79,6 +82,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test(options) => test::run(&options),
         Task::Dump(options) => dump::run(&options),
         Task::Explorer(options) => explorer::run(&options),
+        Task::Format(options) => format::run(&options),
         Task::Crash(options) => crash::run(&options),
         Task::Faults(options) => faults::run(&options),
         Task::Bench(options) => bench::run(&options),

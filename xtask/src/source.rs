@@ -53,6 +53,11 @@ pub(crate) fn split(
     let (mut own, mut outside) = (Vec::new(), Vec::new());
     for item in items.into_iter().filter(|item| !is_test(attributes(item))) {
         let Item::Mod(module) = item else {
+            let resources = resources(&item).into_iter();
+            outside.extend(resources.map(|name| {
+                let path = [path.as_slice(), std::slice::from_ref(&name)].concat();
+                (name, path)
+            }));
             own.push(item);
             continue;
         };
@@ -66,6 +71,21 @@ pub(crate) fn split(
     }
     found.push(Module { path, file: file.to_owned(), items: own });
     outside
+}
+
+/// The modules that the macro `resources!` declares.
+fn resources(item: &Item) -> Vec<String> {
+    match item {
+        Item::Macro(item) if item.mac.path.is_ident("resources") => {
+            let tokens = item.mac.tokens.clone().into_iter();
+            let names = tokens.filter_map(|token| match token {
+                TokenTree::Ident(name) => Some(word(&name)),
+                _ => None,
+            });
+            names.collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn attributes(item: &Item) -> &[Attribute] {
@@ -187,6 +207,16 @@ mod tests {
             items(text).iter().map(|m| (m.path.join("::"), m.items.len())).collect();
 
         assert_eq!(sizes, [("c".to_owned(), 1), (String::new(), 1)]);
+    }
+
+    #[test]
+    fn resources_are_modules_with_files_of_their_own() {
+        let text = "mod a_params; resources! { a, b { self, part }, }";
+        let items = syn::parse_file(text).unwrap().items;
+        let outside = split(items, vec!["rest".to_owned()], Path::new("a.rs"), &mut Vec::new());
+        let paths: Vec<_> = outside.iter().map(|(_, path)| path.join("::")).collect();
+
+        assert_eq!(paths, ["rest::a_params", "rest::a", "rest::b"]);
     }
 
     #[test]

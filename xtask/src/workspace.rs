@@ -47,6 +47,15 @@ pub(crate) fn cargo() -> Command {
     command(option_env!("CARGO").unwrap_or("cargo"))
 }
 
+/// The formatter that belongs to the compiler, set up as `cargo fmt` does.
+pub(crate) fn rustfmt() -> Command {
+    let beside = Path::new(cargo().get_program()).with_file_name("rustfmt");
+    let program = if beside.is_file() { beside } else { "rustfmt".into() };
+    let mut command = Command::new(program);
+    command.current_dir(root()).args(["--edition", "2024", "--config-path"]).arg(root());
+    command
+}
+
 /// Runs a program to its end, showing its output.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     eprintln!("$ {}", words(command));

@@ -20,7 +20,7 @@ use clap::Args;
 
 use self::outcome::Outcome;
 use crate::{
-    dump, schema,
+    dump, format, schema,
     workspace::{self, cargo, command, root, run as run_program},
 };
 
@@ -84,7 +84,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 fn format() -> Result<Outcome> {
-    run_program(cargo().args(["fmt", "--all", "--check"]))?;
+    format::run(&format::Options { check: true })?;
     Ok(Outcome::Clean)
 }
 

@@ -263,6 +263,25 @@ macro_rules! routes {
     };
 }
 
+/// The resources of a folder, one a line: each is a module with its `ROUTES`. Where modules inside it have tables of their
+/// own, braces list them: `hooks { self, trials }` for the table of the module itself and that of `hooks::trials`.
+#[macro_export]
+macro_rules! resources {
+    (@table $module:ident self) => { $module::ROUTES };
+    (@table $module:ident $part:ident) => { $module::$part::ROUTES };
+    (@tables $module:ident) => { &[$module::ROUTES] };
+    (@tables $module:ident { $($part:ident),+ }) => {
+        &[$($crate::resources!(@table $module $part)),+]
+    };
+    ($($module:ident $({ $($part:ident),+ })?),+ $(,)?) => {
+        $(pub mod $module;)+
+
+        /// The tables of the folder, by resource.
+        pub(super) const TABLES: &[&[&[$crate::route::RouteRow]]] =
+            &[$($crate::resources!(@tables $module $({ $($part),+ })?)),+];
+    };
+}
+
 /// Finds the row for a path in time that does not grow with the number of routes.
 pub struct Router {
     tree: matchit::Router<Vec<&'static RouteRow>>,

@@ -27,8 +27,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         security::TABLES,
         admin::TABLES,
         geo::TABLES,
-        web::TABLES,
-        graphql::TABLES,
+        &[web::TABLES, graphql::TABLES],
     ];
-    tables.concat()
+    tables.concat().concat()
 }

@@ -12,15 +12,16 @@ use crate::{
     app::App,
     error::ApiResult,
     extract::count,
+    resources,
     route::{MatchedRoute, RouteRow},
 };
 
-pub mod between_nodes;
 pub mod node_params;
-pub mod nodes;
 
-pub(super) const TABLES: &[&[RouteRow]] =
-    &[nodes::ROUTES, nodes::sites::ROUTES, between_nodes::ROUTES];
+resources! {
+    nodes { self, sites },
+    between_nodes,
+}
 
 /// The credential of a node that a request shows, good or not.
 pub fn shown_credential(req: &HttpRequest) -> Option<&str> {

@@ -232,7 +232,9 @@ async fn introspect(
     let given = &call.params;
     let shown = ClientProof::shown(&call, given.client_id.as_ref(), given.client_secret.as_ref());
     let inquirer = match client(&app, shown).await? {
-        Some(client) => Inquirer::Client(client.id),
+        Some(client) if client.confidential => Inquirer::Client(client.id),
+        // The name of an application without a secret is known to everybody.
+        Some(_) => return Err(invalid_client()),
         None => {
             let own = call.caller.token.filter(|token| token.kind == Kind::OAuth);
             Inquirer::Bearer(own.ok_or_else(invalid_client)?.as_ref().clone())

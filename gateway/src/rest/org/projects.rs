@@ -20,8 +20,8 @@ use org::{
     custom_attribute::{Subject, store::CustomAttributeStore},
     policy::{AdminProject, OwnProject, ReadProject},
     project::{
-        Detail, Project,
-        actions::{self, Creation},
+        Detail, Project, actions,
+        creation::Creation,
         record,
         removal::{self, Removal},
     },

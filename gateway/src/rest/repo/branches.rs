@@ -181,7 +181,13 @@ async fn protect(
     let (asked, name) = (grant.clone(), params.branch.clone());
     let done = app.db.write(move |tx| {
         let (push, merge) = (params.developers_can_push, params.developers_can_merge);
-        protection::actions::protect_for_developers(tx, &asked, &params.branch, push, merge)?;
+        protection::branch_presets::protect_for_developers(
+            tx,
+            &asked,
+            &params.branch,
+            push,
+            merge,
+        )?;
         branches_changed(tx, asked.project())
     });
     done.await?;
@@ -193,7 +199,7 @@ async fn unprotect(app: App, call: Call<ProtectRefs, OneBranch>) -> ApiResult<Js
     entity(&app, &grant, name.clone()).await?;
     let (asked, branch) = (grant.clone(), name.clone());
     let done = app.db.write(move |tx| {
-        protection::actions::unprotect_if_protected(tx, &asked, &branch)?;
+        protection::branch_presets::unprotect_if_protected(tx, &asked, &branch)?;
         branches_changed(tx, asked.project())
     });
     done.await?;

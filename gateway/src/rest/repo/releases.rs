@@ -1,6 +1,9 @@
 //! Releases of a project.
 
-use entities::repo::release::ReleaseEntity;
+use entities::repo::{
+    release::ReleaseEntity,
+    release_records::{record, record_of, records},
+};
 use forge::{
     commit::author,
     release::{
@@ -16,7 +19,6 @@ use repo::{
 
 use super::{
     release_params::{Assets, LinkOfRelease},
-    release_records::{record, record_of, records},
     tags::SortDirection,
 };
 use crate::{
@@ -79,6 +81,7 @@ params! {
 params! {
     pub struct UpdateRelease {
         tag_name: String,
+        /// A blank one stands for the name of the tag.
         name: Option<String>,
         description: Change<String>,
         released_at: Option<Ts>,
@@ -157,7 +160,7 @@ async fn create(
         tag: call.params.tag_name,
         tag_message: call.params.tag_message,
         from: call.params.r#ref,
-        name: call.params.name.filter(|name| !name.is_empty()),
+        name: call.params.name,
         description: call.params.description,
         released_at: call.params.released_at,
         author: caller.id,

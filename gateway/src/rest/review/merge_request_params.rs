@@ -4,9 +4,7 @@ use kernel::ids::{MilestoneId, ProjectId, UserId};
 use review::{
     item::labels::LabelChange,
     merge_request::{
-        actions::NewMergeRequest,
-        change::{MergeRequestChange, Metadata},
-        state::Step,
+        actions::NewMergeRequest, change::MergeRequestChange, metadata::Metadata, state::Step,
     },
 };
 

@@ -1,6 +1,5 @@
 //! The parameters of a change, as the table of settings declares them.
 
-use ci::artifact::Lifetime;
 use org::settings::{
     GivenSettings,
     table::{self, ALIASES, Alias, EXCLUSIVE, Form, Setting, Translation},
@@ -14,8 +13,6 @@ use crate::extract::{
 
 /// What the older name of the storages stands for.
 const FULL_WEIGHT: i64 = 100;
-/// Settings whose words are a duration.
-const DURATIONS: &[&str] = &["default_artifacts_expire_in"];
 
 /// Settings that are given together, or not at all.
 const TOGETHER: [&str; 3] = [
@@ -127,10 +124,6 @@ fn read(setting: &Setting, raw: &Raw) -> Result<Option<Value>, ParamErrors> {
 /// A blank clears a text, unless the setting is a field that is never null.
 fn text(setting: &Setting, raw: &Raw) -> Result<Option<Value>, ParamErrors> {
     let text = String::read(raw)?;
-    let is_odd = |words: &String| Lifetime::parse(words).is_none();
-    if DURATIONS.contains(&setting.name) && text.as_ref().is_some_and(is_odd) {
-        return Err(ParamErrors::one("is not a correct duration"));
-    }
     let never_null = table::default(setting.name).is_string();
     Ok(match text {
         None if never_null => None,

@@ -2,26 +2,27 @@
 
 mod archives;
 mod limiter;
+mod refusal;
 mod rules;
 
 use std::{
     net::IpAddr,
     sync::{Arc, PoisonError, RwLock},
-    time::Duration,
 };
 
-use actix_web::{HttpResponse, http::header};
+use archives::ArchiveRates;
 use kernel::{
-    Error, Ts,
+    Error,
     ids::{PipelineScheduleId, ProjectId, UserId},
 };
+use limiter::{Limiter, Rule};
 use org::{member::Source, settings::Settings, user::User};
+use rules::Rules;
 
 use crate::limits::Limits;
+
 pub use archives::ArchiveCall;
-use archives::ArchiveRates;
-use limiter::{Limiter, Rule};
-use rules::Rules;
+pub use refusal::Refusal;
 
 /// All limits; each may be off.
 pub struct Rates {
@@ -87,12 +88,14 @@ pub enum Area {
     Api,
     /// Files of repositories, by the API.
     Files,
-    /// Git clients.
+    /// Git clients, and pages and files beside the API.
     Git,
 }
 
 const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
+
 const SCHEDULE_PLAYS_PER_MINUTE: u32 = 1;
+
 /// Imports that one person may ask for in a minute.
 const IMPORTS_PER_MINUTE: u32 = 6;
 
@@ -101,17 +104,6 @@ const IMPORTS_PER_MINUTE: u32 = 6;
 enum Caller {
     User(UserId),
     Address(Option<IpAddr>),
-}
-
-/// A request too many.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    name: &'static str,
-    limit: u32,
-    wait_seconds: u64,
-    interval: Duration,
-    /// What is said instead of the usual words.
-    text: Option<Arc<str>>,
 }
 
 impl Rates {
@@ -303,45 +295,13 @@ impl Rates {
     }
 }
 
-impl From<Refusal> for Error {
-    /// The limit of one endpoint: clients are told to come back when all of it is theirs again.
-    fn from(refusal: Refusal) -> Self {
-        Self::too_many(refusal.interval.as_secs())
-    }
-}
-
-impl Refusal {
-    /// The plain answer of the outermost limiter, with the headers that clients pace themselves by.
-    pub fn response(&self, now: Ts) -> HttpResponse {
-        let reset = Ts::from_unix(now.unix() + i64::try_from(self.wait_seconds).unwrap_or(60));
-        let http_date = httpdate(reset);
-        HttpResponse::TooManyRequests()
-            .content_type("text/plain")
-            .insert_header(("RateLimit-Name", self.name))
-            .insert_header(("RateLimit-Limit", self.limit.to_string()))
-            .insert_header(("RateLimit-Observed", self.limit.saturating_add(1).to_string()))
-            .insert_header(("RateLimit-Remaining", "0"))
-            .insert_header(("RateLimit-Reset", reset.unix().to_string()))
-            .insert_header(("RateLimit-ResetTime", http_date))
-            .insert_header((header::RETRY_AFTER, self.wait_seconds.to_string()))
-            .body(format!("{}\n", self.text.as_deref().unwrap_or("Retry later")))
-    }
-}
-
-fn httpdate(at: Ts) -> String {
-    let form = time::macros::format_description!(
-        "[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"
-    );
-    at.datetime().format(form).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use kernel::{Ts, ids::UserId};
     use org::settings::Settings;
     use serde_json::{Value, json};
 
-    use super::{Area, Rates, httpdate};
+    use super::{Area, Rates, refusal::httpdate};
     use crate::limits::Limits;
 
     fn limited(per_minute: u32) -> Rates {

@@ -267,9 +267,10 @@ pub fn count(
     if route.is_probe() {
         return Ok(());
     }
-    let area = match route.0.pattern.contains("/repository/files/") {
-        true => Area::Files,
-        false => Area::Api,
+    let area = match route.0.pattern {
+        pattern if pattern.contains("/repository/files/") => Area::Files,
+        pattern if pattern.starts_with("//") && !pattern.starts_with("//api/") => Area::Git,
+        _ => Area::Api,
     };
     let within = match user {
         Some(user) => app.rates.check_user(user.id, area),

@@ -89,6 +89,9 @@ async fn what_is_wrong_with_an_import_is_told_under_a_key_of_its_own() {
     wanted["repo_id"] = json!(8);
     let missing = "Import failed due to a GitHub error: Not Found (HTTP 404)";
     ada.post("/import/github", wanted.clone()).await.refused(422, errors(missing));
+    source.has("/api/v3/repositories/8", json!([]));
+    let odd = "Import failed due to a GitHub error: the repository of the source cannot be read";
+    ada.post("/import/github", wanted.clone()).await.refused(503, errors(odd));
     wanted["github_hostname"] = json!("ftp://example.com");
     let odd = "Invalid URL: Only allowed schemes are http, https";
     ada.post("/import/github", wanted).await.refused(400, errors(odd));

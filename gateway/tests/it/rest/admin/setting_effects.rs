@@ -154,6 +154,25 @@ async fn settings_that_nobody_set_have_the_defaults_of_the_contract() {
 }
 
 #[actix_web::test]
+async fn pages_have_the_limit_of_the_web_and_calls_that_of_the_api() {
+    let app = TestApp::new();
+    set(
+        &app,
+        json!({ "throttle_unauthenticated_enabled": true,
+        "throttle_unauthenticated_requests_per_period": 2,
+        "throttle_unauthenticated_period_in_seconds": 3600 }),
+    )
+    .await;
+    let nobody = app.anonymous().from("198.51.100.7");
+    let mut statuses = Vec::new();
+    for _ in 0..3 {
+        statuses.push(nobody.get("//users/sign_in").await.status);
+    }
+    assert_eq!(statuses, [200, 200, 429]);
+    assert_eq!(nobody.get("/projects").await.status, 200, "calls of the API are counted apart");
+}
+
+#[actix_web::test]
 async fn repositories_are_tidied_after_pushes_unless_that_is_off() {
     let app = TestApp::new();
     let ada = app.person("ada");

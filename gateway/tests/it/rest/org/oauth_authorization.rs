@@ -396,6 +396,20 @@ async fn who_has_a_token_is_told_of_it_and_nobody_else() {
 }
 
 #[actix_web::test]
+async fn an_application_without_a_secret_asks_about_its_token_with_that_token_alone() {
+    let scene = Scene::of(false);
+    let code = scene.code(&[("code_challenge", VERIFIER)]).await;
+    let shown = json!({ "client_secret": null, "code_verifier": VERIFIER });
+    let pair = scene.change(&code, shown).await.ok();
+    let asked = json!({ "token": pair["access_token"], "client_id": scene.uid });
+    let named = scene.app.anonymous().post("//oauth/introspect", asked).await;
+    assert_eq!((named.status, &named.body["error"]), (401, &json!("invalid_client")));
+    let own = json!({ "token": pair["access_token"] });
+    let told = scene.bearing(&pair).post("//oauth/introspect", own).await.ok();
+    assert_eq!(told["active"], true);
+}
+
+#[actix_web::test]
 async fn a_token_is_ended_by_its_application_alone() {
     let scene = Scene::of(true);
     let (uid, secret) = register(&scene.app, "Other", true, false);

@@ -130,6 +130,10 @@ async fn what_was_in_milestones_of_the_same_title_goes_on_in_the_promoted_one() 
         let milestone = ada.post(&format!("{base}/milestones"), new).await.created()["id"].clone();
         let new = json!({ "title": "It leaks", "milestone_id": milestone });
         ada.post(&format!("{base}/issues"), new).await.created();
+        let id = ProjectId(project.as_i64().expect("an id"));
+        commit(&ada, id, "main", "one", "build: {script: x}\n").await;
+        let new = json!({ "tag_name": "v1", "ref": "main", "milestone_ids": [milestone] });
+        ada.post(&format!("{base}/releases"), new).await.created();
         projects.push((base, milestone));
     }
 
@@ -139,5 +143,62 @@ async fn what_was_in_milestones_of_the_same_title_goes_on_in_the_promoted_one() 
     for (base, _) in &projects {
         let issue = ada.get(&format!("{base}/issues/1")).await.ok();
         assert_eq!(issue["milestone"]["group_id"], group, "{base}");
+        let release = ada.get(&format!("{base}/releases/v1")).await.ok();
+        assert_eq!(release["milestones"][0]["id"], issue["milestone"]["id"], "{base}");
+        assert_eq!(titles(&release).len(), 1, "{base}");
     }
+}
+
+#[actix_web::test]
+async fn projects_of_a_group_that_moves_take_no_milestone_of_the_old_parent_along() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = async |name: &str, parent: Value| {
+        let new = json!({ "name": name, "path": name, "parent_id": parent });
+        ada.post("/groups", new).await.created()["id"].clone()
+    };
+    let (old, new) = (group("old", Value::Null).await, group("new", Value::Null).await);
+    let team = group("team", old.clone()).await;
+    let milestone = async |group: &Value, title: &str| {
+        let path = format!("/groups/{group}/milestones");
+        ada.post(&path, json!({ "title": title })).await.created()["id"].clone()
+    };
+    let mut ids = Vec::new();
+    for (of, title) in [(&old, "Gone"), (&old, "Both"), (&team, "Own"), (&new, "Both")] {
+        ids.push(milestone(of, title).await);
+    }
+    let mut projects = Vec::new();
+    for (name, home) in [("engine", &team), ("wheels", &team), ("stays", &old)] {
+        let project = json!({ "name": name, "namespace_id": home });
+        let project = ada.post("/projects", project).await.created()["id"].clone();
+        let id = ProjectId(project.as_i64().expect("an id"));
+        commit(&ada, id, "main", "one", "build: {script: x}\n").await;
+        let base = format!("/projects/{project}");
+        for milestone in &ids[..if name == "stays" { 2 } else { 3 }] {
+            let new = json!({ "title": "It leaks", "milestone_id": milestone });
+            ada.post(&format!("{base}/issues"), new).await.created();
+        }
+        let new = json!({ "tag_name": "v1", "ref": "main", "milestone_ids": &ids[..2] });
+        ada.post(&format!("{base}/releases"), new).await.created();
+        projects.push(base);
+    }
+
+    ada.post(&format!("/groups/{team}/transfer"), json!({ "group_id": new })).await.created();
+
+    for base in &projects[..2] {
+        let issue = async |iid: i64| ada.get(&format!("{base}/issues/{iid}")).await.ok();
+        let (gone, both, own) = (issue(1).await, issue(2).await, issue(3).await);
+        assert_eq!(gone["milestone"]["title"], "Gone");
+        assert_eq!(base, &format!("/projects/{}", gone["milestone"]["project_id"]), "a copy");
+        assert_eq!(both["milestone"]["id"], ids[3], "the new parent has one of that title");
+        assert_eq!(own["milestone"]["id"], ids[2], "the group's own stays");
+        let release = ada.get(&format!("{base}/releases/v1")).await.ok();
+        let shown: Vec<&Value> =
+            vec![&release["milestones"][0]["id"], &release["milestones"][1]["id"]];
+        assert!(shown.contains(&&gone["milestone"]["id"]) && shown.contains(&&ids[3]), "{release}");
+    }
+    let stays = ada.get(&format!("{}/issues/1", projects[2])).await.ok();
+    assert_eq!(stays["milestone"]["id"], ids[0]);
+    let release = ada.get(&format!("{}/releases/v1", projects[2])).await.ok();
+    assert_eq!(titles(&release), ["Both", "Gone"]);
 }

@@ -1,5 +1,6 @@
 //! Releases: `gateway/src/rest/repo/releases.rs`.
 
+use futures_util::future::join_all;
 use kernel::{
     AccessLevel::{Developer, Guest, Reporter},
     Visibility::{Private, Public},
@@ -62,6 +63,41 @@ async fn what_cannot_be_released_is_refused() {
     ada.put(&format!("{path}/v1"), long).await.with(400);
     ada.get(&format!("{path}/v9")).await.refused(404, json!({ "message": "404 Not found" }));
     ada.post(&path, json!({})).await.refused(400, json!({ "error": "tag_name is missing" }));
+}
+
+#[actix_web::test]
+async fn of_equal_releases_at_once_one_is_made_and_the_others_conflict() {
+    let app = TestApp::new();
+    let (ada, _, path) = set_up(&app).await;
+    let all = (0..8).map(|_| ada.post(&path, first()));
+
+    let answers = join_all(all).await;
+
+    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 409, 409, 409, 409, 409, 409, 409]);
+}
+
+#[actix_web::test]
+async fn a_release_with_a_blank_name_is_called_as_its_tag() {
+    let app = TestApp::new();
+    let (ada, _, path) = set_up(&app).await;
+    let blank = json!({ "tag_name": "v1", "ref": "main", "name": "  " });
+    assert_eq!(ada.post(&path, blank).await.created()["name"], "v1");
+    let one = format!("{path}/v1");
+    assert_eq!(ada.put(&one, json!({ "name": "One" })).await.ok()["name"], "One");
+    assert_eq!(ada.put(&one, json!({ "name": "" })).await.ok()["name"], "v1");
+}
+
+#[actix_web::test]
+async fn a_release_of_a_year_that_not_every_program_can_read_is_refused() {
+    let app = TestApp::new();
+    let (ada, _, path) = set_up(&app).await;
+    ada.post(&path, first()).await.created();
+    for at in ["-0001-01-01T00:00:00Z", "0000-01-01", "+012026-01-01T00:00:00Z", "99999-01-01"] {
+        let text = json!({ "error": "released_at is invalid" });
+        ada.put(&format!("{path}/v1"), json!({ "released_at": at })).await.refused(400, text);
+    }
 }
 
 #[actix_web::test]

@@ -20,27 +20,27 @@ use org::{
 use repo::{jobs::MaintainRepository, push_rule, release};
 use review::{
     item::on_member_removed,
-    merge_request::{self, forks, merge::failed, state::Step},
+    merge_request::{self, forks, merge::pipeline_failure, state::Step},
 };
 use secrets::Vault;
 use worker::Queue;
 
 use crate::{
     checksums::FIRST_CHECK,
-    deployment,
+    deployment, label,
     merge_request::{
         approvals,
         diff_notes::FollowLines,
         head_refs::{DropHead, enqueue_head},
         merge::{
-            FinishMerge, LookAt, RefreshCloses, enqueue_closing, hold_touched, proposed_by,
-            record_push, wake,
+            CheckMergeability, FinishMerge, RefreshCloses, enqueue_closing, hold_touched,
+            proposed_by, record_push, wake,
         },
     },
     milestone, pipeline,
     project::{
         default_branch::protect_default_branch, maintenance::AFTER_PUSH,
-        statistics::SurveyRepository,
+        statistics::RefreshStatistics,
     },
     runner::removal,
     security::imports,
@@ -56,13 +56,14 @@ pub(crate) fn inside(tx: &mut Tx<'_>, vault: &Vault, fact: &dyn Event) -> Result
     if let Some(org::user::event::Event::UserDestroy { person, heir }) = fact.downcast_ref() {
         review::reassign::reassign(tx, person.user_id, *heir)?;
         ci::reassign::reassign(tx, person.user_id, *heir)?;
-        deployments::deployment::actions::hand_over(tx, person.user_id, *heir)?;
-        return repo::reassign::hand_over(tx, person.user_id, *heir);
+        deployments::deployment::actions::reassign(tx, person.user_id, *heir)?;
+        return repo::reassign::reassign(tx, person.user_id, *heir);
     }
     if let Some(org::namespace::event::Event::GroupTransfer { group, old_full_path, .. }) =
         fact.downcast_ref()
     {
-        return milestone::group_moved(tx, group.group_id, old_full_path);
+        milestone::group_moved(tx, group.group_id, old_full_path)?;
+        return label::group_moved(tx, group.group_id, old_full_path);
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_merge_request(tx, fact);
@@ -74,7 +75,7 @@ pub(crate) fn inside(tx: &mut Tx<'_>, vault: &Vault, fact: &dyn Event) -> Result
         return deployment::follow(tx, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
-        return approvals::look_after(tx, fact);
+        return approvals::on_approval_event(tx, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_membership(tx, fact);
@@ -124,7 +125,7 @@ fn of_repository(tx: &mut Tx<'_>, vault: &Vault, fact: &repo::Event) -> Result<(
                 protect_default_branch(tx, *project, branch)?;
             }
             if noted == PushRecord::InPart {
-                tx.enqueue(&SurveyRepository { project: *project })?;
+                tx.enqueue(&RefreshStatistics { project: *project })?;
             }
             let later = tx.now.plus(AFTER_PUSH);
             tx.enqueue_at(&MaintainRepository { project: *project }, later)
@@ -156,7 +157,7 @@ fn of_merge_request(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> 
             enqueue_head(tx, *merge_request)?;
             pipeline::enqueue_for_merge_request(tx, *merge_request, head.as_deref(), *opener)?;
             tx.enqueue(&FollowLines { merge_request: *merge_request })?;
-            tx.enqueue(&LookAt { merge_request: *merge_request })
+            tx.enqueue(&CheckMergeability { merge_request: *merge_request })
         }
         merge_request::Event::Removed { project, iid, .. } => {
             tx.enqueue(&DropHead { project: *project, iid: *iid })
@@ -186,7 +187,7 @@ fn of_pipeline(tx: &mut Tx<'_>, vault: &Vault, fact: &ci::Event) -> Result<()> {
             wake(tx, *project, sha)
         }
         ci::Event::PipelineChanged { project, sha, status: ci::Status::Failed, .. } => {
-            failed::tell(tx, *project, sha)
+            pipeline_failure::tell(tx, *project, sha)
         }
         ci::Event::EnvironmentsNamed { pipeline, .. } => {
             deployment::begin_for_pipeline(tx, vault, *pipeline)
@@ -229,8 +230,9 @@ fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
         project::event::Event::NetworkLeft { project, user } => {
             forks::close_from(tx, *project, *user)
         }
-        project::event::Event::ProjectMoved { project, transferred: true, .. } => {
-            milestone::project_moved(tx, *project)
+        project::event::Event::ProjectMoved { project, old_path, transferred: true } => {
+            milestone::project_moved(tx, *project)?;
+            label::project_moved(tx, *project, old_path)
         }
         project::event::Event::ProjectUpdated { .. }
         | project::event::Event::ProjectMoved { transferred: false, .. }

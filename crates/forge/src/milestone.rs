@@ -32,7 +32,8 @@ pub(crate) fn project_moved(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
 /// # Errors
 /// When the database failed.
 pub(crate) fn group_moved(tx: &mut Tx<'_>, group: NamespaceId, old_full_path: &str) -> Result<()> {
-    let left = groups_left(tx, group, old_full_path)?;
+    let above = hierarchy::group_chain(tx, group)?;
+    let left = groups_left(tx, &above, old_full_path)?;
     let ids = replacement::of_groups(tx, &left)?;
     let mut uses = replacement::uses_of(tx, &ids)?;
     uses.extend(uses_of_releases(tx, &ids)?);
@@ -45,15 +46,14 @@ pub(crate) fn group_moved(tx: &mut Tx<'_>, group: NamespaceId, old_full_path: &s
     replace(tx, &moved, &uses)
 }
 
-/// The groups that a group which moved was in, and is not in any more.
-fn groups_left(
+/// The groups that something which moved was in, and is not in any more. `above` has those that it is in now.
+pub(crate) fn groups_left(
     tx: &mut Tx<'_>,
-    group: NamespaceId,
+    above: &[NamespaceId],
     old_full_path: &str,
 ) -> Result<Vec<NamespaceId>> {
     let Some((old_parent, _)) = old_full_path.rsplit_once('/') else { return Ok(Vec::new()) };
     let Some(old_parent) = tx.find_namespace_at(old_parent)? else { return Ok(Vec::new()) };
-    let above = hierarchy::group_chain(tx, group)?;
     let mut left = hierarchy::group_chain(tx, old_parent.id)?;
     left.retain(|old| !above.contains(old));
     Ok(left)

@@ -3,7 +3,7 @@
 use db::Tx;
 use kernel::{
     AccessLevel, Error, Faults, Grant, Result, Ts,
-    ids::{NamespaceId, UserId},
+    ids::{LabelId, NamespaceId, UserId},
     page::{Page, PageRequest},
 };
 
@@ -11,10 +11,12 @@ use super::{
     color::Color,
     event::{Event, Fact},
     model::{Label, LabelFilter, LabelName},
+    replacement::{self, LabelReplacement},
     store::{LabelDetails, LabelStore, NameEdge},
 };
 use crate::{
-    Home, Labels, Manages, Reads, ScopedCaller as _, policy::ManageLabels, ports::GroupHierarchy,
+    Home, Labels, ManageGrant, ReadGrant, ScopedCaller as _, policy::ManageLabels,
+    ports::GroupHierarchy,
 };
 
 const LONGEST_NAME: usize = 255;
@@ -53,7 +55,7 @@ pub fn usable(tx: &mut Tx<'_>, places: &impl GroupHierarchy, home: Home) -> Resu
 /// `Conflict` where one that is usable there has the name; `BadRequest` for a name or colour that is none.
 pub fn create(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<Labels>,
+    grant: &impl ManageGrant<Labels>,
     places: &impl GroupHierarchy,
     new: &NewLabel,
 ) -> Result<Label> {
@@ -76,7 +78,7 @@ pub fn create(
 /// Changes a label of a project or group itself.
 pub fn update(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<Labels>,
+    grant: &impl ManageGrant<Labels>,
     places: &impl GroupHierarchy,
     name: &LabelName,
     change: LabelChange,
@@ -106,7 +108,7 @@ pub fn update(
 /// Removes a label of a project or group itself, where it did not change since a moment.
 pub fn remove(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<Labels>,
+    grant: &impl ManageGrant<Labels>,
     name: &LabelName,
     unless_newer: Option<Ts>,
 ) -> Result<()> {
@@ -158,9 +160,17 @@ fn lift(
     let projects = places.projects_in(tx, everybody, &groups)?;
     let same = LabelFilter { projects, ..LabelFilter::default() };
     let lifted = tx.lift_label(label.id, Home::Group(group))?;
-    while let Some(other) = tx.find_label(&same, &name)? {
+    let others = tx.labels_named(&same, std::slice::from_ref(&label.name))?;
+    let replaced = others.iter().filter_map(|old| {
+        let (project, new) = (old.project_id?, lifted.id);
+        Some(LabelReplacement { project, old: old.id, new })
+    });
+    replacement::move_uses(tx, &Vec::from_iter(replaced))?;
+    let old: Vec<LabelId> = others.iter().map(|other| other.id).collect();
+    replacement::move_subscriptions(tx, &old, lifted.id)?;
+    for other in &others {
         tx.delete_label(other.id)?;
-        tx.emit(Event::LabelRemoved(Fact::new(&other, by)))?;
+        tx.emit(Event::LabelRemoved(Fact::new(other, by)))?;
     }
     tx.emit(Event::LabelUpdated(Fact::new(&lifted, by)))?;
     Ok(lifted)
@@ -182,7 +192,7 @@ pub fn set_subscription(tx: &mut Tx<'_>, user: UserId, label: &Label, wanted: bo
 /// A label that can be used in a place.
 pub fn read(
     tx: &mut Tx<'_>,
-    grant: &impl Reads<Labels>,
+    grant: &impl ReadGrant<Labels>,
     places: &impl GroupHierarchy,
     name: &LabelName,
 ) -> Result<Label> {
@@ -205,7 +215,7 @@ pub struct ListedLabels {
 /// A page of the labels that a place shows.
 pub fn list(
     tx: &mut Tx<'_>,
-    grant: &impl Reads<Labels>,
+    grant: &impl ReadGrant<Labels>,
     places: &impl GroupHierarchy,
     listed: ListedLabels,
     page: PageRequest,
@@ -216,7 +226,7 @@ pub fn list(
 /// As [`list`], of the labels behind the one edge and before the other.
 pub fn list_between(
     tx: &mut Tx<'_>,
-    grant: &impl Reads<Labels>,
+    grant: &impl ReadGrant<Labels>,
     places: &impl GroupHierarchy,
     listed: ListedLabels,
     edges: (Option<&NameEdge>, Option<&NameEdge>),

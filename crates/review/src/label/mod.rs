@@ -6,6 +6,7 @@ pub mod counts;
 pub mod event;
 pub mod import;
 mod model;
+pub mod replacement;
 mod store;
 
 pub use color::{Color, FIRST_COLOR, text_color};

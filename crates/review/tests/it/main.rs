@@ -6,6 +6,7 @@
 
 mod boards;
 mod issues;
+mod label_replacement;
 mod labels;
 mod links;
 mod merge_requests;

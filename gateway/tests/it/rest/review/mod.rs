@@ -25,6 +25,7 @@ mod issue_races;
 mod issues;
 mod item_races;
 pub(crate) mod iterations;
+mod label_moves;
 mod labels;
 mod mentions;
 mod merge;

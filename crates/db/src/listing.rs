@@ -60,12 +60,12 @@ impl Conditions {
 }
 
 #[derive(QueryableByName)]
-struct IdRow {
+pub(crate) struct IdRow {
     #[diesel(sql_type = BigInt)]
-    id: i64,
+    pub(crate) id: i64,
 }
 
-/// What a statement gives, on either database.
+/// A row of a statement, on either database.
 pub trait Row: QueryableByName<Sqlite> + QueryableByName<Pg> + 'static {}
 impl<T: QueryableByName<Sqlite> + QueryableByName<Pg> + 'static> Row for T {}
 
@@ -157,7 +157,7 @@ fn joined(texts: impl Iterator<Item = String>) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-/// What a page is taken from.
+/// The statement that a page is taken from.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// The id's column, as in `g.id`.

@@ -9,7 +9,7 @@ use kernel::{Error, Result};
 use super::{Cell, Field, Relation};
 use crate::{
     Tx, each_backend, error,
-    listing::{Bind, ids},
+    listing::{Bind, IdRow},
     statement::Statement,
 };
 
@@ -30,7 +30,7 @@ pub fn insert(tx: &mut Tx<'_>, relation: &Relation, rows: &[Vec<Cell>]) -> Resul
         let (table, columns, values) = (relation.table, columns.join(", "), values.join(", "));
         let insert = format!("INSERT INTO {table} ({columns}) VALUES {values}");
         if relation.has_id() {
-            let mut new = ids(tx, &format!("{insert} RETURNING id"), &binds)?;
+            let mut new = run_for_ids(tx, &format!("{insert} RETURNING id"), &binds)?;
             // Ids count up in the order of the values, which is not promised for what is returned.
             new.sort_unstable();
             made.extend(new);
@@ -57,6 +57,12 @@ fn run(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<()> {
     let statement = Statement::new(sql, binds);
     each_backend!(tx, |conn| statement.execute(conn).map_err(failure))?;
     Ok(())
+}
+
+fn run_for_ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
+    let statement = Statement::new(sql, binds);
+    let new: Vec<IdRow> = each_backend!(tx, |conn| statement.load(conn).map_err(failure))?;
+    Ok(new.into_iter().map(|row| row.id).collect())
 }
 
 /// A row that names none is the archive's fault.
@@ -86,4 +92,64 @@ fn row_text(row: &[Cell], binds: &mut Vec<Bind>) -> String {
         })
         .collect();
     format!("({})", cells.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::error::Kind;
+
+    use super::{Cell, Relation, insert};
+    use crate::{
+        archive::Column,
+        testing::{TestDatabase, rows},
+    };
+
+    const TOPICS: Relation = Relation {
+        name: "topics",
+        table: "project_topics",
+        scope: "project_id = $1",
+        key: &["topic_id"],
+        columns: &[Column::home("project_id"), Column::row("topic_id", "topics")],
+        signed: None,
+    };
+    const LABELS: Relation = Relation {
+        name: "labels",
+        table: "labels",
+        scope: "project_id = $1",
+        key: &["id"],
+        columns: &[
+            Column::home("project_id"),
+            Column::line("name"),
+            Column::line("color"),
+            Column::moment("created_at"),
+            Column::moment("updated_at"),
+        ],
+        signed: None,
+    };
+
+    /// Nothing of the kind passes by itself, so nobody is to try again.
+    #[test]
+    fn a_row_that_names_none_is_the_fault_of_whoever_wrote_it() {
+        for has_id in [true, false] {
+            let refused = TestDatabase::new().db.write_blocking(move |tx| {
+                let user = rows::user(tx, "ada")?;
+                let group = rows::group(tx, "tools")?;
+                let project = rows::project(tx, group, user, "tools/tea")?.0;
+                let word = |text: &str| Cell::Word(text.to_owned());
+                let made = match has_id {
+                    true => {
+                        let dates = [Cell::Number(0), Cell::Number(0)];
+                        let mut row = vec![Cell::Number(project + 1), word("bug"), word("#ff0000")];
+                        row.extend(dates);
+                        insert(tx, &LABELS, &[row])
+                    }
+                    false => insert(tx, &TOPICS, &[vec![Cell::Number(project), Cell::Number(99)]]),
+                };
+                made.map(drop)
+            });
+            let refused = refused.unwrap_err();
+            assert_eq!(refused.kind, Kind::Conflict, "{refused}");
+            assert!(!refused.is_ours(), "{refused}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ use worker::Job;
 const LIFETIME: Duration = Duration::hours(24);
 
 kernel::text_enum! {
-    /// How far an archive is.
+    /// The status of an export.
     pub enum ExportStatus {
         Queued = "queued",
         Started = "started",
@@ -24,7 +24,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// What can happen to an archive.
+    /// Steps of an export's state machine.
     pub enum ExportStep {
         /// Done again where the writer was interrupted.
         Start = "start",
@@ -34,7 +34,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// How an archive is sent to somewhere else.
+    /// The HTTP method of an upload.
     pub enum UploadMethod { Put = "PUT", Post = "POST" }
 }
 
@@ -55,7 +55,7 @@ impl ExportStatus {
     }
 }
 
-/// What an archive is of.
+/// The project or group that an archive contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveHome {
     Project(ProjectId),
@@ -95,7 +95,7 @@ pub struct ArchiveExport {
     pub expires_at: Ts,
 }
 
-/// Where an archive is sent once it is written.
+/// The address to which a finished export is uploaded.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct UploadTarget {
     pub url: String,

@@ -1,4 +1,4 @@
-//! What ids of an archive are here.
+//! The ids of imported rows by their ids in the archive.
 
 use std::collections::HashMap;
 

@@ -18,6 +18,16 @@ pub struct Overrides {
     /// Of the project, by the names that `project.json` has for them.
     #[serde(default)]
     pub project: serde_json::Map<String, serde_json::Value>,
+    /// What the project is called once it is whole, in the place of another one.
+    #[serde(default)]
+    pub replaces: Option<Address>,
+}
+
+/// The path of a project within its namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Address {
+    pub name: String,
+    pub path: String,
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]

@@ -29,6 +29,8 @@ pub trait ArchiveImportStore {
     fn archive_imports_of(&mut self, projects: &[ProjectId]) -> Result<Vec<ArchiveImport>>;
     /// Imports that have not ended.
     fn unfinished_archive_imports(&mut self) -> Result<Vec<ArchiveImportId>>;
+    /// Has whoever worked on an import until now be overtaken.
+    fn claim_archive_import(&mut self, id: ArchiveImportId) -> Result<()>;
     /// Notes how many lines of a relation are written. False where another step was faster.
     fn save_archive_progress(
         &mut self,
@@ -104,6 +106,13 @@ impl ArchiveImportStore for Tx<'_> {
         let active = [ImportStatus::Scheduled, ImportStatus::Started];
         let found = imports::table.filter(imports::status.eq_any(active)).select(imports::id);
         each_backend!(self, |conn| found.load(conn).map_err(error(NOUN)))
+    }
+
+    fn claim_archive_import(&mut self, id: ArchiveImportId) -> Result<()> {
+        let row = diesel::update(imports::table.find(id));
+        let row = row.set(imports::steps.eq(imports::steps + 1));
+        each_backend!(self, |conn| row.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
     }
 
     fn save_archive_progress(

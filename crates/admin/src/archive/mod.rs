@@ -12,5 +12,5 @@ pub use export::{
 };
 pub use export_store::ArchiveExportStore;
 pub use ids::ArchiveIdStore;
-pub use import::{ArchiveImport, NewArchiveImport, Overrides, ReadArchive};
+pub use import::{Address, ArchiveImport, NewArchiveImport, Overrides, ReadArchive};
 pub use import_store::ArchiveImportStore;

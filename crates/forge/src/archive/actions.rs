@@ -4,8 +4,8 @@ use std::{fs::File, sync::Arc};
 
 use admin::{
     archive::{
-        ArchiveExport, ArchiveExportStore as _, ArchiveHome, ArchiveImportStore as _, ExportStatus,
-        NewArchiveExport, NewArchiveImport, Overrides, UploadTarget,
+        Address, ArchiveExport, ArchiveExportStore as _, ArchiveHome, ArchiveImportStore as _,
+        ExportStatus, NewArchiveExport, NewArchiveImport, Overrides, UploadTarget,
     },
     import::ImportStatus,
     policy::{ArchiveGroup, ArchiveProject},
@@ -20,15 +20,14 @@ use kernel::{
     ids::{ArchiveImportId, NamespaceId, ProjectId, UserId},
 };
 use org::{
-    access::{IdOrPath, locate_group, locate_project},
+    access::{IdOrPath, locate_group},
     namespace::{
         Namespace,
         actions::{self as groups, NewGroup},
         store::NamespaceStore as _,
     },
-    policy::OwnProject,
     project::{
-        Project, actions as projects,
+        Project,
         creation::{self, Creation},
         import::{move_status, namespace_for, own_namespace},
         store::ProjectStore as _,
@@ -37,7 +36,7 @@ use org::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{check, unpack, upload};
+use super::{check, replace, unpack, upload};
 use crate::{
     Forge,
     files::Upload,
@@ -51,7 +50,7 @@ use crate::{
 pub const SOURCE: &str = "gitlab_project";
 const NOT_READY: &str = "The project export file is not available yet";
 
-/// How far the archive of a project is.
+/// The export status of a project.
 #[derive(Clone, Debug)]
 pub struct ExportView {
     pub project: Project,
@@ -193,7 +192,7 @@ pub struct ProjectImport {
     pub name: Option<String>,
     /// Id or path; the caller's own where none is named.
     pub namespace: Option<String>,
-    /// Whether a project that has the path already gives way.
+    /// Whether a project that has the path already gives way, once the new one is whole.
     pub overwrite: bool,
     pub overrides: Overrides,
 }
@@ -270,13 +269,16 @@ pub(super) async fn make_project(
     let (grant, head, user) = (grant.clone(), branch.clone(), grant.user()?);
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
         let namespace = target(tx, &grant, new.namespace.as_deref())?;
-        if new.overwrite {
-            give_way(tx, &grant, namespace, &new.path)?;
+        let name = new.name.clone().unwrap_or_else(|| new.path.clone());
+        let (mut asked, mut overrides) = (Address { name, path: new.path }, new.overrides);
+        if new.overwrite && replace::is_there(tx, &grant, namespace, &asked.path)? {
+            overrides.replaces = Some(asked.clone());
+            asked = replace::until_then(&asked);
         }
         let creation = Creation {
             namespace: Some(namespace),
-            name: Some(new.name.clone().unwrap_or_else(|| new.path.clone())),
-            path: Some(new.path.clone()),
+            name: Some(asked.name),
+            path: Some(asked.path),
             change: private(),
         };
         let made = creation::create(tx, &grant, &creation)?;
@@ -284,7 +286,7 @@ pub(super) async fn make_project(
         let (from, to) = (ImportStatus::None, ImportStatus::Scheduled);
         move_status(tx, made.id, from.as_str(), to.as_str())?;
         let home = ArchiveHome::Project(made.id);
-        let import = NewArchiveImport { home, user, overrides: new.overrides.clone() };
+        let import = NewArchiveImport { home, user, overrides };
         Ok((made, tx.insert_archive_import(&import)?))
     });
     let (made, id) = made.await?;
@@ -316,22 +318,6 @@ fn target(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, named: Option<&str>) -> Resu
         Err(_path) => named.to_owned(),
     };
     namespace_for(tx, grant.actor(), &path)
-}
-
-/// Takes away the project that has the path, where it is the caller's to take away.
-fn give_way(
-    tx: &mut Tx<'_>,
-    grant: &Grant<SignedIn>,
-    namespace: NamespaceId,
-    path: &str,
-) -> Result<()> {
-    let full_path = format!("{}/{path}", tx.namespace(namespace)?.full_path);
-    if tx.find_project_at(&full_path)?.is_none() {
-        return Ok(());
-    }
-    let (facts, who) = locate_project(tx, grant.actor(), &IdOrPath::Path(full_path))?;
-    let own = Grant::<OwnProject>::check(&who, facts)?;
-    projects::delete(tx, &own, None).map(drop)
 }
 
 /// A group that an archive is to become.

@@ -17,7 +17,7 @@ use repo::{
         cli::ProcessClass,
         refs::{self, RefMove},
     },
-    push::{OwnMove, RefChange},
+    push::{InternalMove, RefChange},
     wiki::journal::WikiJournal as _,
 };
 use tokio::task::spawn_blocking;
@@ -69,7 +69,7 @@ pub(super) async fn write(forge: &Forge, repository: &RepoPath, into: File) -> R
     Ok(true)
 }
 
-/// What a bundle says of itself: its refs, and where its objects begin.
+/// The header of a git bundle: its refs, and the offset of the pack.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct BundleHead {
     refs: Vec<(RefName, Oid)>,
@@ -178,7 +178,7 @@ pub(super) async fn land(
         .cloned()
         .partition(|(name, _)| name.is_branch() || name.is_tag());
     let moves = moves(&own, &now);
-    if !moves.is_empty() && forge.move_own(project, moves).await? != OwnMove::Done {
+    if !moves.is_empty() && forge.move_own(project, moves).await? != InternalMove::Done {
         return Err(Error::conflict().whole("the head of a merge request has moved").into());
     }
     let changes: Vec<RefChange> = shown

@@ -1,4 +1,4 @@
-//! Why an archive is not written or not read.
+//! Failures of exports and imports.
 
 use std::{fmt, io};
 
@@ -13,6 +13,8 @@ pub(crate) enum ArchiveError {
     /// What is wrong with the archive, as a sentence for whoever imports it.
     Flawed(String),
     Own(Error),
+    /// Somebody else works on it by now.
+    Overtaken,
 }
 
 impl ArchiveError {
@@ -30,6 +32,7 @@ impl fmt::Display for ArchiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flawed(text) => f.write_str(text),
+            Self::Overtaken => f.write_str("another server works on the archive"),
             // What went wrong inside is for the log.
             Self::Own(cause) if cause.is_ours() => f.write_str("the server failed"),
             Self::Own(cause) => write!(f, "the archive contradicts itself: {cause}"),

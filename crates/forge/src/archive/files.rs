@@ -10,7 +10,6 @@ use admin::archive::ArchiveImport;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use kernel::{Error, Result, ids::ProjectId};
-use org::project::statistics::StatisticsStore as _;
 use repo::lfs::{LfsId, LfsStore as _};
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
@@ -107,13 +106,13 @@ fn large_files(folder: &Path) -> Result<Vec<(LfsId, i64)>, ArchiveError> {
     ids.ok_or_else(|| ArchiveError::flawed("The archive has a large file without a usable id."))
 }
 
-/// Keeps all files of an archive; done again, it writes the same ones.
+/// Keeps all files of an archive; done again, it writes the same ones. Returns the bytes of the uploads.
 pub(super) async fn land(
     forge: &Forge,
     folder: &Path,
     project: ProjectId,
     import: &ArchiveImport,
-) -> Result<(), ArchiveError> {
+) -> Result<i64, ArchiveError> {
     let mut bytes = 0;
     for one in uploads(folder)? {
         let Ok(file) = File::open(folder.join(layout::upload(&one.secret))) else { continue };
@@ -122,9 +121,6 @@ pub(super) async fn land(
         let place = attachments::location(&secret, project, &one.name);
         forge.uploads.remove(&place).await?;
         forge.uploads.keep_file(&place, file).await?;
-    }
-    if bytes > 0 && import.relation == 0 {
-        forge.db.write(move |tx| tx.record_upload(project, bytes)).await?;
     }
     for (id, size) in large_files(folder)? {
         let path = folder.join(layout::lfs_object(id.as_str()));
@@ -150,5 +146,5 @@ pub(super) async fn land(
         })?;
         forge.db.write(move |tx| tx.add_lfs_object(project, &id, size)).await?;
     }
-    Ok(())
+    Ok(bytes)
 }

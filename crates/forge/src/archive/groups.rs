@@ -7,7 +7,7 @@ use admin::{
     import::ImportStep,
 };
 use db::Tx;
-use kernel::{Error, ids::NamespaceId};
+use kernel::{Error, Visibility, ids::NamespaceId};
 use org::namespace::archive::{GroupRecord, make_below, restore};
 use repo::git::Wiki;
 use tokio::task::spawn_blocking;
@@ -38,7 +38,7 @@ pub(super) async fn import(
         bundle::land_wiki(forge, &wiki, Wiki::Group(id)).await?;
     }
     let made = group_ids(forge, import, id, tree.groups.clone()).await?;
-    let mut seen = import.clone();
+    let (mut seen, mut members) = (import.clone(), Vec::new());
     for (place, group) in tree.groups.iter().enumerate() {
         let Some(home) = made.get(&group.id).copied() else { continue };
         let ids = (home.0, group.id);
@@ -52,16 +52,23 @@ pub(super) async fn import(
                 seen = relation_rows(forge, &context, seen, relation, place, path).await?;
             }
         }
-        members::of_group(forge, &context, home, folder).await?;
+        members.extend(members::of_group(&context, home, folder)?);
     }
-    let (own, homes): (_, Vec<NamespaceId>) = (import.id, made.into_values().collect());
+    let (own, groups) = (import.id, tree.groups);
+    // Until then all of them are private, and have no members of the archive.
     let ended = move |tx: &mut Tx<'_>| {
-        for home in homes {
-            review::archive::settle(tx, review::Home::Group(home))?;
-        }
         let kind = <admin::archive::ReadArchive as worker::Job>::KIND;
         tx.withdraw_work(&format!("{kind}:{own}"))?;
-        tx.advance_archive_import(own, ImportStep::Finish, None).map(drop)
+        if !tx.advance_archive_import(own, ImportStep::Finish, None)? {
+            return Ok(());
+        }
+        // Each after the one that it lies in, which bounds who sees it.
+        for group in &groups {
+            let Some(home) = made.get(&group.id).copied() else { continue };
+            review::archive::restore_counters(tx, review::Home::Group(home))?;
+            restore(tx, home, group)?;
+        }
+        members::insert(tx, &members)
     };
     Ok(forge.db.write(ended).await?)
 }
@@ -74,19 +81,16 @@ async fn group_ids(
     groups: Vec<GroupRecord>,
 ) -> Result<HashMap<i64, NamespaceId>, ArchiveError> {
     let owner = import.user_id;
-    let is_first = import.relation == 0 && import.line == 0;
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
         let mut made: HashMap<i64, NamespaceId> = HashMap::new();
         for group in &groups {
             let parent = group.parent_id.and_then(|id| made.get(&id).copied());
             let id = match parent {
-                Some(parent) => make_below(tx, parent, owner, group)?,
-                None => {
-                    if is_first {
-                        restore(tx, root, group)?;
-                    }
-                    root
+                Some(parent) => {
+                    let hidden = GroupRecord { visibility: Visibility::Private, ..group.clone() };
+                    make_below(tx, parent, owner, &hidden)?
                 }
+                None => root,
             };
             made.insert(group.id, id);
         }

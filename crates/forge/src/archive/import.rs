@@ -15,13 +15,13 @@ use admin::{
 };
 use db::{
     Tx,
-    archive::{self, ArchiveRow, Relation},
+    archive::{ArchiveRow, Relation},
 };
 use kernel::{
     Error, Result, TextEnum as _,
     ids::{ArchiveImportId, ProjectId},
 };
-use org::project::import::move_status;
+use org::project::{import::move_status, statistics::StatisticsStore as _};
 use tempfile::TempDir;
 use time::Duration;
 use tokio::task::spawn_blocking;
@@ -30,10 +30,11 @@ use worker::Queue as _;
 use super::{
     bundle,
     check::{self, ProjectTree},
+    discard,
     failure::ArchiveError,
     files, groups, layout,
     lines::Lines,
-    members, people,
+    members, people, replace,
     rows::{self, Context, PAGE},
     unpack::{UnpackLimits, unpack},
 };
@@ -44,6 +45,8 @@ const LONGEST_STEP: Duration = Duration::hours(1);
 /// Failures of the machine in a row after which an import is given up.
 const MOST_ATTEMPTS: i32 = 5;
 const PAUSE: Duration = Duration::seconds(30);
+/// The place of the first relation of a project. Before it, everything that is no row is done.
+const FIRST_RELATION: i64 = 1;
 
 /// Begins to read an archive; the queue does not wait for it.
 pub(crate) async fn read(forge: Forge, job: ReadArchive) -> Result<()> {
@@ -67,6 +70,8 @@ fn begin(tx: &mut Tx<'_>, id: ArchiveImportId) -> Result<Option<ArchiveImport>> 
     if import.status == ImportStatus::Scheduled {
         advance(tx, &import, ImportStep::Start, None)?;
     }
+    // Whoever worked on it before writes nothing more.
+    tx.claim_archive_import(id)?;
     // Should this server end meanwhile, another one does it.
     tx.enqueue_at(&ReadArchive { import: id }, tx.now.plus(LONGEST_STEP))?;
     tx.find_archive_import(id)
@@ -114,6 +119,8 @@ async fn work(forge: &Forge, import: ArchiveImport) -> Result<()> {
     let id = import.id;
     match import_archive(forge, &import).await {
         Ok(()) => {}
+        // Its file is for whoever works on it now.
+        Err(ArchiveError::Overtaken) => return Ok(()),
         Err(failure) if failure.may_pass() && import.attempts + 1 < MOST_ATTEMPTS => {
             tracing::error!(import = %id, %failure, "an archive was not read");
             let retried = move |tx: &mut Tx<'_>| {
@@ -130,28 +137,28 @@ async fn work(forge: &Forge, import: ArchiveImport) -> Result<()> {
     forge.exports.remove(&ArchiveImport::location(id)).await
 }
 
-/// Ends an import that failed. What was written of it goes.
+/// Ends an import that failed. What was brought along goes before it is said to have failed: a server that ends between
+/// the two leaves an import that begins anew.
 async fn give_up(forge: &Forge, import: &ArchiveImport, text: String) -> Result<()> {
     let (id, home) = (import.id, import.home());
+    let begun_anew = move |tx: &mut Tx<'_>| {
+        let Some(now) = tx.find_archive_import(id)? else { return Ok(false) };
+        if !tx.save_archive_progress(&now, 0, 0)? {
+            return Ok(false);
+        }
+        tx.forget_archive_ids(id)?;
+        discard::rows(tx, home).map(|()| true)
+    };
+    if !forge.db.write(begun_anew).await? {
+        return Ok(());
+    }
+    discard::files(forge, home).await?;
     let ended = move |tx: &mut Tx<'_>| {
         withdraw(tx, id)?;
         let Some(now) = tx.find_archive_import(id)? else { return Ok(()) };
-        if advance(tx, &now, ImportStep::Fail, Some(&text))?
-            && let ArchiveHome::Project(project) = home
-        {
-            clear(tx, project)?;
-        }
-        Ok(())
+        advance(tx, &now, ImportStep::Fail, Some(&text)).map(drop)
     };
     forge.db.write(ended).await
-}
-
-/// Removes all rows that archives hold of a project.
-fn clear(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
-    for relation in layout::project_relations().into_iter().rev() {
-        archive::clear(tx, relation, project.0)?;
-    }
-    Ok(())
 }
 
 async fn import_archive(forge: &Forge, import: &ArchiveImport) -> Result<(), ArchiveError> {
@@ -183,27 +190,35 @@ async fn project(
     let from = folder.to_owned();
     let checked = spawn_blocking(move || check::project(&from)).await;
     let tree = checked.map_err(Error::internal)??;
-    if import.relation == 0 && import.line == 0 {
+    let mut seen = import.clone();
+    if seen.relation == 0 {
         land(forge, import, id, folder, &tree).await?;
+        (seen.relation, seen.steps) = (FIRST_RELATION, seen.steps + 1);
     }
     let context = context(forge, import, (id.0, tree.project.id), folder, &tree.people).await?;
     let relations = layout::project_relations();
-    let mut seen = import.clone();
     for (place, relation) in relations.iter().enumerate() {
-        // Before the first one everything else is done.
-        let place = i64::try_from(place).unwrap_or(i64::MAX).saturating_add(1);
+        let place = i64::try_from(place).unwrap_or(i64::MAX).saturating_add(FIRST_RELATION);
         if place >= seen.relation {
             let path = layout::of_project(relation);
             seen = relation_rows(forge, &context, seen, relation, place, folder.join(path)).await?;
         }
     }
-    members::of_project(forge, &context, id, folder).await?;
-    let record = tree.project;
+    let members = members::of_project(&context, id, folder)?;
+    let overrides = import.overrides()?;
+    let (record, user) = (tree.project.overridden(&overrides.project), import.user_id);
+    // Until then the project is private, and only its creator is a member.
     let ended = move |tx: &mut Tx<'_>| {
-        review::archive::settle(tx, review::Home::Project(id))?;
+        review::archive::restore_counters(tx, review::Home::Project(id))?;
         withdraw(tx, seen.id)?;
         let Some(now) = tx.find_archive_import(seen.id)? else { return Ok(()) };
         if advance(tx, &now, ImportStep::Finish, None)? {
+            members::insert(tx, &members)?;
+            let actor = actor(tx, user)?;
+            if let Some(address) = &overrides.replaces {
+                replace::take_over(tx, actor, id, address)?;
+            }
+            org::project::archive::restore(tx, id, actor, &record)?;
             org::project::archive::finish(tx, id, &record)?;
         }
         Ok(())
@@ -211,7 +226,7 @@ async fn project(
     Ok(forge.db.write(ended).await?)
 }
 
-/// Everything that is no row: repositories, files, and what the project is set to.
+/// Everything that is no row: repositories and files.
 async fn land(
     forge: &Forge,
     import: &ArchiveImport,
@@ -227,17 +242,21 @@ async fn land(
     if wiki.exists() {
         bundle::land_wiki(forge, &wiki, repo::git::Wiki::Project(id)).await?;
     }
-    files::land(forge, folder, id, import).await?;
-    let record = tree.project.clone().overridden(&import.overrides()?.project);
-    let (user, own) = (import.user_id, import.id);
-    let restored = move |tx: &mut Tx<'_>| {
-        let actor = actor(tx, user)?;
-        org::project::archive::restore(tx, id, actor, &record)?;
+    let bytes = files::land(forge, folder, id, import).await?;
+    let seen = import.clone();
+    let cleared = move |tx: &mut Tx<'_>| {
+        if !tx.save_archive_progress(&seen, FIRST_RELATION, 0)? {
+            return Ok(false);
+        }
+        tx.record_upload(id, bytes)?;
         // What a new project begins with gives way to what the archive has.
-        clear(tx, id)?;
-        tx.forget_archive_ids(own)
+        discard::relations(tx, seen.home())?;
+        tx.forget_archive_ids(seen.id).map(|()| true)
     };
-    Ok(forge.db.write(restored).await?)
+    match forge.db.write(cleared).await? {
+        true => Ok(()),
+        false => Err(ArchiveError::Overtaken),
+    }
 }
 
 fn actor(tx: &mut Tx<'_>, user: kernel::ids::UserId) -> Result<kernel::Actor> {
@@ -294,13 +313,13 @@ pub(super) async fn relation_rows(
         let (context, now) = (Arc::clone(context), seen.clone());
         let written = forge.db.write(move |tx: &mut Tx<'_>| {
             if !tx.save_archive_progress(&now, place, line)? {
-                return Ok(Err(ArchiveError::flawed("The import was canceled.")));
+                return Ok(Err(ArchiveError::Overtaken));
             }
             // A flaw takes everything of this transaction back, by way of the error that it becomes.
             match rows::insert(tx, &context, relation, &rows) {
                 Ok(()) => later(tx, now.id, tx.now.plus(LONGEST_STEP)).map(Ok),
                 Err(ArchiveError::Own(cause)) => Err(cause),
-                Err(ArchiveError::Flawed(text)) => Err(Error::unprocessable().whole(text)),
+                Err(flaw) => Err(Error::unprocessable().whole(flaw.to_string())),
             }
         });
         written.await??;

@@ -1,4 +1,4 @@
-//! Where things lie in an archive.
+//! Paths of the files in an archive.
 
 use db::archive::Relation;
 

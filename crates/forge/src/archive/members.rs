@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use db::archive::ArchiveRow;
+use db::{Tx, archive::ArchiveRow};
 use kernel::{
     AccessLevel, Result, Ts,
     ids::{NamespaceId, ProjectId, UserId},
@@ -11,51 +11,47 @@ use org::member::{NewMember, Source, steps, store::MemberStore as _};
 use serde_json::Value;
 
 use super::{failure::ArchiveError, layout, lines, rows::Context};
-use crate::Forge;
-
 /// Members of one archive.
 const MOST: usize = 50_000;
 
-pub(super) async fn of_project(
-    forge: &Forge,
+pub(super) fn of_project(
     context: &Context,
     project: ProjectId,
     folder: &Path,
-) -> Result<(), ArchiveError> {
+) -> Result<Vec<NewMember>, ArchiveError> {
     let path = layout::of_project(&org::project::archive::MEMBERS);
-    add(forge, context, Source::Project(project), folder, &path).await
+    read(context, Source::Project(project), folder, &path)
 }
 
-pub(super) async fn of_group(
-    forge: &Forge,
+pub(super) fn of_group(
     context: &Context,
     group: NamespaceId,
     folder: &Path,
-) -> Result<(), ArchiveError> {
+) -> Result<Vec<NewMember>, ArchiveError> {
     let path = layout::of_group(context.source_home, &org::namespace::archive::MEMBERS);
-    add(forge, context, Source::Group(group), folder, &path).await
+    read(context, Source::Group(group), folder, &path)
 }
 
-async fn add(
-    forge: &Forge,
+fn read(
     context: &Context,
     source: Source,
     folder: &Path,
     path: &str,
-) -> Result<(), ArchiveError> {
+) -> Result<Vec<NewMember>, ArchiveError> {
     let rows: Vec<ArchiveRow> = lines::read_all(folder, path, MOST)?;
-    let new: Vec<NewMember> = rows.iter().filter_map(|row| member(context, source, row)).collect();
-    let added = forge.db.write(move |tx| {
-        for one in &new {
-            if tx.find_member(source, one.user_id)?.is_none()
-                && one.expires_at.is_none_or(|at| at > tx.now)
-            {
-                steps::insert(tx, one)?;
-            }
+    Ok(rows.iter().filter_map(|row| member(context, source, row)).collect())
+}
+
+/// Adds those that are no members yet.
+pub(super) fn insert(tx: &mut Tx<'_>, new: &[NewMember]) -> Result<()> {
+    for one in new {
+        if tx.find_member(one.source, one.user_id)?.is_none()
+            && one.expires_at.is_none_or(|at| at > tx.now)
+        {
+            steps::insert(tx, one)?;
         }
-        Ok(())
-    });
-    Ok(added.await?)
+    }
+    Ok(())
 }
 
 fn member(context: &Context, source: Source, row: &ArchiveRow) -> Option<NewMember> {

@@ -3,6 +3,7 @@
 pub mod actions;
 mod bundle;
 mod check;
+mod discard;
 pub mod export;
 mod failure;
 mod files;
@@ -13,6 +14,7 @@ mod lines;
 mod members;
 mod pack;
 mod people;
+mod replace;
 mod rows;
 pub mod transfer;
 mod unpack;

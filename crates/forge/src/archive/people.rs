@@ -1,4 +1,4 @@
-//! Who those that an archive names are here.
+//! Local users for the users that an archive names.
 
 use std::collections::{BTreeSet, HashMap};
 

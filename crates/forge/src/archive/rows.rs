@@ -48,7 +48,7 @@ pub(super) async fn write(
     }
 }
 
-/// What rows of an archive are read with.
+/// The context in which rows of an archive are read.
 #[derive(Clone, Debug)]
 pub(super) struct Context {
     pub(super) import: ArchiveImport,

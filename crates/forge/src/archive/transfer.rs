@@ -47,7 +47,7 @@ const ARCHIVE: FetchLimits = FetchLimits { bytes: 5 << 30, time: Wait::from_secs
 /// Pages of a group's projects.
 const MOST_PAGES: usize = 100;
 
-/// What an entity waits for, or that it has ended.
+/// Whether an entity still waits, or has ended.
 enum EntityProgress {
     Wait,
     Done(BulkStep),
@@ -163,7 +163,7 @@ fn withdraw(tx: &mut Tx<'_>, id: BulkImportEntityId) -> Result<()> {
 
 async fn work(forge: &Forge, entity: BulkImportEntity) -> Result<()> {
     let (id, looks) = (entity.id, entity.attempts + 1);
-    let (step, failure) = match look(forge, &entity).await {
+    let (step, failure) = match fetch_progress(forge, &entity).await {
         Ok(EntityProgress::Wait) if looks < MOST_LOOKS => (None, None),
         Ok(EntityProgress::Wait) => {
             (Some(BulkStep::Fail), Some("The source took too long.".to_owned()))
@@ -191,7 +191,10 @@ async fn work(forge: &Forge, entity: BulkImportEntity) -> Result<()> {
     forge.db.write(written).await
 }
 
-async fn look(forge: &Forge, entity: &BulkImportEntity) -> Result<EntityProgress, SourceError> {
+async fn fetch_progress(
+    forge: &Forge,
+    entity: &BulkImportEntity,
+) -> Result<EntityProgress, SourceError> {
     let (id, of) = (entity.id, entity.bulk_import_id);
     let import = forge.db.read(move |tx| tx.find_bulk_import(of)).await?;
     let Some(import) = import else { return Ok(EntityProgress::Done(BulkStep::Fail)) };

@@ -12,7 +12,7 @@ use tar::{Archive, EntryType};
 
 use super::{failure::ArchiveError, layout};
 
-/// What an archive may become.
+/// The size limits of an archive's content.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnpackLimits {
     /// Bytes of all entries.

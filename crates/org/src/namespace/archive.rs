@@ -1,4 +1,4 @@
-//! What archives hold of a group, and of those below it.
+//! Groups and their subgroups in archives.
 
 use db::{
     Tx,
@@ -160,6 +160,18 @@ pub fn restore(tx: &mut Tx<'_>, id: NamespaceId, record: &GroupRecord) -> Result
     access::refresh_group(tx, id)
 }
 
+/// The groups directly in another one.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn below(tx: &mut Tx<'_>, parent: NamespaceId) -> Result<Vec<NamespaceId>> {
+    let rows = namespaces::table
+        .filter(namespaces::parent_id.eq(parent).and(namespaces::deleted_at.is_null()))
+        .order(namespaces::id)
+        .select(namespaces::id);
+    each_backend!(tx, |conn| rows.load(conn).map_err(error("Group")))
+}
+
 /// Makes a group of an archive below another one, where none has its path yet.
 ///
 /// # Errors
@@ -170,7 +182,7 @@ pub fn make_below(
     owner: UserId,
     record: &GroupRecord,
 ) -> Result<NamespaceId> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let above = tx.namespace(parent)?;
     let full_path = NewPath::below(Some(&above), &record.name, &record.path).full_path;
     if let Some(known) = tx.find_namespace_at(&full_path)? {

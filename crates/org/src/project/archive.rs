@@ -1,4 +1,4 @@
-//! What archives hold of a project's own row and settings, and of its members.
+//! A project's row, settings and members in archives.
 
 use db::{
     Tx,
@@ -148,6 +148,20 @@ pub fn restore(tx: &mut Tx<'_>, id: ProjectId, actor: Actor, record: &ProjectRec
     settings.ci_inbound_job_token_scope_enabled =
         record.settings.ci_inbound_job_token_scope_enabled;
     tx.save_settings(id, &settings)
+}
+
+/// Says of a project that it has no branch.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn empty(tx: &mut Tx<'_>, id: ProjectId) -> Result<()> {
+    let columns = Columns {
+        default_branch: Some(None),
+        readme_path: Some(None),
+        license_path: Some(None),
+        ..Columns::default()
+    };
+    change::update(tx, id, columns, FeatureChange::default()).map(drop)
 }
 
 /// What is done last: nobody writes to archived projects.

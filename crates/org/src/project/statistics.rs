@@ -52,6 +52,8 @@ pub trait StatisticsStore {
     fn upload_sizes(&mut self) -> Result<BTreeMap<ProjectId, i64>>;
     /// Puts these bytes in the place of others; false when they are others by now. A project that is gone has none.
     fn correct_upload_size(&mut self, project: ProjectId, from: i64, to: i64) -> Result<bool>;
+    /// Says of a project that there is nothing in it.
+    fn reset_statistics(&mut self, project: ProjectId) -> Result<()>;
     /// Follows the default branch from a commit to another; false when the figures are not those of `from`.
     fn note_head(
         &mut self,
@@ -131,6 +133,24 @@ impl StatisticsStore for Tx<'_> {
         let row = diesel::update(project_statistics::table.find(project));
         let size = project_statistics::uploads_size.eq(project_statistics::uploads_size + bytes);
         each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Project")))?;
+        Ok(())
+    }
+
+    fn reset_statistics(&mut self, project: ProjectId) -> Result<()> {
+        let nothing = (
+            project_statistics::commit_count.eq(0),
+            project_statistics::repository_size.eq(0),
+            project_statistics::lfs_objects_size.eq(0),
+            project_statistics::wiki_size.eq(0),
+            project_statistics::uploads_size.eq(0),
+            project_statistics::head_sha.eq(None::<String>),
+        );
+        let row = diesel::update(project_statistics::table.find(project)).set(nothing);
+        each_backend!(self, |conn| row.execute(conn).map_err(error("Project")))?;
+        let languages = project_languages::table.filter(project_languages::project_id.eq(project));
+        each_backend!(self, |conn| diesel::delete(languages)
+            .execute(conn)
+            .map_err(error("Project")))?;
         Ok(())
     }
 
@@ -248,7 +268,7 @@ fn add_languages(tx: &mut Tx<'_>, project: ProjectId, more: &[LanguageBytes]) ->
     Ok(())
 }
 
-/// What somebody found who looked at a repository.
+/// Statistics read from a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings {
     /// The branch that was looked at.

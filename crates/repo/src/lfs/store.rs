@@ -20,6 +20,8 @@ pub trait LfsStore {
     fn add_lfs_object(&mut self, project: ProjectId, id: &LfsId, size: i64) -> Result<()>;
     /// Gives a project everything that another one has.
     fn share_lfs_objects(&mut self, from: ProjectId, into: ProjectId) -> Result<()>;
+    /// Takes all files from a project; their content goes with what no project has.
+    fn remove_lfs_objects(&mut self, project: ProjectId) -> Result<()>;
     /// Those of these files that no project has.
     fn orphaned_lfs_objects(&mut self, ids: &[LfsId]) -> Result<Vec<LfsId>>;
     /// How many bytes all files of a project have.
@@ -86,6 +88,14 @@ impl LfsStore for Tx<'_> {
                 .map_err(error(WHAT)))?;
         }
         if rows.is_empty() { Ok(()) } else { tell_size(self, into) }
+    }
+
+    fn remove_lfs_objects(&mut self, project: ProjectId) -> Result<()> {
+        let rows = diesel::delete(objects::table.filter(objects::project_id.eq(project)));
+        match each_backend!(self, |conn| rows.execute(conn).map_err(error(WHAT)))? {
+            0 => Ok(()),
+            _ => tell_size(self, project),
+        }
     }
 
     fn orphaned_lfs_objects(&mut self, ids: &[LfsId]) -> Result<Vec<LfsId>> {

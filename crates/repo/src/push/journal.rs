@@ -19,7 +19,7 @@ use super::{Push, RefChange};
 use crate::git::{Oid, refs::RefMove};
 
 kernel::text_enum! {
-    /// What a push did to a ref.
+    /// The action of a push on a ref.
     pub enum PushAction { Created = "created", Pushed = "pushed", Removed = "removed" }
 }
 
@@ -102,6 +102,8 @@ pub trait JournalStore {
     fn refs_pushed_since(&mut self, moment: Ts) -> Result<Vec<(ProjectId, String)>>;
     /// Every project that was ever pushed to.
     fn projects_with_pushes(&mut self) -> Result<Vec<ProjectId>>;
+    /// Forgets all pushes to a project whose repository is taken away.
+    fn forget_pushes(&mut self, project: ProjectId) -> Result<()>;
 }
 
 fn sha(id: Option<Oid>) -> Option<String> {
@@ -236,6 +238,14 @@ impl JournalStore for Tx<'_> {
             .select((push_events::project_id, push_events::ref_name))
             .distinct();
         each_backend!(self, |conn| query.load(conn).map_err(error("Push")))
+    }
+
+    fn forget_pushes(&mut self, project: ProjectId) -> Result<()> {
+        let moves = diesel::delete(ref_journal::table.filter(ref_journal::project_id.eq(project)));
+        each_backend!(self, |conn| moves.execute(conn).map_err(error("Push")))?;
+        let pushes = diesel::delete(push_events::table.filter(push_events::project_id.eq(project)));
+        each_backend!(self, |conn| pushes.execute(conn).map_err(error("Push")))?;
+        Ok(())
     }
 
     fn projects_with_pushes(&mut self) -> Result<Vec<ProjectId>> {

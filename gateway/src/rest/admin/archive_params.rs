@@ -1,4 +1,4 @@
-//! What exports and imports of archives are told.
+//! Parameters of archive exports and imports.
 
 use admin::archive::{Overrides, UploadMethod};
 use forge::{archive::actions::ProjectImport, files::Upload};
@@ -104,7 +104,10 @@ impl From<ImportProject> for ProjectImport {
             name: filled(params.name),
             namespace: filled(params.namespace),
             overwrite: params.overwrite,
-            overrides: Overrides { project: params.override_params.unwrap_or_default().0 },
+            overrides: Overrides {
+                project: params.override_params.unwrap_or_default().0,
+                ..Overrides::default()
+            },
         }
     }
 }

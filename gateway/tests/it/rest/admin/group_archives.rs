@@ -9,7 +9,7 @@ use super::{
 };
 use crate::support::{Person, TestApp};
 
-async fn exported(person: &Person<'_>, group: &Value) -> Vec<u8> {
+pub(super) async fn exported(person: &Person<'_>, group: &Value) -> Vec<u8> {
     person.post(&format!("/groups/{group}/export"), json!({})).await.with(202);
     work(person.app).await;
     let file = person.get(&format!("/groups/{group}/export/download")).await;
@@ -17,7 +17,7 @@ async fn exported(person: &Person<'_>, group: &Value) -> Vec<u8> {
     file.bytes
 }
 
-async fn full_group(ada: &Person<'_>) -> Value {
+pub(super) async fn full_group(ada: &Person<'_>) -> Value {
     let made = ada.post("/groups", json!({ "name": "Tools", "path": "tools" })).await.created();
     let group = made["id"].clone();
     let below = json!({ "name": "Small", "path": "small", "parent_id": group });

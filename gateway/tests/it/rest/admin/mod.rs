@@ -2,6 +2,7 @@
 
 mod alert_deliveries;
 mod archive_contents;
+mod archive_failures;
 mod archives;
 mod bulk_imports;
 mod deliveries;

@@ -1,0 +1,208 @@
+//! Imports of archives that fail, that end in the middle, and that are under way.
+
+use std::io::{Read as _, Write as _};
+
+use actix_web::http::Method;
+use db::Conn;
+use diesel::{RunQueryDsl as _, sql_query};
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use kernel::ids::ProjectId;
+use serde_json::{Value, json};
+use tar::{Archive, Builder, Header};
+use time::Duration;
+
+use super::{
+    archives::{exported, imported, send_archive},
+    group_archives::{exported as exported_group, full_group},
+    imports::work,
+};
+use crate::{rest::org::uploads::send_file, support::TestApp};
+
+/// The same archive with each line of some lists twice, the second time with another id.
+fn with_twins(archive: &[u8], list: &str) -> Vec<u8> {
+    let mut tar = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    let mut old = Archive::new(GzDecoder::new(archive));
+    for entry in old.entries().expect("entries") {
+        let mut entry = entry.expect("an entry");
+        let path = entry.path().expect("a path").to_string_lossy().into_owned();
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content).expect("a content");
+        if path.ends_with(list) {
+            let text = String::from_utf8(content).expect("lines");
+            let twins = text.lines().map(|line| {
+                let mut row: Value = serde_json::from_str(line).expect("a row");
+                row["id"] = json!(row["id"].as_i64().expect("an id") + 1_000_000);
+                format!("{line}\n{row}\n")
+            });
+            content = twins.collect::<String>().into_bytes();
+        }
+        let mut header = Header::new_ustar();
+        header.set_size(content.len().try_into().expect("a length"));
+        header.set_mode(0o600);
+        tar.append_data(&mut header, path, content.as_slice()).expect("an entry");
+    }
+    let mut encoder = tar.into_inner().expect("an end");
+    encoder.flush().expect("a stream");
+    encoder.finish().expect("an archive")
+}
+
+/// Whether rows can be written into a table.
+fn set_writable(app: &TestApp, table: &'static str, writable: bool) {
+    let run = move |tx: &mut db::Tx<'_>| {
+        let statements = match (&tx.conn, writable) {
+            (Conn::Sqlite(_), false) => vec![format!(
+                "CREATE TRIGGER full_disk BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'disk'); END"
+            )],
+            (Conn::Sqlite(_), true) => vec!["DROP TRIGGER full_disk".to_owned()],
+            (Conn::Postgres(_), false) => vec![
+                "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS \
+                 $$ BEGIN RAISE EXCEPTION 'disk'; END $$"
+                    .to_owned(),
+                format!(
+                    "CREATE TRIGGER full_disk BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION full_disk()"
+                ),
+            ],
+            (Conn::Postgres(_), true) => vec![format!("DROP TRIGGER full_disk ON {table}")],
+        };
+        for text in statements {
+            db::each_backend!(tx, |conn| sql_query(&text)
+                .execute(conn)
+                .map_err(db::error("Table")))?;
+        }
+        Ok(())
+    };
+    app.write(run);
+}
+
+#[actix_web::test]
+async fn a_project_whose_import_fails_late_is_empty() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let project = root.filled_project("Engine", "public").await;
+    let base = format!("/projects/{project}");
+    let label = json!({ "name": "bug", "color": "#ff0000" });
+    root.post(&format!("{base}/labels"), label).await.created();
+    send_file(&root, Method::POST, &format!("{base}/uploads"), "file", "plan.txt", "x")
+        .await
+        .created();
+    let page = json!({ "title": "home", "content": "Tea" });
+    root.post(&format!("{base}/wikis"), page).await.created();
+    let flawed = with_twins(&exported(&root, &project).await, "project/labels.ndjson");
+
+    let done = imported(&root, &flawed, "copy").await;
+
+    assert_eq!(done["import_status"], "failed", "{done}");
+    assert!(
+        done["import_error"].as_str().expect("a text").contains("contradicts itself"),
+        "{done}"
+    );
+    let copy = format!("/projects/{}", done["id"]);
+    for list in
+        ["labels", "repository/branches", "wikis", "protected_branches", "events?action=pushed"]
+    {
+        assert_eq!(root.get(&format!("{copy}/{list}")).await.ok(), json!([]), "{list}");
+    }
+    let shown = root.get(&format!("{copy}?statistics=true")).await.ok();
+    assert_eq!((&shown["visibility"], &shown["empty_repo"]), (&json!("private"), &json!(true)));
+    assert_eq!(shown["statistics"]["storage_size"], 0, "{shown}");
+    let id = ProjectId(done["id"].as_i64().expect("an id"));
+    let packs = app.state.storage.repository(id).as_path().join("objects/pack");
+    assert_eq!(std::fs::read_dir(packs).map_or(0, Iterator::count), 0);
+    root.commit(&done["id"], "main", "new.txt").await;
+    assert_eq!(root.get(&copy).await.ok()["default_branch"], "main");
+}
+
+#[actix_web::test]
+async fn a_project_stays_where_the_archive_for_its_place_fails() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let project = root.filled_project("Engine", "public").await;
+    let label = json!({ "name": "bug", "color": "#ff0000" });
+    root.post(&format!("/projects/{project}/labels"), label).await.created();
+    let flawed = with_twins(&exported(&root, &project).await, "project/labels.ndjson");
+    let before = root.get(&format!("/projects/{project}")).await.ok();
+
+    let asked = [("path", "engine"), ("overwrite", "true")];
+    let made = send_archive(&root, "/projects/import", &flawed, &asked).await.created();
+    work(&app).await;
+
+    let failed = root.get(&format!("/projects/{}/import", made["id"])).await.ok();
+    assert_eq!(failed["import_status"], "failed", "{failed}");
+    let after = root.get(&format!("/projects/{project}")).await.ok();
+    assert_eq!(after["path_with_namespace"], before["path_with_namespace"]);
+    assert_ne!(failed["path_with_namespace"], before["path_with_namespace"]);
+}
+
+#[actix_web::test]
+async fn a_group_whose_import_fails_is_empty() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = full_group(&ada).await;
+    let flawed = with_twins(&exported_group(&ada, &group).await, "milestones.ndjson");
+
+    let fields = [("name", "Copy"), ("path", "copy")];
+    send_archive(&ada, "/groups/import", &flawed, &fields).await.with(202);
+    work(&app).await;
+
+    for list in ["labels", "milestones", "epics", "subgroups"] {
+        assert_eq!(ada.get(&format!("/groups/copy/{list}")).await.ok(), json!([]), "{list}");
+    }
+    ada.get("/groups/copy%2Fsmall").await.with(404);
+}
+
+#[actix_web::test]
+async fn a_project_is_hidden_until_it_is_whole_and_goes_on_where_it_was() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let project = root.filled_project("Engine", "public").await;
+    let base = format!("/projects/{project}");
+    for number in 0..3 {
+        let issue = json!({ "title": format!("Leak {number}"), "labels": "bug" });
+        root.post(&format!("{base}/issues"), issue).await.created();
+    }
+    root.post(&format!("{base}/boards"), json!({ "name": "Next" })).await.created();
+    let archive = exported(&root, &project).await;
+
+    set_writable(&app, "boards", false);
+    let half = imported(&root, &archive, "copy").await;
+
+    assert_eq!(half["import_status"], "started", "{half}");
+    let copy = format!("/projects/{}", half["id"]);
+    app.person("eve").get(&copy).await.with(404);
+    set_writable(&app, "boards", true);
+    app.clock.advance(Duration::minutes(1));
+    work(&app).await;
+    assert_eq!(root.get(&format!("{copy}/import")).await.ok()["import_status"], "finished");
+    let issues = app.anonymous().get(&format!("{copy}/issues")).await.ok();
+    assert_eq!(issues.as_array().map(Vec::len), Some(3), "once each");
+    assert_eq!(issues[0]["labels"], json!(["bug"]));
+    assert_eq!(root.get(&format!("{copy}/boards")).await.ok()[0]["name"], "Next");
+}
+
+#[actix_web::test]
+async fn groups_are_hidden_until_they_are_whole_and_go_on_where_they_were() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = full_group(&ada).await;
+    ada.put(&format!("/groups/{group}"), json!({ "visibility": "public" })).await.ok();
+    ada.put("/groups/tools%2Fsmall", json!({ "visibility": "public" })).await.ok();
+    let archive = exported_group(&ada, &group).await;
+
+    set_writable(&app, "milestones", false);
+    let fields = [("name", "Copy"), ("path", "copy")];
+    send_archive(&ada, "/groups/import", &archive, &fields).await.with(202);
+    work(&app).await;
+
+    for path in ["/groups/copy", "/groups/copy%2Fsmall"] {
+        app.anonymous().get(path).await.with(404);
+    }
+    set_writable(&app, "milestones", true);
+    app.clock.advance(Duration::minutes(1));
+    work(&app).await;
+    for path in ["/groups/copy", "/groups/copy%2Fsmall"] {
+        app.anonymous().get(path).await.ok();
+    }
+    assert_eq!(ada.get("/groups/copy/labels").await.ok().as_array().map(Vec::len), Some(1));
+    assert_eq!(ada.get("/groups/copy/epics").await.ok()[0]["title"], "Brew");
+    assert_eq!(ada.get("/groups/copy%2Fsmall/milestones").await.ok()[0]["title"], "1.0");
+}

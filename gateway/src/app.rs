@@ -1,4 +1,4 @@
-//! What every handler may use: the forge, and what requests are held to.
+//! The context of every handler: the forge and the request limits.
 
 use std::{
     ops::Deref,
@@ -38,7 +38,7 @@ pub struct State {
     pub(crate) shown_settings: ShownSettings,
 }
 
-/// What a [`State`] is opened with.
+/// The parameters with which a [`State`] is opened.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub forge: forge::Settings,

@@ -1,5 +1,5 @@
-//! A data folder and a database belong together: the folder's name is kept in the database, and whoever brings one
-//! beside another's is told so before anything is read or written.
+//! The check that the database belongs to the data folder: the id of the folder is kept in the database and compared at
+//! start, before anything is read or written.
 
 use std::{fs, path::Path};
 
@@ -14,9 +14,9 @@ use crate::app::App;
 /// Folders in which something lies that rows know of.
 const CONTENTS: [&str; 4] = ["repositories", "lfs", "uploads", "avatars"];
 
-/// How a database and a data folder stand to each other.
+/// Whether a database belongs to the data folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bond {
+pub enum DataFolderMatch {
     /// The database has this folder's name.
     Sealed,
     /// The database has no name yet, and nothing speaks against this folder.
@@ -29,7 +29,7 @@ pub enum Bond {
     NoFiles,
 }
 
-/// What decides about a [`Bond`].
+/// The facts from which a [`DataFolderMatch`] follows.
 #[derive(Clone, Copy)]
 struct Facts {
     kept: Option<i64>,
@@ -40,13 +40,13 @@ struct Facts {
 }
 
 impl Facts {
-    fn bond(self) -> Bond {
+    fn data_folder_match(self) -> DataFolderMatch {
         match self.kept {
-            Some(kept) if kept == self.own => Bond::Sealed,
-            Some(_) => Bond::Foreign,
-            None if self.has_files && !self.has_people => Bond::NoRows,
-            None if self.has_projects && !self.has_files => Bond::NoFiles,
-            None => Bond::Open,
+            Some(kept) if kept == self.own => DataFolderMatch::Sealed,
+            Some(_) => DataFolderMatch::Foreign,
+            None if self.has_files && !self.has_people => DataFolderMatch::NoRows,
+            None if self.has_projects && !self.has_files => DataFolderMatch::NoFiles,
+            None => DataFolderMatch::Open,
         }
     }
 }
@@ -77,18 +77,20 @@ pub async fn ensure(app: &App) -> anyhow::Result<()> {
         return Ok(());
     }
     let data = app.data().display().to_string();
-    match bond(app).await? {
-        Bond::Sealed => Ok(()),
-        Bond::Open => seal(app).await.context("the database cannot keep its folder's name"),
-        Bond::Foreign => bail!(
+    match data_folder_match(app).await? {
+        DataFolderMatch::Sealed => Ok(()),
+        DataFolderMatch::Open => {
+            seal(app).await.context("the database cannot keep its folder's name")
+        }
+        DataFolderMatch::Foreign => bail!(
             "the database belongs to another data folder than {data}: check the settings `data` and `database_url`; \
              where the two do belong together (identity.key was lost), run `forgeway adopt`; nothing was changed"
         ),
-        Bond::NoRows => bail!(
+        DataFolderMatch::NoRows => bail!(
             "the database is empty, and {data} holds repositories or files of people: check the settings `data` and \
              `database_url`, or put the database back from a backup; nothing was changed"
         ),
-        Bond::NoFiles => bail!(
+        DataFolderMatch::NoFiles => bail!(
             "the database has projects, and {data} holds no repository: check the settings `data` and `database_url`; \
              where all repositories were lost, run `forgeway adopt`; nothing was changed"
         ),
@@ -100,19 +102,19 @@ pub async fn ensure(app: &App) -> anyhow::Result<()> {
 /// # Errors
 /// When the database is empty beside a full folder.
 pub async fn adopt(app: &App) -> anyhow::Result<()> {
-    if bond(app).await? == Bond::NoRows {
+    if data_folder_match(app).await? == DataFolderMatch::NoRows {
         bail!("the database is empty: put it back from a backup, or give --data another folder");
     }
     Ok(seal(app).await?)
 }
 
-/// How the database and the data folder stand to each other.
+/// Compares the database with the data folder.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub async fn bond(app: &App) -> Result<Bond> {
+pub async fn data_folder_match(app: &App) -> Result<DataFolderMatch> {
     let (own, has_files) = (app.key.number(), has_contents(app.data()));
-    app.db.read(move |tx| Ok(facts(tx, own, has_files)?.bond())).await
+    app.db.read(move |tx| Ok(facts(tx, own, has_files)?.data_folder_match())).await
 }
 
 fn facts(tx: &mut Tx<'_>, own: i64, has_files: bool) -> Result<Facts> {
@@ -140,25 +142,28 @@ fn has_contents(data: &Path) -> bool {
 mod tests {
     use db::Location;
 
-    use super::{Bond, Facts, ensure_file};
+    use super::{DataFolderMatch, Facts, ensure_file};
 
     const USED: Facts =
         Facts { kept: None, own: 7, has_people: true, has_projects: true, has_files: true };
 
     #[test]
     fn a_database_is_adopted_once() {
-        assert_eq!(USED.bond(), Bond::Open);
-        assert_eq!(Facts { kept: Some(7), ..USED }.bond(), Bond::Sealed);
-        assert_eq!(Facts { kept: Some(8), ..USED }.bond(), Bond::Foreign);
+        assert_eq!(USED.data_folder_match(), DataFolderMatch::Open);
+        assert_eq!(Facts { kept: Some(7), ..USED }.data_folder_match(), DataFolderMatch::Sealed);
+        assert_eq!(Facts { kept: Some(8), ..USED }.data_folder_match(), DataFolderMatch::Foreign);
         let first = Facts { has_people: false, has_projects: false, has_files: false, ..USED };
-        assert_eq!(first.bond(), Bond::Open);
+        assert_eq!(first.data_folder_match(), DataFolderMatch::Open);
     }
 
     #[test]
     fn what_is_empty_is_not_put_beside_what_is_full() {
         let no_rows = Facts { has_people: false, has_projects: false, ..USED };
-        assert_eq!(no_rows.bond(), Bond::NoRows);
-        assert_eq!(Facts { has_files: false, ..USED }.bond(), Bond::NoFiles);
+        assert_eq!(no_rows.data_folder_match(), DataFolderMatch::NoRows);
+        assert_eq!(
+            Facts { has_files: false, ..USED }.data_folder_match(),
+            DataFolderMatch::NoFiles
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use forge::runner::{built_in, built_in_rule::JobOwners};
 use job_runner::{
     config::{Config as Runners, Runner},
-    fleet::{Fleet, Pace, StopHandle, StopReason},
+    fleet::{Fleet, RetryIntervals, StopHandle, StopReason},
     system_id,
 };
 use runners::runner::RunnerToken;
@@ -63,7 +63,7 @@ pub async fn prepare(app: &App, config: &Config) -> anyhow::Result<Option<Prepar
     let whose = whose(app, &asked).await?;
     let runner = built_in::enroll(app, RunnerToken::given(token.as_str())).await?;
     app.built_in.set(runner.id, whose);
-    let left = built_in::fail_left_behind(app, runner.id).await?;
+    let left = built_in::fail_orphaned_jobs(app, runner.id).await?;
     if left > 0 {
         tracing::warn!(jobs = left, "jobs of the built-in runner ended with the server before");
     }
@@ -169,7 +169,7 @@ impl PreparedRunner {
 
     /// Begins to ask for jobs.
     pub fn start(self) -> anyhow::Result<BuiltInRunner> {
-        let pace = Pace::default();
+        let pace = RetryIntervals::default();
         let fleet = Fleet::start_every(&self.runners, &self.system_id, pace, BETWEEN)?;
         Ok(BuiltInRunner::of(fleet))
     }

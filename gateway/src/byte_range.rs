@@ -15,7 +15,7 @@ use crate::{
     present::Answer,
 };
 
-/// What a request says of the part that it wants, and of what it has already.
+/// The range and cache headers of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
     range: Option<String>,
@@ -23,7 +23,7 @@ pub struct Conditions {
     if_none_match: Option<String>,
 }
 
-/// What is sent of a content.
+/// The part of a content to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
     Whole,

@@ -39,7 +39,7 @@ pub use settings_table::SETTINGS;
 /// The commit that this was built from; of what was built outside of a checkout, or is being worked on, the version.
 pub const REVISION: &str = env!("FORGEWAY_REVISION");
 
-/// What the server runs with.
+/// The configuration of the server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -92,7 +92,7 @@ pub enum LogFormat {
 /// Certificate authorities of the operating system.
 const SYSTEM_ROOTS: &str = "/etc/ssl/certs/ca-certificates.crt";
 
-/// What the command line says; an absent flag says nothing.
+/// Command line flags; an absent one has no effect.
 #[derive(Clone, Debug, Default, Serialize, clap::Args)]
 pub struct Flags {
     /// Settings file (TOML) [default: forgeway.toml, when it is there]

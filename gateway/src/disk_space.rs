@@ -16,7 +16,7 @@ const HOLDS: Duration = Duration::from_secs(1);
 /// Less than this is no room.
 static NEEDED: [u8; 128 << 10] = [0x5a; 128 << 10];
 
-/// What was found out last, and when.
+/// The last measurement of free disk space, and its time.
 #[derive(Debug, Default)]
 pub struct DiskSpace(Mutex<Option<(Instant, bool)>>);
 

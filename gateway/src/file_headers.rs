@@ -1,4 +1,4 @@
-//! What answers about files say in their headers.
+//! Headers of file responses.
 
 use bstr::{BStr, ByteSlice as _};
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_encode};

@@ -9,7 +9,7 @@ use org::{
 
 /// The administrator's first secrets; `None` where the settings gave them and need not be shown.
 #[derive(Debug)]
-pub struct First {
+pub struct FirstSecrets {
     pub password: Option<String>,
     pub token: Option<Secret>,
 }
@@ -19,7 +19,7 @@ pub async fn prepare(
     db: &Database,
     password: Option<&str>,
     token: Option<&str>,
-) -> Result<Option<First>> {
+) -> Result<Option<FirstSecrets>> {
     if db.peek(|tx| tx.has_users()).await? {
         return Ok(None);
     }
@@ -31,7 +31,7 @@ pub async fn prepare(
     let secret = token.map_or_else(|| Secret::generate("glpat-"), Secret::given);
     let kept = secret.clone();
     let made = db.write(move |tx| make_root(tx, hash, &kept)).await?;
-    Ok(made.then(|| First {
+    Ok(made.then(|| FirstSecrets {
         password: password.is_none().then(|| generated.reveal().to_owned()),
         token: token.is_none().then_some(secret),
     }))

@@ -1,4 +1,4 @@
-//! What requests are held to.
+//! Request limits.
 
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use crate::{app::App, request_line::FirstLine, serve};
 
-/// How many clients are served at once, and how long they may take.
+/// The number of clients served at once, and their timeouts.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     pub workers: usize,

@@ -6,7 +6,7 @@ const CONTINUE: &[u8] = b"HTTP/1.1 100 ";
 const EMPTY: &str = "content-length: 0";
 const END: &str = "\r\n\r\n";
 
-/// Where in what is written the next answer begins.
+/// The position of the next response in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponsePosition {
     /// Here.

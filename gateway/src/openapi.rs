@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 pub use self::{answers::AnswerDoc, schemas::Schemas};
 use crate::{extract::params::ParamDoc, route::RouteRow};
 
-/// What a handler's types say of it.
+/// The documentation of an operation, from its handler's types.
 pub struct Operation {
     pub params: Vec<ParamDoc>,
     pub paged: bool,

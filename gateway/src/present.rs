@@ -151,9 +151,9 @@ impl Answer for NoContent {
 }
 
 /// 200 without a body.
-pub struct Done;
+pub struct EmptyOk;
 
-impl Answer for Done {
+impl Answer for EmptyOk {
     fn respond(self, _: &HttpRequest) -> HttpResponse {
         HttpResponse::Ok().finish()
     }

@@ -1,4 +1,4 @@
-//! How many requests one person, or one address, may make in a minute.
+//! Rate limits by user and address.
 
 mod archives;
 mod limiter;
@@ -54,12 +54,12 @@ pub struct Rates {
     protected: Limiter<IpAddr>,
     /// Downloads of one file of a project.
     raw_files: Limiter<(ProjectId, String)>,
-    words: RwLock<Arc<Words>>,
+    text_settings: RwLock<Arc<TextSettings>>,
 }
 
-/// What of the settings is no number.
+/// Rate limit settings that are texts or lists.
 #[derive(Debug, Default)]
-struct Words {
+struct TextSettings {
     /// What is said to who asks too often.
     refusal: Option<Arc<str>>,
     /// User names, in lower case, of those who may write as many notes as they like.
@@ -70,7 +70,7 @@ struct Words {
     protected_paths: Vec<String>,
 }
 
-impl Words {
+impl TextSettings {
     fn new(set: &Settings) -> Self {
         let names = |names: Vec<&str>| names.into_iter().map(str::to_lowercase).collect();
         Self {
@@ -139,7 +139,7 @@ impl Rates {
             alerts: Limiter::new("project_alerts_notify", rules.alerts),
             protected: Limiter::new("throttle_unauthenticated_protected_paths", rules.protected),
             raw_files: Limiter::new("raw_blob", rules.raw_files),
-            words: RwLock::new(Arc::new(Words::new(set))),
+            text_settings: RwLock::new(Arc::new(TextSettings::new(set))),
         }
     }
 
@@ -159,16 +159,16 @@ impl Rates {
         self.alerts.follow(rules.alerts);
         self.protected.follow(rules.protected);
         self.raw_files.follow(rules.raw_files);
-        let words = Arc::new(Words::new(set));
-        *self.words.write().unwrap_or_else(PoisonError::into_inner) = words;
+        let text_settings = Arc::new(TextSettings::new(set));
+        *self.text_settings.write().unwrap_or_else(PoisonError::into_inner) = text_settings;
     }
 
-    fn words(&self) -> Arc<Words> {
-        self.words.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn text_settings(&self) -> Arc<TextSettings> {
+        self.text_settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn worded(&self, within: Result<(), Refusal>) -> Result<(), Refusal> {
-        within.map_err(|refusal| Refusal { text: self.words().refusal.clone(), ..refusal })
+        within.map_err(|refusal| Refusal { text: self.text_settings().refusal.clone(), ..refusal })
     }
 
     pub fn check_user(&self, user: UserId, area: Area) -> Result<(), Refusal> {
@@ -194,7 +194,12 @@ impl Rates {
     pub fn check_protected(&self, address: Option<IpAddr>, path: &str) -> Result<(), Refusal> {
         let (Some(address), true) = (address, self.protected.is_on()) else { return Ok(()) };
         let path = path.trim_end_matches('/');
-        match self.words().protected_paths.iter().any(|one| one.trim_end_matches('/') == path) {
+        match self
+            .text_settings()
+            .protected_paths
+            .iter()
+            .any(|one| one.trim_end_matches('/') == path)
+        {
             true => self.worded(self.protected.check(&address)),
             false => Ok(()),
         }
@@ -222,7 +227,7 @@ impl Rates {
 
     /// Who asks for one person after the other gathers them all.
     pub fn check_person(&self, reader: &User) -> Result<(), Error> {
-        if self.words().people_readers.contains(&reader.username.to_lowercase()) {
+        if self.text_settings().people_readers.contains(&reader.username.to_lowercase()) {
             return Ok(());
         }
         self.people.check(&reader.id).map_err(Error::from)
@@ -243,7 +248,7 @@ impl Rates {
 
     /// Whoever speaks disturbs many others.
     pub fn check_note(&self, author: &User) -> Result<(), Error> {
-        if self.words().note_writers.contains(&author.username.to_lowercase()) {
+        if self.text_settings().note_writers.contains(&author.username.to_lowercase()) {
             return Ok(());
         }
         self.notes.check(&author.id).map_err(Error::from)

@@ -29,7 +29,7 @@ pub struct FirstLine<S> {
     place: ResponsePosition,
 }
 
-/// What is sent in place of so many other bytes.
+/// The bytes to send in place of others.
 #[derive(Debug)]
 struct Replacement {
     text: Vec<u8>,

@@ -8,7 +8,7 @@ use std::{
 /// As many digits as the API shows of a commit.
 const DIGITS: usize = 8;
 
-/// What a checkout says of itself.
+/// The revision of a checkout.
 pub(crate) struct Revision {
     /// The beginning of the commit's id.
     pub(crate) short: String,

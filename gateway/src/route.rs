@@ -287,7 +287,7 @@ pub struct Router {
     tree: matchit::Router<Vec<&'static RouteRow>>,
 }
 
-/// What a method and path lead to.
+/// The route of a method and path.
 pub enum RouteMatch {
     Row(&'static RouteRow),
     /// The path exists for these methods only; with one of its rows.

@@ -24,7 +24,7 @@ use crate::{
     app::{App, State},
     belonging, built_in_runner,
     config::{Config, LogFormat},
-    first_run::{self, First},
+    first_run::{self, FirstSecrets},
     git_http,
     listener::{self, Bounds},
     log_noise::MalformedRequestFilter,
@@ -72,7 +72,7 @@ pub async fn open_and_recover(config: &Config) -> anyhow::Result<OpenFolder> {
     if finished + wikis > 0 {
         tracing::warn!(pushes = finished, wikis, "finished what was interrupted");
     }
-    let unlocked = merge::unlock_left_behind(&app).await.context("locked merge requests")?;
+    let unlocked = merge::unlock_stale_merges(&app).await.context("locked merge requests")?;
     if unlocked > 0 {
         tracing::warn!(merge_requests = unlocked, "opened what was being merged");
     }
@@ -312,14 +312,14 @@ async fn store_settings(app: &App) {
 async fn finish_interrupted(app: &App) {
     let seconds = i64::try_from(UPKEEP.as_secs()).unwrap_or(i64::MAX);
     let before = Ts::from_unix(app.db.clock().now().unix().saturating_sub(seconds));
-    match repo::push::settle(&app.db, &app.storage, &app.journal, before).await {
+    match repo::push::replay(&app.db, &app.storage, &app.journal, before).await {
         Ok(0) => {}
         Ok(pushes) => tracing::warn!(pushes, "finished what was interrupted"),
         Err(cause) => tracing::error!(error = %cause, "a push that was decided is not carried out"),
     }
     let forge = &app.forge;
     let (db, storage, repositories) = (&forge.db, &forge.storage, &forge.repositories);
-    match repo::wiki::journal::settle(db, storage, repositories, before).await {
+    match repo::wiki::journal::replay(db, storage, repositories, before).await {
         Ok(0) => {}
         Ok(wikis) => tracing::warn!(wikis, "finished what was interrupted"),
         Err(cause) => tracing::error!(error = %cause, "a push to a wiki is not carried out"),
@@ -330,7 +330,7 @@ async fn finish_interrupted(app: &App) {
     clippy::print_stdout,
     reason = "what a person needs at the first start goes to the terminal, not to the log"
 )]
-fn greet(app: &App, first: Option<&First>, runner: Option<String>) {
+fn greet(app: &App, first: Option<&FirstSecrets>, runner: Option<String>) {
     let url = app.urls.base();
     println!("Forgeway serves on {url}");
     if let Some(said) = runner {

@@ -9,7 +9,7 @@ use forge::geo::{WriteRefusal, primary_url};
 
 use crate::{alert_intake, app::App, error::ApiError, git_http::GitRequest, route::RouteMatch};
 
-/// When a request is answered although it is no mere question.
+/// Writing requests that are allowed while the server is read-only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exemption {
     /// It changes nothing, whatever its method.

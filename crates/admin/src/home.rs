@@ -1,4 +1,4 @@
-//! Where an integration or a webhook belongs.
+//! The owner of an integration or a webhook.
 
 use kernel::{
     Grant, Result,

@@ -1,4 +1,4 @@
-//! What administrators of projects, groups and the installation set up and see, and what of it leaves the machine.
+//! Administration of projects, groups and the installation: webhooks, integrations, imports, exports and appearance.
 
 pub mod appearance;
 pub mod archive;

@@ -1,4 +1,4 @@
-//! Who may set up integrations and webhooks.
+//! Abilities on integrations and webhooks.
 
 use kernel::AccessLevel::{Maintainer, Owner};
 

@@ -1,4 +1,4 @@
-//! What ci announces.
+//! Events of CI.
 
 use kernel::ids::{JobId, PipelineId, ProjectId};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::{
     pipeline::{Pipeline, Source},
 };
 
-/// Where a job went.
+/// A state change of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct JobMove {
     pub job: JobId,

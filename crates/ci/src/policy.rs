@@ -1,4 +1,4 @@
-//! Who may do what with pipelines and jobs.
+//! Abilities on pipelines and jobs.
 
 use kernel::{
     AccessLevel::{Developer, Guest, Maintainer, Owner, Reporter},

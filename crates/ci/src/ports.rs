@@ -1,4 +1,4 @@
-//! What pipelines need to know from others.
+//! The interfaces that pipelines need from other domains.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use kernel::{
 
 use crate::{job::Job, pipeline::PipelineRef, variable::Home};
 
-/// What projects are set to.
+/// CI settings of projects.
 pub trait Projects {
     /// Whether everybody who sees a project sees its jobs.
     fn has_public_jobs(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<bool>;
@@ -18,7 +18,7 @@ pub trait Projects {
     fn restricts_variables(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<bool>;
 }
 
-/// How much there may be of what people keep, as administrators set it; 0 is no limit.
+/// Plan limits set by administrators; 0 is no limit.
 pub trait PlanLimits {
     /// Schedules of a project.
     fn schedules(&self, tx: &mut Tx<'_>) -> Result<i64>;
@@ -33,7 +33,7 @@ pub(crate) fn excess(name: &str, count: i64, limit: i64) -> Option<String> {
     (limit > 0 && count > limit).then(|| format!("Maximum number of {name} ({limit}) exceeded"))
 }
 
-/// How a branch or tag is protected.
+/// The protection of branches and tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefAccess {
     pub protected: bool,
@@ -41,7 +41,7 @@ pub struct RefAccess {
     pub open: bool,
 }
 
-/// What the environment of a job lets somebody do with it.
+/// A user's permission on the environment of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeployRight {
     /// There is none, or it is open to everybody.

@@ -1,4 +1,4 @@
-//! How far something is: a job, and by its jobs a pipeline.
+//! Statuses of jobs, and the status of a pipeline derived from them.
 
 kernel::text_enum! {
     pub enum Status {
@@ -38,7 +38,7 @@ impl Status {
     }
 }
 
-/// What one job means for the pipeline.
+/// The contribution of one job to its pipeline's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub status: Status,
@@ -46,7 +46,7 @@ pub struct Outcome {
     pub allow_failure: bool,
 }
 
-/// What several jobs come to, as a set of marks.
+/// The statuses of several jobs, as a set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Marks(u16);
 
@@ -136,7 +136,7 @@ impl Marks {
     }
 }
 
-/// What the jobs are that come to one status.
+/// The level at which statuses are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// All jobs of a pipeline, of a stage, or of all stages before one.

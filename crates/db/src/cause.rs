@@ -1,4 +1,4 @@
-//! What led to the work that is done now: known to every transaction of it.
+//! The cause of the work being done, known to every transaction of it.
 
 use std::sync::Arc;
 

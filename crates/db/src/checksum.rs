@@ -15,7 +15,7 @@ use crate::{
     listing::{Bind, ids, rows},
 };
 
-/// How many there are of a kind, and what is known of them.
+/// The number of objects of a kind by check result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, QueryableByName)]
 pub struct ChecksumCount {
     #[diesel(sql_type = Text)]

@@ -22,7 +22,7 @@ pub(crate) const SUBJECT: &str = "commit number";
 
 /// Commits that are not in the database any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loss {
+pub struct LostCommits {
     /// The last commit that was known to be durable.
     pub noted: i64,
     /// The last one that is there.
@@ -53,14 +53,14 @@ impl Note {
 }
 
 /// Looks whether commits are missing. What is found is kept in a file of its own until a person removes it.
-pub(crate) fn check(conn: &mut SqliteConnection, database: &Path) -> Result<Option<Loss>> {
+pub(crate) fn check(conn: &mut SqliteConnection, database: &Path) -> Result<Option<LostCommits>> {
     // First the note: a server that writes meanwhile only gets ahead of it.
     let Some(noted) = noted(database) else { return Ok(known_loss(database)) };
     let there = there(conn).map_err(error("Record"))?.unwrap_or_default();
     if there >= noted {
         return Ok(known_loss(database));
     }
-    let loss = Loss { noted, there };
+    let loss = LostCommits { noted, there };
     let text = format!("{noted} {there}\n");
     if let Err(cause) = fs::write(beside(database, "-lost"), text) {
         tracing::warn!(error = %cause, "the loss of commits was not noted");
@@ -91,10 +91,10 @@ fn noted(database: &Path) -> Option<i64> {
 }
 
 /// A loss that was found before, and that nobody has dealt with.
-fn known_loss(database: &Path) -> Option<Loss> {
+fn known_loss(database: &Path) -> Option<LostCommits> {
     let text = fs::read_to_string(beside(database, "-lost")).ok()?;
     let (noted, there) = text.trim().split_once(' ')?;
-    Some(Loss { noted: noted.parse().ok()?, there: there.parse().ok()? })
+    Some(LostCommits { noted: noted.parse().ok()?, there: there.parse().ok()? })
 }
 
 fn with_check(number: i64) -> [u8; 16] {

@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use crate::{
-    Conn, Loss, Tx, cause,
+    Conn, LostCommits, Tx, cause,
     error::TransactionError,
     figures::{AccessPath, DatabaseUse, DatabaseWait},
     migrations,
@@ -31,7 +31,7 @@ use crate::{
     tx::CommitHooks,
 };
 
-/// Where the rows are.
+/// The location of the database.
 #[derive(Clone, Debug)]
 pub enum Location {
     /// A SQLite file, made when it is not there.
@@ -113,7 +113,7 @@ impl Database {
     }
 
     /// Durable commits that were found to be missing when a SQLite file was opened.
-    pub fn loss(&self) -> Option<Loss> {
+    pub fn loss(&self) -> Option<LostCommits> {
         match &self.0.backend {
             Backend::Sqlite(sqlite) => sqlite.loss,
             Backend::Postgres(_) => None,

@@ -1,4 +1,4 @@
-//! How long transactions wait and take, for the metrics page.
+//! Metrics of transactions: waiting time and duration.
 
 use std::time::Instant;
 

@@ -47,7 +47,7 @@ pub struct ListWindow {
 /// The window of a whole list.
 pub const WHOLE: ListWindow = ListWindow { after: None, before: None, reversed: false };
 
-/// What orders rows before their ids do, as SQL.
+/// The sort column before the id, as SQL.
 #[derive(Clone, Debug)]
 enum Leading {
     Nothing,

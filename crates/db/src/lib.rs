@@ -32,7 +32,7 @@ pub mod trigram;
 mod tx;
 
 pub use cause::{caused_by, spawn};
-pub use commit_number::Loss;
+pub use commit_number::LostCommits;
 pub use count::CountOf;
 pub use database::{Database, Listener, Location};
 pub use error::{error, is_duplicate};

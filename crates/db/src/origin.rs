@@ -1,4 +1,4 @@
-//! Who asked for the work that is done now, and from where: known to every transaction of it.
+//! The caller and address on whose behalf work is done, known to every transaction of it.
 
 use std::net::IpAddr;
 

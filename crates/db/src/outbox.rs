@@ -17,7 +17,7 @@ use crate::{
     schema::event_cursors,
 };
 
-/// Where a fact stands in the order of commits.
+/// The position of an event in commit order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// The number of its transaction; 0 on SQLite.
@@ -48,7 +48,7 @@ impl LoggedEvent {
     }
 }
 
-/// How far a reader of the outbox has come.
+/// The position of an outbox reader.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = event_cursors, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct EventCursor {
@@ -69,7 +69,7 @@ impl EventCursor {
     }
 }
 
-/// How long facts are kept.
+/// The retention of events.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {
     /// What was announced before goes once every cursor has passed it.

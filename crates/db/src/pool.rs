@@ -40,15 +40,15 @@ const LIMITS: [(&str, u32); 5] = [
     ("tcp_user_timeout", 10_000),
 ];
 
-/// Whether the server answers, as all lanes of a process know it.
+/// Whether the database server answers, shared by all pools of the process.
 #[derive(Default)]
-pub(crate) struct Reach {
+pub(crate) struct Reachability {
     /// When it last failed to; nothing while it answers.
     failed: Mutex<Option<Instant>>,
     lost: Notify,
 }
 
-impl Reach {
+impl Reachability {
     fn failed(&self) -> MutexGuard<'_, Option<Instant>> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,7 +70,7 @@ pub(crate) struct ConnectionPool {
     url: String,
     places: Semaphore,
     idle: Mutex<Vec<IdleConnection>>,
-    reach: Arc<Reach>,
+    reachability: Arc<Reachability>,
 }
 
 struct IdleConnection {
@@ -79,7 +79,7 @@ struct IdleConnection {
     seen: Instant,
 }
 
-/// Why nothing came of it.
+/// The reason for which a connection attempt failed.
 pub(crate) enum Failure {
     Plain(Error),
     /// The connection is gone, whoever ended it.
@@ -96,9 +96,9 @@ impl From<Failure> for Error {
 }
 
 impl ConnectionPool {
-    pub(crate) fn new(url: &str, size: usize, reach: Arc<Reach>) -> Self {
+    pub(crate) fn new(url: &str, size: usize, reachability: Arc<Reachability>) -> Self {
         let places = Semaphore::new(size);
-        Self { url: with_limits(url), places, idle: Mutex::default(), reach }
+        Self { url: with_limits(url), places, idle: Mutex::default(), reachability }
     }
 
     /// Waits for a place, but not for a server that is away.
@@ -106,10 +106,10 @@ impl ConnectionPool {
         if let Ok(place) = self.places.try_acquire() {
             return Ok(place);
         }
-        let lost = self.reach.lost.notified();
+        let lost = self.reachability.lost.notified();
         pin!(lost);
         lost.as_mut().enable();
-        if self.reach.is_away() {
+        if self.reachability.is_away() {
             return Err(Error::out_of_reach(AWAY));
         }
         select! {
@@ -152,7 +152,7 @@ impl ConnectionPool {
     }
 
     fn connect(&self) -> Result<IdleConnection> {
-        if self.reach.is_away() {
+        if self.reachability.is_away() {
             return Err(Error::out_of_reach(AWAY));
         }
         let opened =
@@ -160,7 +160,7 @@ impl ConnectionPool {
                 conn.batch_execute(ALONE).map_err(Error::out_of_reach)?;
                 Ok(conn)
             });
-        self.reach.note(opened.is_ok());
+        self.reachability.note(opened.is_ok());
         let (conn, now) = (opened?, Instant::now());
         #[cfg(feature = "testing")]
         let conn = crate::testing::watched(conn, &self.url);
@@ -193,7 +193,7 @@ mod tests {
 
     use kernel::{Error, error::Kind};
 
-    use super::{ConnectionPool, FRESH, Failure, Reach, with_limits};
+    use super::{ConnectionPool, FRESH, Failure, Reachability, with_limits};
 
     /// Nobody listens on that port.
     const NOWHERE: &str = "postgres://forgeway@127.0.0.1:1/forgeway";
@@ -224,10 +224,10 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_waits_for_a_server_that_is_away() {
-        let reach = Arc::<Reach>::default();
-        let lane = ConnectionPool::new(NOWHERE, 1, Arc::clone(&reach));
+        let reachability = Arc::<Reachability>::default();
+        let lane = ConnectionPool::new(NOWHERE, 1, Arc::clone(&reachability));
         let _only = lane.place().await.unwrap();
-        let (waiting, ()) = tokio::join!(lane.place(), async { reach.note(false) });
+        let (waiting, ()) = tokio::join!(lane.place(), async { reachability.note(false) });
         assert!(waiting.is_err_and(|refused| is_away(&refused)));
         assert!(lane.place().await.is_err_and(|refused| is_away(&refused)));
     }

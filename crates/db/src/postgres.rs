@@ -5,7 +5,7 @@ use std::sync::Arc;
 use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
 use kernel::{Error, Result};
 
-use crate::pool::{ConnectionPool, Reach, with_limits};
+use crate::pool::{ConnectionPool, Reachability, with_limits};
 
 /// Measured: few readers keep the slowest answers short, many writers share the server's group commit.
 const READERS: usize = 4;
@@ -45,10 +45,10 @@ impl Postgres {
         let mut conn = PgConnection::establish(&with_limits(url)).map_err(Error::internal)?;
         crate::migrations::run_postgres(&mut conn)?;
         warn_of_language(&mut conn)?;
-        let reach = Arc::<Reach>::default();
+        let reachability = Arc::<Reachability>::default();
         Ok(Self {
-            readers: ConnectionPool::new(url, READERS, Arc::clone(&reach)),
-            writers: ConnectionPool::new(url, WRITERS, reach),
+            readers: ConnectionPool::new(url, READERS, Arc::clone(&reachability)),
+            writers: ConnectionPool::new(url, WRITERS, reachability),
         })
     }
 }

@@ -20,7 +20,7 @@ use kernel::{Error, Result};
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::{
-    commit_number::{self, Loss, Note},
+    commit_number::{self, LostCommits, Note},
     tx::register_lower,
 };
 
@@ -33,12 +33,12 @@ const QUEUE: usize = 4096;
 type Reply = Box<dyn FnOnce(Result<(), String>) + Send>;
 pub(crate) type Work = Box<dyn FnOnce(&mut SqliteConnection) -> Reply + Send>;
 
-/// What is done on a connection; it keeps its answer to itself.
+/// A function that runs on a connection and keeps its result to itself.
 type ConnectionFn<'a> = &'a mut dyn FnMut(&mut SqliteConnection) -> Result<()>;
 
 pub(crate) struct Sqlite {
     path: PathBuf,
-    pub(crate) loss: Option<Loss>,
+    pub(crate) loss: Option<LostCommits>,
     serial: u64,
     idle: Mutex<Vec<SqliteConnection>>,
     /// Keeps no more threads waiting than there are connections.
@@ -93,7 +93,7 @@ impl Sqlite {
         let mut conn = connect(path)?;
         crate::migrations::run_sqlite(&mut conn)?;
         let loss = commit_number::check(&mut conn, path)?;
-        if let Some(Loss { noted, there }) = loss {
+        if let Some(LostCommits { noted, there }) = loss {
             tracing::error!(
                 commits = noted.saturating_sub(there),
                 "the database lacks commits that were durable: its write-ahead log was cut or removed, or an older copy \

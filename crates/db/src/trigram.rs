@@ -50,7 +50,7 @@ pub fn rarest<'w>(
 /// Columns are compared by their bytes, so that `ILIKE` knows the cases of ASCII alone. Every other letter is looked for in
 /// each of its cases, by a pattern that the index of texts understands as well. What has one case alone is compared as it
 /// is, which is much less work.
-pub fn sought(word: &str) -> (&'static str, String) {
+pub fn word_pattern(word: &str) -> (&'static str, String) {
     let cased: Vec<char> = word.chars().filter(|letter| has_cases(*letter)).collect();
     match &cased[..] {
         [] => ("LIKE", containing(word)),
@@ -96,9 +96,9 @@ pub fn contains(
     part: Option<&str>,
     bind: &mut impl FnMut(String) -> String,
 ) -> String {
-    let (operator, whole) = sought(word);
+    let (operator, whole) = word_pattern(word);
     let whole = bind(whole);
-    match part.map(sought) {
+    match part.map(word_pattern) {
         // What is put together is in no index, so the index is not asked for the rest as well.
         Some((asked, part)) => {
             let part = bind(part);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn letters_beyond_ascii_are_looked_for_in_each_case() {
-        let asked = |word: &str| sought(word);
+        let asked = |word: &str| word_pattern(word);
         assert_eq!(asked("-7_!"), ("LIKE", "%-7\\_!%".to_owned()));
         assert_eq!(asked("4321x"), ("ILIKE", "%4321x%".to_owned()));
         assert_eq!(asked("日本語"), ("LIKE", "%日本語%".to_owned()));

@@ -43,7 +43,7 @@ pub struct Tx<'c> {
     pub(crate) afterwards: CommitHooks,
 }
 
-/// What is done once a transaction is durable.
+/// Functions to run once a transaction is durable.
 pub(crate) type CommitHooks = Vec<Box<dyn FnOnce() + Send>>;
 
 impl<'c> Tx<'c> {

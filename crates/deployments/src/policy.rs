@@ -1,4 +1,4 @@
-//! Who may do what with environments.
+//! Abilities on environments.
 
 use kernel::{
     AccessLevel::{Developer, Maintainer, Reporter},

@@ -1,4 +1,4 @@
-//! What deployments need to know from others.
+//! The interfaces that deployments need from other domains.
 
 use db::Tx;
 use kernel::{
@@ -6,7 +6,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-/// When cron expressions are due.
+/// Evaluation of cron expressions.
 pub trait Calendar {
     fn is_cron(&self, cron: &str) -> bool;
     fn is_zone(&self, zone: &str) -> bool;

@@ -6,7 +6,7 @@ use worker::Job as _;
 
 use crate::{Forge, merge_request::approvals::RecomputeApprovals};
 
-/// How often somebody's access had changed when a piece of work began.
+/// The version of a user's access at the start of a piece of work.
 #[derive(Clone, Copy, Debug)]
 pub struct AccessWatch(u64);
 

@@ -1,4 +1,4 @@
-//! What follows in notes, to-dos and feeds from what happens anywhere.
+//! System notes, to-dos and feed entries that follow from events.
 
 use std::any::Any;
 
@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::ports::directory::Directory;
 
 /// Heard before the commit, in the same transaction.
-pub(crate) fn heard(tx: &mut Tx<'_>, directory: &Directory, fact: &dyn Event) -> Result<()> {
+pub(crate) fn on_event(tx: &mut Tx<'_>, directory: &Directory, fact: &dyn Event) -> Result<()> {
     let fact: &dyn Any = fact;
     if let Some(fact) = fact.downcast_ref() {
         return on_event::of_issues(tx, directory, fact);

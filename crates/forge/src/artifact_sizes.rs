@@ -1,4 +1,4 @@
-//! What the artifacts of jobs take, summed up when somebody asks.
+//! The storage that job artifacts take, computed on request.
 
 use std::collections::HashMap;
 

@@ -5,7 +5,7 @@ use sha1::Sha1;
 
 use crate::{Forge, settings};
 
-/// Where pictures are fetched from instead, and what proves that the address is ours.
+/// The URL of the asset proxy, and the key that signs addresses.
 struct AssetProxy {
     url: String,
     key: String,

@@ -39,7 +39,7 @@ const REJECTED: &str = "user_rejected";
 const LONGEST_VALUE: usize = 1000;
 
 /// Heard before the commit.
-pub(crate) fn heard(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
+pub(crate) fn on_event(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     let fact: &dyn Any = fact;
     if let Some(fact) = fact.downcast_ref() {
         return of_user(tx, fact);

@@ -53,10 +53,12 @@ pub async fn protection_of<A: Ability<Scope = Project>>(
     forge: &Forge,
     grant: &Grant<A>,
 ) -> Result<Protection> {
-    let (who, project, lending) = (*grant.who(), grant.project(), forge.lending.clone());
+    let (who, project, fork_push_access) =
+        (*grant.who(), grant.project(), forge.fork_push_access.clone());
     let load = move |tx: &mut Tx<'_>| {
-        let lent = protection::lent(tx, &*lending, &who, project)?;
-        Ok(Protection::of_branches(tx, &who, project)?.with_lent(lent))
+        let fork_push_branches =
+            protection::fork_push_branches(tx, &*fork_push_access, &who, project)?;
+        Ok(Protection::of_branches(tx, &who, project)?.with_fork_push_branches(fork_push_branches))
     };
     forge.db.peek(load).await
 }

@@ -6,9 +6,9 @@
 //! the first check of it writes the checksum down.
 
 mod acceptance;
+mod check_rate;
 mod files;
 mod ledger;
-mod pace;
 mod repositories;
 
 use kernel::Result;
@@ -19,8 +19,8 @@ use worker::Job;
 use crate::Forge;
 
 pub use acceptance::{accept_refs, has_other_refs};
+use check_rate::CheckRate;
 pub(crate) use ledger::FileLedger;
-use pace::Pace;
 
 /// The kinds of stored files, as their folders are called; large files have [`repo::lfs::KIND`].
 pub(crate) const ARTIFACTS: &str = "artifacts";
@@ -49,7 +49,7 @@ impl Job for CheckChecksums {
 }
 
 pub(crate) async fn check(forge: Forge, _: CheckChecksums) -> Result<()> {
-    let pace = Pace::of(&forge).await?;
+    let pace = CheckRate::of(&forge).await?;
     pace.hasten(&forge).await?;
     files::find(&forge, pace).await?;
     if pace.at_once > 0 {

@@ -27,9 +27,9 @@ const MOST_ANSWERS: usize = 100_000;
 const GRANTED: u16 = 200;
 const DENIED: [u16; 2] = [401, 403];
 
-/// A question to the service: who, at which address, for which label.
+/// A query to the authorization service: its URL, the user and the classification label.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Question {
+struct ServiceQuery {
     url: String,
     user: UserId,
     label: String,
@@ -50,17 +50,17 @@ impl Service {
         Some(Self { url, default_label: label.to_owned() })
     }
 
-    fn question(&self, user: UserId, label: Option<String>) -> Question {
+    fn query(&self, user: UserId, label: Option<String>) -> ServiceQuery {
         let label = label.filter(|label| !label.trim().is_empty());
         let label = label.unwrap_or_else(|| self.default_label.clone());
-        Question { url: self.url.clone(), user, label }
+        ServiceQuery { url: self.url.clone(), user, label }
     }
 }
 
 /// Answers of the service, with the time of each.
 #[derive(Debug, Default)]
 pub struct AuthorizationAnswers {
-    known: Mutex<HashMap<Question, (Ts, bool)>>,
+    known: Mutex<HashMap<ServiceQuery, (Ts, bool)>>,
     service: RwLock<Option<Service>>,
 }
 
@@ -89,24 +89,24 @@ impl AuthorizationAnswers {
         let now = tx.now;
         let mut is_open = |project: &ProjectId| {
             let label = settings.remove(project)?.external_authorization_classification_label;
-            self.find(&service.question(user, label), now)
+            self.find(&service.query(user, label), now)
         };
         Ok(projects.iter().copied().filter(|project| is_open(project) == Some(true)).collect())
     }
 
-    fn find(&self, question: &Question, now: Ts) -> Option<bool> {
+    fn find(&self, query: &ServiceQuery, now: Ts) -> Option<bool> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let (at, granted) = known.get(question)?;
+        let (at, granted) = known.get(query)?;
         (at.plus(VALIDITY) > now).then_some(*granted)
     }
 
-    fn keep(&self, question: Question, now: Ts, granted: bool) {
+    fn keep(&self, query: ServiceQuery, now: Ts, granted: bool) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST_ANSWERS {
             known.retain(|_, (at, _)| at.plus(VALIDITY) > now);
         }
         if known.len() < MOST_ANSWERS {
-            known.insert(question, (now, granted));
+            known.insert(query, (now, granted));
         }
     }
 }
@@ -137,11 +137,11 @@ pub async fn ensure_admitted(forge: &Forge, actor: Actor, project: ProjectId) ->
             Ok((settings.external_authorization_classification_label, tx.user(user)?.email))
         })
         .await?;
-    let question = service.question(user, label);
+    let query = service.query(user, label);
     let now = forge.db.clock().now();
-    let granted = match forge.authorizations.find(&question, now) {
+    let granted = match forge.authorizations.find(&query, now) {
         Some(granted) => granted,
-        None => ask(forge, &set, question, email).await?,
+        None => ask(forge, &set, query, email).await?,
     };
     if granted { Ok(()) } else { Err(denial()) }
 }
@@ -163,17 +163,17 @@ fn denial() -> Error {
 }
 
 /// Asks, and keeps the answer, where it is one.
-async fn ask(forge: &Forge, set: &Settings, question: Question, email: String) -> Result<bool> {
+async fn ask(forge: &Forge, set: &Settings, query: ServiceQuery, email: String) -> Result<bool> {
     let seconds = set.external_authorization_service_timeout();
     let seconds = if seconds > 0.0 { seconds } else { USUAL_SECONDS };
     let time = Duration::try_from_secs_f64(seconds).map_err(Error::internal)?;
     let client = forge.courier.rules.system().client();
     let body = json!({
         "user_identifier": email,
-        "project_classification_label": question.label,
+        "project_classification_label": query.label,
         "identities": [],
     });
-    let url = question.url.clone();
+    let url = query.url.clone();
     let asked = spawn_blocking(move || {
         let headers = [("Content-Type".to_owned(), "application/json".to_owned())];
         let (headers, body) = (&headers[..], body.to_string());
@@ -189,7 +189,7 @@ async fn ask(forge: &Forge, set: &Settings, question: Question, email: String) -
     };
     let granted = answer == GRANTED;
     if granted || DENIED.contains(&answer) {
-        forge.authorizations.keep(question, forge.db.clock().now(), granted);
+        forge.authorizations.keep(query, forge.db.clock().now(), granted);
     }
     Ok(granted)
 }

@@ -1,4 +1,4 @@
-//! What every use case works with: the database, the repositories, and the addresses under which the world sees them.
+//! The context of every use case: database, repositories and URLs.
 
 use std::{
     any::Any,
@@ -23,7 +23,7 @@ use repo::{
     lfs::LfsFiles,
     merge::Checks,
     ports::{AfterPush, ForkPushBranches, People},
-    push::{Journal, OwnMove, Push},
+    push::{InternalMove, Journal, Push},
     wiki,
 };
 use secrets::Vault;
@@ -43,7 +43,7 @@ use crate::{
     webhook::Courier,
 };
 
-/// What is read from a repository, whatever it is.
+/// A function that reads from a repository.
 type GitWork = Box<dyn FnOnce(&Reader) -> Result<Box<dyn Any + Send>> + Send>;
 
 /// One installation. Shared by all who work with it; cheap to clone.
@@ -59,8 +59,8 @@ pub struct Services {
     pub journal: Journal,
     /// Whose addresses are whose, for push rules.
     pub people: Arc<dyn People>,
-    /// Which branches are lent to whom.
-    pub lending: Arc<dyn ForkPushBranches>,
+    /// The branches of open merge requests that allow collaboration.
+    pub fork_push_access: Arc<dyn ForkPushBranches>,
     /// What follows from a push before it is answered.
     pub aftermath: Arc<dyn AfterPush>,
     /// Whether git can merge what.
@@ -282,7 +282,7 @@ impl Forge {
             repositories: &self.repositories,
             journal: &self.journal,
             people: &self.people,
-            lending: &self.lending,
+            fork_push_access: &self.fork_push_access,
             aftermath: &self.aftermath,
         }
     }
@@ -292,7 +292,7 @@ impl Forge {
         &self,
         project: ProjectId,
         moves: Vec<RefMove>,
-    ) -> Result<OwnMove> {
+    ) -> Result<InternalMove> {
         repo::push::move_own((&self.db, &self.storage, &self.journal), project, moves).await
     }
 

@@ -1,4 +1,4 @@
-//! What jobs reach with their tokens: their own project, and those that let them in.
+//! Access with job tokens: to the job's own project, and to projects that allow it.
 
 use ci::{
     job::{Job, JobToken, token::running_job},

@@ -1,4 +1,4 @@
-//! Who does which background work, and when it is asked for.
+//! The registry of background jobs and their schedules.
 
 use admin::archive::RemoveArchives;
 use ci::schedule::runs::RunDueSchedules;
@@ -37,7 +37,7 @@ use crate::{
     },
     outbox::{ForgetFacts, forget_facts},
     pipeline::{self, DropStaleJobs, StartDelayedJobs},
-    project::{maintenance, repository::EnsureRepository, statistics::SurveyRepository},
+    project::{maintenance, repository::EnsureRepository, statistics::RefreshStatistics},
     purge,
     runner::{
         artifact_sweep::{self, SweepArtifacts},
@@ -178,7 +178,7 @@ async fn update_code_owners(forge: Forge, job: UpdateCodeOwners) -> Result<()> {
     job.run(&forge).await
 }
 
-async fn survey(forge: Forge, job: SurveyRepository) -> Result<()> {
+async fn survey(forge: Forge, job: RefreshStatistics) -> Result<()> {
     job.run(&forge).await
 }
 

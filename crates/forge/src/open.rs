@@ -47,7 +47,7 @@ use crate::{
     webhook::{self, Announcer, Courier, OutgoingRules},
 };
 
-/// What a [`Forge`] is opened with.
+/// The parameters with which a [`Forge`] is opened.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub data: PathBuf,
@@ -84,7 +84,7 @@ impl Forge {
             git,
             journal: Journal::default(),
             people: Arc::new(Accounts { urls: foundation.urls.clone() }),
-            lending: Arc::new(Collaboration),
+            fork_push_access: Arc::new(Collaboration),
             repositories: Repositories::default(),
             aftermath: Arc::new(Follower(Weak::clone(services))),
             checks: Checks::default(),
@@ -227,12 +227,12 @@ fn listen(db: &Database, heard: ListenerContext, announcer: Announcer) {
         if any.is::<org::access::Event>() {
             heard.access_changes.fetch_add(1, Ordering::AcqRel);
         }
-        heard.bell.heard(tx, any);
-        heard.followers.heard(tx, any);
-        audit::heard(tx, fact)?;
+        heard.bell.on_event(tx, any);
+        heard.followers.on_event(tx, any);
+        audit::on_event(tx, fact)?;
         listeners::inside(tx, &heard.vault, fact)?;
-        activity_feed::heard(tx, &heard.directory, fact)?;
-        webhook::heard(tx, &announcer, fact)
+        activity_feed::on_event(tx, &heard.directory, fact)?;
+        webhook::on_event(tx, &announcer, fact)
     });
 }
 

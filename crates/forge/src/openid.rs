@@ -60,7 +60,7 @@ pub async fn identity(forge: &Forge, token: &AccessToken) -> Result<Identity> {
     forge.db.peek(move |tx| Identity::load(tx, user, &scopes)).await
 }
 
-/// What an application is told of somebody, beside the number of their account.
+/// OpenID claims about a user beside the subject.
 #[derive(Clone, Debug, Serialize)]
 pub struct PersonClaims {
     pub name: String,

@@ -1,4 +1,4 @@
-//! How long requests take, for the group whose people the settings let see it.
+//! Request timings, for members of the group that the settings name.
 
 use db::Tx;
 use kernel::{AccessLevel::Guest, Actor, Result, ids::NamespaceId};

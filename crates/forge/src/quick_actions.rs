@@ -15,7 +15,7 @@ use review::{
         CreateIssues, DiscussEpics, ManageIssues, ManageMergeRequests, ReadEpicNotes,
         ReadGroupEpics, ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
     },
-    quick_action::{DeferredAction, Done},
+    quick_action::{ActionSummary, DeferredAction},
 };
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ use crate::{
     ports::approvals::Approvers,
 };
 
-/// Who wants something done, and with what.
+/// The author of quick actions, with their credentials.
 pub struct Sender<'s, A: Ability> {
     pub grant: &'s Grant<A>,
     pub caller: &'s User,
@@ -38,7 +38,7 @@ pub struct Sender<'s, A: Ability> {
     pub seen: Option<&'s str>,
 }
 
-/// What was changed: its name, its value, and a sentence for whoever wanted it.
+/// A changed field: its name, its value, and a message for the author.
 type CommandResult = (&'static str, Value, String);
 
 /// Does what is still to be done after something was said.
@@ -114,7 +114,7 @@ pub async fn after_describing<A: Ability<Scope = Project>>(
     item: &Item,
     later: Vec<DeferredAction>,
 ) {
-    carry_out(forge, sender, item, Done { later, ..Done::default() }).await;
+    carry_out(forge, sender, item, ActionSummary { later, ..ActionSummary::default() }).await;
 }
 
 /// Does what is still to be done, one after the other.
@@ -122,8 +122,8 @@ async fn carry_out<A: Ability<Scope = Project>>(
     forge: &Forge,
     sender: &Sender<'_, A>,
     item: &Item,
-    mut done: Done,
-) -> Done {
+    mut done: ActionSummary,
+) -> ActionSummary {
     for later in std::mem::take(&mut done.later) {
         let told = match item.id.kind {
             ItemKind::MergeRequest => to_merge_request(forge, sender, item.iid, &later).await,

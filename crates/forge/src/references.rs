@@ -34,7 +34,7 @@ use crate::{
     user::visibility::sees_people,
 };
 
-/// Where a text is read, by which short names go: `#1` is an issue of that project.
+/// The project or group of a text, for short references: `#1` is an issue of that project.
 #[derive(Clone, Debug)]
 pub struct TextContext {
     pub home: Home,
@@ -131,7 +131,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     spawn_blocking(work).await.map_err(Error::internal)
 }
 
-/// Where a name leads.
+/// The target of a reference.
 #[derive(Debug)]
 struct Target {
     address: String,

@@ -13,7 +13,7 @@ pub const SERVICE: &str = "container_registry";
 /// How far the clock of the registry may be behind.
 const EARLY: Duration = Duration::seconds(5);
 
-/// What somebody may do with the images of one repository.
+/// A user's access to the images of one repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ImageAccess {
     pub r#type: &'static str,

@@ -17,7 +17,7 @@ pub const KEY_FILE: &str = "identity.key";
 pub const FOLDER: &str = "data folder";
 const KEY_LENGTH: usize = 64;
 
-/// What this installation signs with.
+/// The signing key of the installation.
 #[derive(Clone)]
 pub struct ServerKey {
     bytes: Vec<u8>,

@@ -11,7 +11,7 @@ use kernel::{
     ids::{JobId, ProjectId},
 };
 use org::settings::{
-    GivenSettings, Settings, actions,
+    SettingValues, Settings, actions,
     store::SettingsStore as _,
     table::{self, Setting},
 };
@@ -28,7 +28,7 @@ const YOUNGEST_ARCHIVE: Duration = Duration::days(1);
 pub async fn update(
     forge: &Forge,
     grant: Grant<Administrate>,
-    given: GivenSettings,
+    given: SettingValues,
 ) -> Result<Arc<Settings>> {
     durations(&given)?;
     let vault = forge.vault.clone();
@@ -42,7 +42,7 @@ pub async fn update(
 }
 
 /// Refuses words that are no duration, or none that the setting can have.
-fn durations(given: &GivenSettings) -> Result<()> {
+fn durations(given: &SettingValues) -> Result<()> {
     let words = |name: &str| {
         let found = given.0.iter().find(|(setting, _)| setting.name == name);
         found.and_then(|(_, words)| words.as_str())

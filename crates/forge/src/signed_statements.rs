@@ -13,7 +13,7 @@ use crate::server_key::ServerKey;
 /// From the first byte of a clone or push to its last.
 pub const LONGEST_EXCHANGE: std::time::Duration = std::time::Duration::from_secs(4 * 3600);
 
-/// What a statement may be used for; it is worth nothing for anything else.
+/// The purpose of a statement, without which it is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
@@ -31,7 +31,7 @@ impl Purpose {
     }
 }
 
-/// Who somebody is, and what for.
+/// A user, and the purpose of the statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     pub user: UserId,

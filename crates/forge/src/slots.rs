@@ -14,7 +14,7 @@ tokio::task_local! {
     pub static FOR: SlotOwner;
 }
 
-/// Whom a place is taken for.
+/// The user or address that occupies a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SlotOwner {
     User(UserId),

@@ -17,7 +17,7 @@ const TRIED: i64 = 3;
 /// Values sealed in one transaction.
 const AT_ONCE: i64 = 500;
 
-/// How the key of a folder stands to what is sealed in a database.
+/// Whether the key of a data folder opens the sealed values of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyMatch {
     /// The database has the number of this key.
@@ -120,7 +120,7 @@ pub async fn seal_clear(forge: &Forge) -> Result<()> {
     }
 }
 
-/// What an operator should know before secrets are deleted.
+/// The number of sealed values that would be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survey {
     /// Secrets in the database.

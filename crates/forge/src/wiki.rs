@@ -53,7 +53,7 @@ impl MaintainWiki {
         };
         if forge.storage.wiki_exists(wiki) {
             maintenance::tidy(&forge.git, &forge.storage.wiki(wiki)).await?;
-            weigh(forge, wiki, Vec::new()).await?;
+            remeasure(forge, wiki, Vec::new()).await?;
         }
         Ok(())
     }
@@ -80,7 +80,7 @@ pub async fn follow(forge: &Forge, wiki: Wiki, moved: Vec<RefMove>) -> Result<()
 }
 
 /// Notes how large a wiki is, and that git has followed these moves.
-pub async fn weigh(forge: &Forge, wiki: Wiki, moved: Vec<RefMove>) -> Result<()> {
+pub async fn remeasure(forge: &Forge, wiki: Wiki, moved: Vec<RefMove>) -> Result<()> {
     let size = measure(forge, wiki).await?;
     let noted = move |tx: &mut Tx<'_>| {
         tx.finish_wiki_moves(wiki, &moved)?;

@@ -23,14 +23,14 @@ const CLOCKS: &str = "Signature not within leeway of 60 seconds. Check your syst
 /// The scope of what is asked of the API.
 pub const API_SCOPE: &str = "geo_api";
 
-/// What a request of a node carries, as yet unproved.
+/// The unverified credential of a node's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credential<'a> {
     pub access_key: &'a str,
     statement: &'a str,
 }
 
-/// What a node says of its request.
+/// The signed statement of a node about its request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statement(Map<String, Value>);
 

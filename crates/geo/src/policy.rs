@@ -1,4 +1,4 @@
-//! Who may speak for nodes.
+//! Abilities of nodes.
 
 kernel::abilities! { in Instance, signed in;
     /// Change a node: administrators, and the node itself with its signature; which of them it is, the call says.

@@ -1,4 +1,4 @@
-//! What this crate needs to know from others.
+//! The interfaces that this crate needs from other domains.
 
 use db::Tx;
 use kernel::{

@@ -1,4 +1,4 @@
-//! What this server is among the nodes of its installation.
+//! The role of this server among the nodes of its installation.
 
 use crate::node::GeoNode;
 

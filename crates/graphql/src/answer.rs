@@ -23,7 +23,7 @@ pub(crate) enum Step<'p> {
     Element(usize),
 }
 
-/// What is known of a value.
+/// The state of a value.
 pub(crate) enum Content<'p> {
     Null,
     Leaf(Json),

@@ -1,4 +1,4 @@
-//! What a field, or an input object in one of its arguments, was given.
+//! The arguments of a field, or the fields of an input object.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub struct Arguments {
     pub(crate) cost: Cost,
 }
 
-/// What a query costs, and may cost.
+/// The cost of a query, and its limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     pub score: u32,

@@ -17,7 +17,7 @@ use crate::{
 /// The classes of records whose ids scalars take: `IssueID` those of `Issue`.
 pub(crate) type IdClasses = HashMap<&'static str, &'static [&'static str]>;
 
-/// What values are held against.
+/// The types that values are checked against.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     pub(crate) model: &'a Model,
@@ -27,7 +27,7 @@ pub(crate) struct Rules<'a> {
 /// The values of variables, by their names. What was not given is absent.
 pub(crate) type Variables = HashMap<String, Input>;
 
-/// What is wrong with a part of a variable's value.
+/// A problem with a part of a variable's value.
 struct Problem {
     path: Vec<Json>,
     explanation: String,
@@ -285,7 +285,7 @@ fn as_wide_as(value: Input, kind: &Type) -> Input {
     }
 }
 
-/// Where in a variable's value something stands.
+/// A position in a variable's value.
 struct Site<'a> {
     path: Vec<Json>,
     /// The same, as the multipart form writes it.

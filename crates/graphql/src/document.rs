@@ -83,8 +83,8 @@ pub(crate) struct Argument {
 #[derive(Debug)]
 pub(crate) enum Selection {
     Field(Field),
-    Spread(Spread),
-    Inline(Inline),
+    Spread(FragmentSpread),
+    Inline(InlineFragment),
 }
 
 impl Selection {
@@ -115,14 +115,14 @@ impl Field {
 }
 
 #[derive(Debug)]
-pub(crate) struct Spread {
+pub(crate) struct FragmentSpread {
     pub(crate) at: Position,
     pub(crate) name: String,
     pub(crate) directives: Vec<Directive>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Inline {
+pub(crate) struct InlineFragment {
     pub(crate) at: Position,
     pub(crate) condition: Option<Name>,
     pub(crate) directives: Vec<Directive>,

@@ -12,7 +12,7 @@ use crate::{
     registry::{FieldEntries, FieldEntry, Registry, Renewal, Resolver},
 };
 
-/// What is registered, for both forms of the schema.
+/// Registered resolvers, for both forms of the schema.
 pub(crate) struct Resolvers<C> {
     types: HashMap<&'static str, FieldEntries<C>>,
     pub(crate) composed: HashSet<&'static str>,

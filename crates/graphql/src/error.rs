@@ -1,10 +1,10 @@
-//! What is wrong with a query.
+//! Errors of a query.
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::document::Position;
 
-/// What is wrong with a query, in the form of an answer's `errors`.
+/// An error of a query, in the form of a response's `errors`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QueryError {
     pub(crate) message: String,

@@ -35,23 +35,23 @@ use crate::{
     value::{self, Object, Value},
 };
 
-/// The fields of a request that may be asked for once, and were.
-pub(crate) type Once = Arc<Mutex<HashSet<(ArcStr, String)>>>;
+/// Fields that a request may use only once and has used.
+pub(crate) type SingleUseFields = Arc<Mutex<HashSet<(ArcStr, String)>>>;
 
 type ValueResult = Result<Value, Failure>;
 
-/// What fields are resolved with.
+/// The context in which fields are resolved.
 pub(crate) struct Request<C> {
     pub(crate) context: Arc<C>,
     pub(crate) cost: Cost,
-    pub(crate) once: Once,
+    pub(crate) once: SingleUseFields,
     /// The value of the field of a subscription, which follows from an event.
     pub(crate) event_value: Option<ValueResult>,
 }
 
 impl<C> Request<C> {
     pub(crate) fn new(context: Arc<C>, cost: Cost) -> Self {
-        Self { context, cost, once: Once::default(), event_value: None }
+        Self { context, cost, once: SingleUseFields::default(), event_value: None }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a resolver fails with.
+//! Errors that resolvers return.
 
 use std::{error::Error as StdError, fmt, sync::Arc};
 

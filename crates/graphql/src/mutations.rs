@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     arguments::Cost,
-    execute::{self, Once},
+    execute::{self, SingleUseFields},
     model::MUTATION,
     plan::Plan,
     request::{Limits, Outcome, Response},
@@ -24,7 +24,7 @@ impl<C: Send + Sync + 'static> Form<C> {
         limits: &Limits,
     ) -> Response {
         let (mut data, mut errors) = (Map::new(), Vec::new());
-        let once = Once::default();
+        let once = SingleUseFields::default();
         let end = tokio::time::Instant::now() + limits.time;
         for field in plan.fields {
             let single = Plan { fields: vec![field], narrower: Vec::new() };

@@ -2,8 +2,8 @@
 
 use crate::{
     document::{
-        Argument, Directive, Document, Field, Fragment, Inline, Literal, Name, Operation,
-        OperationKind, Selection, Spread, Type, VariableDefinition,
+        Argument, Directive, Document, Field, Fragment, FragmentSpread, InlineFragment, Literal,
+        Name, Operation, OperationKind, Selection, Type, VariableDefinition,
     },
     error::QueryError,
     lexer::{Lexer, Token, TokenKind},
@@ -197,7 +197,7 @@ impl Parser<'_> {
         if self.next.kind == TokenKind::Name && !self.is_word("on") {
             let name = self.name()?.text;
             let directives = self.directives()?;
-            return Ok(Selection::Spread(Spread { at, name, directives }));
+            return Ok(Selection::Spread(FragmentSpread { at, name, directives }));
         }
         let condition = match self.is_word("on") {
             true => {
@@ -208,7 +208,7 @@ impl Parser<'_> {
         };
         let directives = self.directives()?;
         let selections = self.selections()?;
-        Ok(Selection::Inline(Inline { at, condition, directives, selections }))
+        Ok(Selection::Inline(InlineFragment { at, condition, directives, selections }))
     }
 
     fn field(&mut self) -> Result<Field, QueryError> {

@@ -1,4 +1,4 @@
-//! What mutations answer with.
+//! Payloads that mutations return.
 
 use std::borrow::Cow;
 

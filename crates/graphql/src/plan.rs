@@ -1,4 +1,4 @@
-//! What is to be resolved: the selections of an operation, without fragments and directives, and merged.
+//! The execution plan: the merged selections of an operation, without fragments and directives.
 
 use std::{
     cell::LazyCell,
@@ -19,7 +19,7 @@ use crate::{
     selection::Selection as Names,
 };
 
-/// What is to be resolved of an object.
+/// The fields to resolve of an object.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) fields: Vec<PlannedField>,

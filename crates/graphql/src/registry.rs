@@ -1,4 +1,4 @@
-//! Which function resolves which field of the schema.
+//! The registry of resolvers by type and field.
 
 use std::{
     any::{Any, TypeId},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 pub(crate) type Record = Arc<dyn Any + Send + Sync>;
-type Plain = Box<dyn Fn(&(dyn Any + Send + Sync)) -> Option<Value> + Send + Sync>;
+type PlainFn = Box<dyn Fn(&(dyn Any + Send + Sync)) -> Option<Value> + Send + Sync>;
 type Lookup<C> = Box<
     dyn Fn(Record, Arguments, Arc<C>) -> BoxFuture<'static, Result<Value, Failure>> + Send + Sync,
 >;
@@ -22,9 +22,10 @@ type Mutation<C> =
     Box<dyn Fn(Arguments, Arc<C>) -> BoxFuture<'static, Result<Payload, Failure>> + Send + Sync>;
 
 /// Whether an event is one that a subscription asks for.
-pub(crate) type Interest = Box<dyn Fn(&(dyn Any + Send + Sync)) -> bool + Send + Sync>;
-type Subscribe<C> =
-    Box<dyn Fn(Arguments, Arc<C>) -> BoxFuture<'static, Result<Interest, Failure>> + Send + Sync>;
+pub(crate) type EventFilter = Box<dyn Fn(&(dyn Any + Send + Sync)) -> bool + Send + Sync>;
+type Subscribe<C> = Box<
+    dyn Fn(Arguments, Arc<C>) -> BoxFuture<'static, Result<EventFilter, Failure>> + Send + Sync,
+>;
 type EventValue<C> = Box<
     dyn Fn(Record, Arguments, Arc<C>) -> BoxFuture<'static, Result<Option<Value>, Failure>>
         + Send
@@ -40,9 +41,9 @@ pub(crate) struct SubscriptionResolver<C> {
 /// Makes a context for what follows a change.
 pub(crate) type Renewal<C> = fn(&C) -> C;
 
-/// How a field gets its value.
+/// The resolver of a field.
 pub(crate) enum Resolver<C> {
-    Plain(Plain),
+    Plain(PlainFn),
     Lookup(Lookup<C>),
     Mutation(Mutation<C>),
     Subscription(SubscriptionResolver<C>),
@@ -50,7 +51,7 @@ pub(crate) enum Resolver<C> {
     Unsupported,
 }
 
-/// What is registered for a field.
+/// The registration of a field.
 pub(crate) struct FieldEntry<C> {
     pub(crate) resolver: Option<Resolver<C>>,
     pub(crate) once: bool,
@@ -178,7 +179,7 @@ impl<C: Send + Sync + 'static> Registry<C> {
                 let concerns = subscribe(arguments, context);
                 async move {
                     let concerns = concerns.await?;
-                    let of_type: Interest =
+                    let of_type: EventFilter =
                         Box::new(move |event| event.downcast_ref::<E>().is_some_and(&concerns));
                     Ok(of_type)
                 }

@@ -1,4 +1,4 @@
-//! What is asked, by whom, and the answer.
+//! Requests, their callers and their responses.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ pub struct Request {
     pub uploads: HashMap<String, Arc<Upload>>,
 }
 
-/// What a request may do.
+/// The limits of a request.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub complexity: u32,
@@ -41,7 +41,7 @@ pub enum Mutations {
     Refused(String),
 }
 
-/// How a request as a whole went. What went wrong with single fields makes no difference.
+/// The outcome of a request as a whole, regardless of errors of single fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Answered,

@@ -79,7 +79,7 @@ pub(crate) struct OperationPlan {
     pub(crate) score: u32,
 }
 
-/// Why a query is not executed.
+/// Reasons for which a query is not executed.
 pub(crate) enum Refusal {
     /// The whole request is turned down.
     Whole(Response),

@@ -1,4 +1,4 @@
-//! What a query costs, how deep it is, and whether it goes in circles.
+//! The cost and depth of a query, and detection of fragment cycles.
 
 use std::collections::HashMap;
 

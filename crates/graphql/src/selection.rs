@@ -1,4 +1,4 @@
-//! What a query selects below a field.
+//! The fields that a query selects below a field.
 
 use std::sync::Arc;
 

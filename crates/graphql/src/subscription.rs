@@ -10,12 +10,12 @@ use crate::{
     error::QueryError,
     failure::Failure,
     plan::PlannedField,
-    registry::{Interest, Record, Resolver, SubscriptionResolver},
+    registry::{EventFilter, Record, Resolver, SubscriptionResolver},
     request::{Limits, Request, Response},
     schema::{Form, OperationPlan, Refusal, Schema, ensure_short},
 };
 
-/// What a request turned out to be.
+/// The operation of a request.
 pub enum Operation {
     /// It has one answer, and this is it.
     Answer(Response),
@@ -26,7 +26,7 @@ pub enum Operation {
 /// A subscription that somebody may have. It is answered by the schema that made it.
 pub struct Subscription {
     prepared: OperationPlan,
-    interest: Interest,
+    interest: EventFilter,
     limits: Limits,
 }
 
@@ -79,7 +79,7 @@ impl<C: Send + Sync + 'static> Schema<C> {
     }
 }
 
-/// Why a subscription does not begin.
+/// Reasons for which a subscription does not start.
 enum NoSubscription {
     Refused(QueryError),
     Failed(Failure),
@@ -90,7 +90,7 @@ async fn subscribe<C: Send + Sync + 'static>(
     prepared: &OperationPlan,
     context: Arc<C>,
     limits: &Limits,
-) -> Result<Interest, NoSubscription> {
+) -> Result<EventFilter, NoSubscription> {
     let Some((field, resolver)) = root_field(form, prepared) else {
         let code = json!({ "code": "notSingleSubscription" });
         let error = QueryError::new("A subscription operation may only have one selection");

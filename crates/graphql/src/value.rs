@@ -1,4 +1,4 @@
-//! What resolvers answer with.
+//! Values that resolvers return.
 
 use std::{any::Any, borrow::Cow, sync::Arc};
 
@@ -89,7 +89,7 @@ impl std::fmt::Debug for Object {
     }
 }
 
-/// What an object consists of.
+/// The content of an object.
 #[derive(Clone)]
 pub(crate) enum Content {
     Record(Arc<dyn Any + Send + Sync>),

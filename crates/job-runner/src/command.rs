@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use crate::{
     config::{Config, ExecutorKind},
-    fleet::{Fleet, Pace, StopHandle, StopReason},
+    fleet::{Fleet, RetryIntervals, StopHandle, StopReason},
     manage, system_id,
 };
 
@@ -117,7 +117,7 @@ fn serve(file: &File) -> Result<ExitCode> {
     let system_id = system_id::load_or_create(&file.file)?;
     // What it finds of its own at the start it takes for what a killed one left.
     let _alone = system_id::wait_for_others(&file.file)?;
-    let fleet = Fleet::start(&config, &system_id, Pace::default())?;
+    let fleet = Fleet::start(&config, &system_id, RetryIntervals::default())?;
     // Before anybody can know that it runs.
     heed_signals(fleet.stop_handle())?;
     tracing::info!(

@@ -127,7 +127,7 @@ impl Runner {
     }
 }
 
-/// What does the work of a job.
+/// The executor of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum ExecutorKind {
@@ -152,7 +152,7 @@ impl ExecutorKind {
     }
 }
 
-/// How containers are made.
+/// The container options.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContainerConfig {
@@ -178,7 +178,7 @@ pub struct ContainerConfig {
     pub arguments: Vec<String>,
 }
 
-/// When an image is fetched.
+/// The policy by which images are pulled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PullPolicy {

@@ -1,11 +1,11 @@
-//! How a job that runs is told to stop.
+//! Cancellation and timeout of a running job.
 
 use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-/// Why a job stops early. A later one outranks an earlier one.
+/// Reasons for which a job stops early. A later one outranks an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Interrupt {
     /// Somebody cancelled it: what comes after the script still runs.

@@ -4,7 +4,7 @@ use std::{sync::Arc, thread, time::Duration};
 
 use anyhow::{Result, ensure};
 
-pub use crate::trace::Pace;
+pub use crate::trace::RetryIntervals;
 use crate::{api::Client, config::Config, executor, hub::Hub, poll::Poller};
 
 /// Runners that work until they are stopped.
@@ -13,7 +13,7 @@ pub struct Fleet {
     hub: Arc<Hub>,
 }
 
-/// Why the runners have stopped working.
+/// Reasons for which the runners have stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     /// Somebody stopped them.
@@ -48,7 +48,7 @@ impl Fleet {
     ///
     /// # Errors
     /// When there are none, when one's address or certificates cannot be used, or when its program of containers is missing.
-    pub fn start(config: &Config, system_id: &str, pace: Pace) -> Result<Self> {
+    pub fn start(config: &Config, system_id: &str, pace: RetryIntervals) -> Result<Self> {
         Self::start_every(config, system_id, pace, config.interval())
     }
 
@@ -59,7 +59,7 @@ impl Fleet {
     pub fn start_every(
         config: &Config,
         system_id: &str,
-        pace: Pace,
+        pace: RetryIntervals,
         interval: Duration,
     ) -> Result<Self> {
         ensure!(

@@ -1,4 +1,4 @@
-//! What the pollers of this process share: how many jobs may run, which do, and whether it is time to stop.
+//! The state that the pollers of a process share: job limits, running jobs, and shutdown.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::control::{Control, Interrupt};
 
-/// How far stopping has come.
+/// The stage of a shutdown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     #[default]
@@ -41,12 +41,12 @@ pub(crate) struct Hub {
 
 /// The right to do one job.
 #[derive(Debug)]
-pub(crate) struct Permit {
+pub(crate) struct JobPermit {
     hub: Arc<Hub>,
     runner: usize,
 }
 
-impl Drop for Permit {
+impl Drop for JobPermit {
     fn drop(&mut self) {
         let mut state = self.hub.lock();
         state.busy = state.busy.saturating_sub(1);
@@ -113,7 +113,7 @@ impl Hub {
     }
 
     /// Waits until one more job may run; `None` when it is time to stop. `limit` is that of the runner, 0 for none.
-    pub(crate) fn acquire(self: &Arc<Self>, runner: usize, limit: usize) -> Option<Permit> {
+    pub(crate) fn acquire(self: &Arc<Self>, runner: usize, limit: usize) -> Option<JobPermit> {
         let mut state = self.lock();
         loop {
             if state.level > Level::Running {
@@ -123,7 +123,7 @@ impl Hub {
             if state.busy < self.concurrent && (limit == 0 || own < limit) {
                 state.busy += 1;
                 *state.busy_of.entry(runner).or_default() += 1;
-                return Some(Permit { hub: Arc::clone(self), runner });
+                return Some(JobPermit { hub: Arc::clone(self), runner });
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }

@@ -6,9 +6,9 @@ use crate::{
     api::{Client, JobAnswer},
     config::Runner,
     control::Control,
-    hub::{Hub, Permit},
+    hub::{Hub, JobPermit},
     job::perform,
-    trace::Pace,
+    trace::RetryIntervals,
 };
 
 const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
@@ -19,7 +19,7 @@ pub(crate) struct Poller {
     pub(crate) client: Arc<Client>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) interval: Duration,
-    pub(crate) pace: Pace,
+    pub(crate) pace: RetryIntervals,
 }
 
 impl Poller {
@@ -67,7 +67,7 @@ impl Poller {
         }
     }
 
-    fn start(&self, job: serde_json::Value, permit: Permit) {
+    fn start(&self, job: serde_json::Value, permit: JobPermit) {
         let control = Arc::new(Control::default());
         let registered = self.hub.register(&control);
         tracing::info!(runner = self.runner.name, job = job["id"].as_u64(), "a job begins");

@@ -46,7 +46,7 @@ const INHERITED: &[&str] = &[
     "all_proxy",
 ];
 
-/// When a process is stopped.
+/// Limits after which a process is stopped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) deadline: Option<Instant>,
@@ -54,7 +54,7 @@ pub(crate) struct Limits {
     pub(crate) heeds: Interrupt,
 }
 
-/// How a process ended.
+/// The exit status of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Exited(i32),

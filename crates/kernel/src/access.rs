@@ -1,4 +1,4 @@
-//! Who may do what: roles, how a caller stands somewhere, and the proof that an ability was checked.
+//! Roles, a caller's standing in a project or group, and grants: proofs that an ability was checked.
 
 mod level;
 
@@ -12,12 +12,12 @@ use crate::{
 };
 
 crate::text_enum! {
-    /// Who may know of a project or group at all.
+    /// The visibility of a project or group.
     pub enum Visibility { Private = "private", Internal = "internal", Public = "public" }
 }
 
 crate::text_enum! {
-    /// Who may use one feature of a project.
+    /// The access level of a project's feature.
     pub enum FeatureAccess { Disabled = "disabled", Private = "private", Enabled = "enabled", Public = "public" }
 }
 
@@ -69,7 +69,7 @@ impl Features {
     }
 }
 
-/// Who asks. Somebody without a credential has no id.
+/// The caller. An anonymous one has no id.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Actor {
     pub id: Option<UserId>,
@@ -100,7 +100,7 @@ impl Actor {
 #[derive(Clone, Copy, Debug)]
 pub struct Instance;
 
-/// What everybody who acts inside a project needs to know of it; loaded once, with the caller's standing.
+/// The facts of a project that every request inside it needs, loaded once with the caller's standing.
 #[derive(Clone, Debug)]
 pub struct ProjectFacts {
     pub id: ProjectId,
@@ -121,7 +121,7 @@ pub struct ProjectFacts {
 #[derive(Clone, Debug)]
 pub struct Project(pub Arc<ProjectFacts>);
 
-/// What everybody who acts inside a group or personal namespace needs to know of it.
+/// The facts of a group or personal namespace that every request inside it needs.
 #[derive(Clone, Debug)]
 pub struct GroupFacts {
     pub id: NamespaceId,
@@ -134,7 +134,7 @@ pub struct GroupFacts {
 #[derive(Clone, Debug)]
 pub struct Group(pub Arc<GroupFacts>);
 
-/// What decides in one scope: who asks, and what the scope shows to whom.
+/// The caller and their role and rights in one project or group.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
     pub actor: Actor,

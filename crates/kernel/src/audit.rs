@@ -5,7 +5,7 @@ use crate::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-/// Where something happened.
+/// The project, group or installation of an audit event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditPlace {
     Instance,

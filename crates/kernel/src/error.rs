@@ -1,4 +1,4 @@
-//! What can go wrong, in the caller's terms. The gateway alone owns status codes and bodies.
+//! Errors in the caller's terms. The gateway alone owns status codes and bodies.
 
 mod kind;
 mod message;
@@ -12,7 +12,7 @@ pub use message::{FieldErrors, Message};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What lies behind a failure that is not the caller's.
+/// The source of an internal error.
 type Cause = Box<dyn StdError + Send + Sync>;
 
 /// A failure: its meaning, the form of its message, and the cause behind it.

@@ -1,4 +1,4 @@
-//! What is wrong with the fields of a record, gathered before anything is refused.
+//! Validation errors of a record's fields, collected before it is refused.
 
 use std::ops::RangeInclusive;
 

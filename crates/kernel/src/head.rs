@@ -1,9 +1,9 @@
-//! What the default branch of a repository shows. Repositories find it out, projects are told of it.
+//! Statistics of a repository's default branch, computed by `repo` and stored with the project.
 
 /// A language and its bytes; or how many more there are than before.
 pub type LanguageBytes = (&'static str, i64);
 
-/// Where a default branch goes, and what it shows there.
+/// The new commit of a default branch, and its statistics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadMove {
     /// Without `refs/heads/`.
@@ -47,7 +47,7 @@ impl Default for RepositoryFigures {
     }
 }
 
-/// How much larger a repository is on disk, in bytes.
+/// The growth of a repository on disk, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
     By(i64),

@@ -48,7 +48,7 @@ impl PageRequest {
     }
 }
 
-/// What is known of a list's length.
+/// The length of a list, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
     /// Counted, at most to one more than [`COUNT_LIMIT`].

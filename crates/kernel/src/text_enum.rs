@@ -1,6 +1,6 @@
 //! Enums that are stored and sent as lower-case text, the same on every backend.
 
-/// What every enum made by [`text_enum!`](crate::text_enum!) can do.
+/// The interface of enums made by [`text_enum!`](crate::text_enum!).
 pub trait TextEnum: Sized + Copy + 'static {
     const ALL: &'static [Self];
     fn as_str(self) -> &'static str;

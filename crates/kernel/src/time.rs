@@ -174,7 +174,7 @@ where
     }
 }
 
-/// Where the present comes from: the system, or a test's hand.
+/// The source of the current time: the system, or a test.
 #[derive(Debug, Default)]
 pub struct Clock {
     /// Microseconds; 0 stands for the system's own time.

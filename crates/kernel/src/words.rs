@@ -1,9 +1,9 @@
-//! How a search is understood: which of its words count.
+//! The words of a search text.
 
 /// Shorter words are not looked for.
 const SHORTEST: usize = 3;
 
-/// What a search asks for.
+/// The terms of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchTerms {
     /// All of these, somewhere in one column.

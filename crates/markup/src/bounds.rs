@@ -1,4 +1,4 @@
-//! How much of everything one text may have before it is shown as it was written.
+//! Size limits of a text, beyond which it is shown without markup.
 
 /// Bytes of a text.
 pub(crate) const LONGEST: usize = 2 << 20;

@@ -1,6 +1,6 @@
 //! The languages that people write in, told by the ending of a file.
 
-/// How a text is to be read.
+/// The markup language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Markdown,

@@ -1,4 +1,4 @@
-//! Where links lead that name a page or a file rather than an address.
+//! Targets of links to wiki pages and files.
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 

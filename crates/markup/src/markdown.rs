@@ -39,7 +39,7 @@ fn render_within(text: &str, links: &Links<'_>, asked: &Cell<u32>) -> Option<Str
         asked.get() > MOST_STEPS
     };
     let root = try_parse_document(&arena, text, &options, &too_much).ok()?;
-    let look = look(root, links)?;
+    let look = summarize(root, links)?;
     options.render.r#unsafe = look.tidy;
     options.render.escape = !look.tidy;
     if look.headings <= MOST_ANCHORS {
@@ -81,7 +81,7 @@ struct DocumentSummary {
 }
 
 /// Goes once over the whole text: counts, and resolves links.
-fn look<'a>(root: &'a AstNode<'a>, links: &Links<'_>) -> Option<DocumentSummary> {
+fn summarize<'a>(root: &'a AstNode<'a>, links: &Links<'_>) -> Option<DocumentSummary> {
     let (mut depth, mut pieces, mut headings) = (0_usize, 0_usize, 0_usize);
     let (mut tidiness, mut tidy) = (Tidiness::default(), true);
     for edge in root.traverse() {

@@ -52,7 +52,7 @@ fn kind_of(name: &str) -> Option<Kind> {
     }
 }
 
-/// What was read of a text's HTML so far.
+/// The open elements of a text's HTML.
 #[derive(Default)]
 pub(crate) struct Tidiness {
     open: Vec<String>,

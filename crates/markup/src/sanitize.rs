@@ -1,4 +1,4 @@
-//! What may stand in the HTML that we send.
+//! The HTML elements and attributes that rendered text may have.
 
 use std::{borrow::Cow, sync::LazyLock};
 

@@ -1,4 +1,4 @@
-//! What each language looks like, what never gets through, and that nothing takes for ever.
+//! Rendering, sanitising and time limits of every markup language.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Who notes which contents are stored.
+//! The record of stored objects.
 
 use futures_util::future::BoxFuture;
 use kernel::Result;

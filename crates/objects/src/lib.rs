@@ -5,7 +5,7 @@ mod incoming;
 mod ledger;
 mod reader;
 mod storage;
-mod unfinished;
+mod temporary_files;
 
 use std::{
     fmt, io,
@@ -205,7 +205,7 @@ impl Objects {
     /// uploads.
     pub async fn remove_unfinished(&self, age: Duration) -> Result<()> {
         let Some(folder) = self.folder.clone() else { return Ok(()) };
-        let done = spawn_blocking(move || unfinished::remove_parts(&folder, age));
+        let done = spawn_blocking(move || temporary_files::remove_parts(&folder, age));
         done.await.map_err(Error::internal)?.map_err(Error::internal)
     }
 

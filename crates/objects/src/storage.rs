@@ -74,7 +74,7 @@ impl Bucket {
     }
 }
 
-/// Where an installation keeps its contents.
+/// The storage of an installation's contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ContentStorage {
     /// In the data folder.

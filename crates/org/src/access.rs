@@ -1,5 +1,6 @@
 //! The standing of a caller in a project or group, from the projection of effective membership.
 
+mod access_scope;
 mod ban_effect;
 pub mod bans;
 pub(crate) mod changes;
@@ -8,7 +9,6 @@ mod event;
 mod locate;
 mod lock;
 pub mod projection;
-mod reach;
 pub(crate) mod role;
 pub(crate) mod seats;
 pub mod standings;
@@ -29,16 +29,16 @@ use kernel::{
 };
 
 pub use self::{
+    access_scope::AccessScope,
     event::Event,
     locate::{
         IdOrPath, locate_group, locate_groups, locate_project, locate_projects, seen_namespace,
     },
-    lock::alone,
-    reach::Reach,
+    lock::lock_access_projection,
     role::Role,
 };
 
-use self::reach::AffectedUsers;
+use self::access_scope::AffectedUsers;
 use crate::expiry::living;
 
 /// The actor's effective role in a project; `NoAccess` for outsiders.
@@ -134,12 +134,12 @@ pub fn is_shared_with(tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -
 
 /// Works out anew who has which effective role in a project. Call it in the transaction of whatever changed that.
 pub fn refresh_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
-    projection::refresh(tx, Reach::Project(project), AffectedUsers::Everybody)
+    projection::refresh(tx, AccessScope::Project(project), AffectedUsers::Everybody)
 }
 
 /// As [`refresh_project`], where only one person's membership changed.
 pub fn refresh_project_member(tx: &mut Tx<'_>, project: ProjectId, user: UserId) -> Result<()> {
-    projection::refresh(tx, Reach::Project(project), AffectedUsers::One(user))
+    projection::refresh(tx, AccessScope::Project(project), AffectedUsers::One(user))
 }
 
 /// As [`refresh_project`], where only what its being shared with a group gives has changed.
@@ -148,24 +148,24 @@ pub fn refresh_project_share(
     project: ProjectId,
     invited: NamespaceId,
 ) -> Result<()> {
-    projection::refresh(tx, Reach::Project(project), AffectedUsers::PeopleIn(invited))
+    projection::refresh(tx, AccessScope::Project(project), AffectedUsers::PeopleIn(invited))
 }
 
 /// Works out anew the effective roles in a group, in everything below it, in whatever these were invited to, and in the
 /// projects of all of these.
 pub fn refresh_group(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
-    projection::refresh(tx, Reach::Group(group), AffectedUsers::Everybody)
+    projection::refresh(tx, AccessScope::Group(group), AffectedUsers::Everybody)
 }
 
 /// As [`refresh_group`], where only one person's membership changed.
 pub fn refresh_group_member(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<()> {
-    projection::refresh(tx, Reach::Group(group), AffectedUsers::One(user))
+    projection::refresh(tx, AccessScope::Group(group), AffectedUsers::One(user))
 }
 
 /// Works out anew the effective roles in the projects of a group and of what is below it: what their shares give has
 /// changed.
 pub fn refresh_projects_in(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
-    projection::refresh(tx, Reach::Tree(group), AffectedUsers::Everybody)
+    projection::refresh(tx, AccessScope::Tree(group), AffectedUsers::Everybody)
 }
 
 /// As [`refresh_group`], where only what its being shared with another group gives has changed.
@@ -174,7 +174,7 @@ pub fn refresh_group_share(
     group: NamespaceId,
     invited: NamespaceId,
 ) -> Result<()> {
-    projection::refresh(tx, Reach::Tree(group), AffectedUsers::MembersOf(invited))
+    projection::refresh(tx, AccessScope::Tree(group), AffectedUsers::MembersOf(invited))
 }
 
 /// The mark of a database whose roles were worked out by older rules; the migration that comes with new ones makes it.
@@ -189,7 +189,7 @@ pub fn follow_rules(db: &Database) -> Result<()> {
         return Ok(());
     }
     db.write_blocking(|tx| {
-        alone(tx)?;
+        lock_access_projection(tx)?;
         if stamp::has(tx, OLD_RULES)? {
             projection::rebuild(tx)?;
             stamp::remove(tx, OLD_RULES)?;
@@ -199,6 +199,6 @@ pub fn follow_rules(db: &Database) -> Result<()> {
 }
 
 /// The projects where roles were worked out anew.
-pub fn projects_within(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<ProjectId>> {
+pub fn projects_within(tx: &mut Tx<'_>, reach: AccessScope) -> Result<Vec<ProjectId>> {
     projection::projects_within(tx, reach)
 }

@@ -1,3 +1,3 @@
-//! What is wrong with the fields of a record, gathered before anything is refused.
+//! Validation errors of a record's fields, collected before it is refused.
 
 pub use kernel::Faults;

@@ -14,8 +14,8 @@ use kernel::{
 };
 
 use crate::namespace::{
-    Kind, Namespace, full_path::below, model::WikiAccess, networks::closed_to, seen,
-    store::NamespaceStore,
+    Kind, Namespace, full_path::below, model::WikiAccess, networks::closed_to,
+    store::NamespaceStore, visible_groups,
 };
 
 /// Maximum depth of the group hierarchy.
@@ -199,7 +199,7 @@ pub fn projects_in(
 fn above(tx: &mut Tx<'_>, actor: Actor) -> Result<Vec<NamespaceId>> {
     match actor.id {
         Some(user) if !actor.admin => {
-            Ok(seen::above(tx, user)?.iter().copied().map(NamespaceId).collect())
+            Ok(visible_groups::above(tx, user)?.iter().copied().map(NamespaceId).collect())
         }
         _ => Ok(Vec::new()),
     }
@@ -250,7 +250,7 @@ pub fn has_role_in(now: Ts, actor: Actor, group: &str, role: AccessLevel) -> Fra
         return Fragment::new("1 = 1");
     }
     let Some(user) = actor.id else { return Fragment::new("1 = 0") };
-    let reached = seen::reached(now, role);
+    let reached = visible_groups::reached(now, role);
     Fragment::new(format!(
         "EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {user} \
          AND a.namespace_id = {group} AND {reached})"

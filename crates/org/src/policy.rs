@@ -1,4 +1,4 @@
-//! Who may do what with projects, groups and people.
+//! Abilities on projects, groups and users.
 
 use kernel::{
     AccessLevel::{Guest, Maintainer, Minimal, Owner, Reporter},

@@ -16,7 +16,7 @@ pub struct Preferences {
     pub issues_sort: Option<String>,
 }
 
-/// What is changed; `None` leaves a value as it is.
+/// Preferences to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
     pub view_diffs_file_by_file: Option<bool>,

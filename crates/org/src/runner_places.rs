@@ -24,7 +24,7 @@ const LONGEST: usize = 255;
 /// Maximum depth of the group hierarchy.
 const DEEPEST: usize = 64;
 
-/// Where a registration token registers runners.
+/// The place for which a registration token registers runners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegistrationTarget {
     Project(ProjectId),
@@ -106,7 +106,7 @@ pub fn groups_with_role(
     each_backend!(tx, |conn| rows.load(conn).map_err(error("Group")))
 }
 
-/// Whose runners do the jobs of a project.
+/// The runner settings of a project.
 #[derive(Clone, Debug)]
 pub struct JobHome {
     pub project: ProjectId,

@@ -1,4 +1,4 @@
-//! How many people, groups and projects there are.
+//! Counts of users, groups and projects.
 
 use db::{
     Tx, each_backend, error,

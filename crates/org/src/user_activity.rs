@@ -16,7 +16,7 @@ use kernel::{
 use crate::{member::Member, user::User};
 
 kernel::text_enum! {
-    /// What somebody is a member of.
+    /// The kind of a membership's source.
     pub enum SourceKind { Project = "Project", Namespace = "Namespace" }
 }
 

@@ -1,4 +1,4 @@
-//! Which IP addresses are publicly routable.
+//! The check whether an IP address is publicly routable.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

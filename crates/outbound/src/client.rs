@@ -16,7 +16,7 @@ pub struct FetchLimits {
     pub time: Duration,
 }
 
-/// Why a fetch failed.
+/// Reasons for which a fetch failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     /// The guard refused the address; the message reveals nothing about it.

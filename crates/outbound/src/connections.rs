@@ -26,7 +26,7 @@ const MOST_IDLE: usize = 4;
 /// Places to which connections are kept.
 const MOST_PLACES: usize = 64;
 
-/// Where a connection leads, and on which terms.
+/// The host, port and proxy of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Destination {
     scheme: String,

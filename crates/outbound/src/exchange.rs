@@ -31,7 +31,7 @@ pub struct Exchange<'a> {
     pub limits: FetchLimits,
 }
 
-/// What came back, beside its body.
+/// Status and headers of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerHead {
     pub status: u16,

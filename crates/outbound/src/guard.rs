@@ -27,7 +27,7 @@ pub type PlaceAllowlist = Arc<dyn Fn(&str, SocketAddr) -> bool + Send + Sync>;
 /// Well-known ports below are refused: servers of other protocols may act on what looks like an HTTP request.
 const FIRST_OF_PEOPLE: u16 = 1024;
 
-/// Why the guard refused a request.
+/// Reasons for which the guard refused a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.text())]
 pub(crate) enum Refusal {

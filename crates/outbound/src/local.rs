@@ -1,4 +1,4 @@
-//! What administrators say of requests to places inside.
+//! The allowlist of requests to local addresses.
 
 use std::net::{IpAddr, SocketAddr};
 

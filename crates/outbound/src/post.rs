@@ -37,7 +37,7 @@ pub struct Post<'a> {
     pub time: Duration,
 }
 
-/// What came back.
+/// The response to a POST request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub status: u16,

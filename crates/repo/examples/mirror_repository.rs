@@ -59,13 +59,13 @@ async fn mirror(git: &Git, source: &RepoPath, copy: &RepoPath) -> Result<Vec<Ref
 
 /// Where the branches and tags of a repository are.
 fn tips(repository: &RepoPath) -> Result<BTreeMap<RefName, Oid>, Failure> {
-    let reader = Reader::alone(repository)?;
+    let reader = Reader::open_uncached(repository)?;
     let refs = reader.branches()?.into_iter().chain(reader.tag_refs()?);
     Ok(refs.map(|one| (one.name, one.target)).collect())
 }
 
 async fn commit(git: &Git, repository: &RepoPath, text: &'static str) -> Result<(), Failure> {
-    let is_new = Reader::alone(repository)?.is_empty()?;
+    let is_new = Reader::open_uncached(repository)?.is_empty()?;
     let kind = if is_new { ActionKind::Create } else { ActionKind::Update };
     let ann = Signature {
         name: "Ann".to_owned(),

@@ -55,7 +55,7 @@ pub enum Event {
     },
 }
 
-/// What was done to a wiki.
+/// The action of a wiki event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WikiAction {

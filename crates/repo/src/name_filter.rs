@@ -6,7 +6,7 @@ use regex::{Regex, RegexBuilder};
 /// So much memory a pattern may take; matching takes time in proportion to the name.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// What a list is narrowed down to.
+/// The name filter of a list.
 #[derive(Clone, Debug, Default)]
 pub struct NameFilter {
     search: Option<Search>,

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 
 use crate::{push::Push, push_rule::Person};
 
-/// Whose addresses are whose.
+/// Users by e-mail address.
 pub trait People: Send + Sync {
     /// Which of these addresses belong to somebody, confirmed or not. All are in small letters.
     fn known(&self, tx: &mut Tx<'_>, emails: &[String]) -> Result<HashSet<String>>;
@@ -20,19 +20,24 @@ pub trait People: Send + Sync {
     fn person(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Person>;
 }
 
-/// Branches whose keepers let others push to them.
+/// Push access to source branches of merge requests from forks.
 pub trait ForkPushBranches: Send + Sync + fmt::Debug {
-    /// The branches of a project that somebody may push to without a role for it there.
-    fn lent(&self, tx: &mut Tx<'_>, who: &Standing, project: ProjectId) -> Result<HashSet<String>>;
+    /// The branches of a project that a user may push to because of `allow_collaboration`.
+    fn fork_push_branches(
+        &self,
+        tx: &mut Tx<'_>,
+        who: &Standing,
+        project: ProjectId,
+    ) -> Result<HashSet<String>>;
 }
 
-/// What must have happened before somebody who pushed is answered, and needs the refs to have moved.
+/// Work that must be done after refs moved and before the pusher is answered.
 pub trait AfterPush: Send + Sync {
     /// May be left undone, as in a crash: whoever needs it has written it down in the transaction of the push.
     fn follow<'a>(&'a self, push: &'a Push) -> BoxFuture<'a, Result<()>>;
 }
 
-/// Who has to do with a project.
+/// Members of a project.
 pub trait Membership {
     /// Whether the person has a role in the project, own, inherited or by invitation.
     fn is_member(&self, tx: &mut Tx<'_>, project: ProjectId, user: UserId) -> Result<bool>;

@@ -9,7 +9,7 @@ use kernel::{Result, ids::UserId};
 
 /// Pushes, releases and comments become the heir's. Without an heir the comments go, and nobody made the rest: what moved
 /// stays written down.
-pub fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<()> {
+pub fn reassign(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<()> {
     let pushed = diesel::update(push_events::table.filter(push_events::user_id.eq(from)))
         .set(push_events::user_id.eq(heir));
     each_backend!(tx, |conn| pushed.execute(conn).map_err(error("Event")))?;

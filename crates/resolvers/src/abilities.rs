@@ -1,4 +1,4 @@
-//! Which right a field or a mutation asks for, beyond that of seeing the object that it belongs to.
+//! The abilities that fields and mutations require, beyond reading the object they belong to.
 //!
 //! Resolvers prove the right with a `Grant` before they read or write; a test asks for every row as every kind of
 //! caller, and compares what they are told with what the row promises.

@@ -1,4 +1,4 @@
-//! What people say, whatever they speak of.
+//! Comments on every kind of object.
 
 use graphql::{Failure, Registry};
 use kernel::ids::AlertId;

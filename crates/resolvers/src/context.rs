@@ -1,4 +1,4 @@
-//! What every resolver may use: the product, the caller, and the loaders of the request.
+//! The context of every resolver: the forge, the caller, and the loaders of the request.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use org::user::User;
 
 use super::loaders::Loaders;
 
-/// How often people may do something, which is counted for all interfaces together.
+/// Rate limits that all interfaces share.
 pub trait RequestRates: Send + Sync {
     /// # Errors
     /// When the person wrote too many notes.
@@ -31,7 +31,7 @@ pub trait RequestRates: Send + Sync {
     fn check_schedule_play(&self, schedule: PipelineScheduleId, user: UserId) -> Result<()>;
 }
 
-/// What every resolver may use.
+/// The context of every resolver.
 pub struct Context {
     pub forge: Forge,
     pub rates: Arc<dyn RequestRates>,

@@ -62,7 +62,7 @@ pub struct KeysetList<T> {
     total: Option<Total>,
 }
 
-/// What a list is asked for.
+/// The requested part of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct ListPart<'b, K> {
     pub bounds: &'b Bounds<K>,

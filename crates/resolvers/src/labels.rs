@@ -7,7 +7,7 @@ use forge::ports::review::OrgHierarchy;
 use graphql::{Arguments, Failure, Payload, Registry, Value};
 use kernel::{Grant, Result, ids::LabelId};
 use review::{
-    Labels, Manages, Reads,
+    Labels, ManageGrant, ReadGrant,
     label::{
         Label, LabelName, NameEdge,
         actions::{self, ListedLabels, NewLabel},
@@ -52,7 +52,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 /// When the database failed.
 pub(super) async fn named(
     context: &Context,
-    grant: Result<impl Reads<Labels> + Clone + Send + 'static>,
+    grant: Result<impl ReadGrant<Labels> + Clone + Send + 'static>,
     title: String,
 ) -> Result<Value, Failure> {
     let Some(grant) = visible(grant)? else { return Ok(Value::Null) };
@@ -94,7 +94,7 @@ pub(super) async fn of_group(
 /// A page of labels; `further` tells whether those of groups inside, and those of projects, belong to it.
 async fn list(
     context: &Context,
-    grant: Result<impl Reads<Labels> + Clone + Send + 'static>,
+    grant: Result<impl ReadGrant<Labels> + Clone + Send + 'static>,
     arguments: &Arguments,
     further: impl FnOnce(&Arguments) -> (bool, bool),
 ) -> Result<Value, Failure> {
@@ -152,7 +152,7 @@ async fn create(context: &Context, input: &Arguments) -> Result<Payload, Failure
 
 async fn made(
     context: &Context,
-    grant: impl Manages<Labels> + Clone + Send + 'static,
+    grant: impl ManageGrant<Labels> + Clone + Send + 'static,
     new: NewLabel,
 ) -> Result<Payload, Failure> {
     let made =

@@ -4,7 +4,6 @@
 //! resolver holds no rules: it asks the functions that the REST handlers ask, with the same proofs of permission.
 
 pub mod abilities;
-mod absent;
 mod base;
 mod boards;
 mod comments;
@@ -31,6 +30,7 @@ pub mod review;
 pub mod runners;
 pub mod security;
 pub mod subscriptions;
+mod unsupported_types;
 pub mod values;
 pub mod windowed_page;
 
@@ -69,7 +69,7 @@ const SCHEMA: &[&str] = &[
 pub fn registry() -> Registry<Context> {
     let mut registry = Registry::new(SCHEMA);
     base::register(&mut registry);
-    absent::register(&mut registry);
+    unsupported_types::register(&mut registry);
     people::fields::register(&mut registry);
     groups::fields::register(&mut registry);
     members::register(&mut registry);

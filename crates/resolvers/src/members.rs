@@ -180,7 +180,7 @@ async fn notification_email(context: &Context, record: &MemberRecord) -> Result<
 }
 
 /// What a list of members is asked for, beside how they relate to its source.
-pub(super) fn wanted(actor: Actor, arguments: &Arguments) -> RelatedMembers {
+pub(super) fn related_members(actor: Actor, arguments: &Arguments) -> RelatedMembers {
     let sort = arguments.maybe_enum("sort").unwrap_or_default().to_uppercase();
     let order = match sort.rsplit_once('_').map(|(field, _)| field) {
         Some("ACCESS_LEVEL") => MemberOrder::AccessLevel,

@@ -12,7 +12,7 @@ use kernel::{
 };
 use org::hierarchy;
 use review::{
-    Home, Milestones, Reads,
+    Home, Milestones, ReadGrant,
     milestone::{
         Milestone, MilestoneFilter, MilestoneOrder, MilestoneState, MilestoneStore as _,
         counts::{IssueCounts, issue_counts},
@@ -32,7 +32,7 @@ use super::{
     windowed_page::{CursorOrder, WindowedPage},
 };
 
-/// What is loaded of milestones.
+/// Loaders of milestones.
 struct MilestoneLoaders {
     /// Whether the caller may see them is not asked.
     records: BatchLoader<MilestoneId, Arc<MilestoneEntity>>,
@@ -172,7 +172,7 @@ pub(super) async fn of_group(
 
 async fn list(
     context: &Context,
-    grant: Result<impl Reads<Milestones> + Clone + Send + 'static>,
+    grant: Result<impl ReadGrant<Milestones> + Clone + Send + 'static>,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
     let Some(grant) = visible(grant)? else { return Ok(Value::Null) };

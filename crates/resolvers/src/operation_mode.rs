@@ -1,4 +1,4 @@
-//! How a mutation changes a list of people: it puts others in their place, adds some, or takes some away.
+//! The operation mode of list mutations: replace, append or remove.
 
 use db::Tx;
 use graphql::Arguments;

@@ -14,7 +14,7 @@ use super::{
     values::{markdown, time},
 };
 
-/// What a note is about.
+/// The object that a note is about.
 #[derive(Clone, Debug)]
 pub struct Subject {
     pub project: ProjectId,

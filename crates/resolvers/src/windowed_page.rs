@@ -3,13 +3,13 @@
 use db::keyset::{ListWindow, RowPosition, SortValue};
 use graphql::{Connection, Cursor, Failure, Page, Value};
 use kernel::{
-    Result as Done,
+    Result as KernelResult,
     page::{PageRequest, Total},
 };
 
 use super::keyset_list::{Bounds, CursorValues, KeysetList, ReadDirection, id_of};
 
-/// What orders a list before ids do, as cursors call it.
+/// The sort column of a list before its id, as cursors name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CursorOrder {
     /// Ids alone.
@@ -49,8 +49,8 @@ impl WindowedPage {
     pub fn read<T>(
         &self,
         counts: bool,
-        mut list: impl FnMut(&ListWindow, PageRequest) -> Done<kernel::page::Page<T>>,
-    ) -> Done<KeysetList<T>> {
+        mut list: impl FnMut(&ListWindow, PageRequest) -> KernelResult<kernel::page::Page<T>>,
+    ) -> KernelResult<KeysetList<T>> {
         KeysetList::read(&self.page, &self.bounds, (counts, self.reading), |part| {
             let window = ListWindow {
                 after: part.bounds.after.clone(),
@@ -65,7 +65,7 @@ impl WindowedPage {
     ///
     /// # Errors
     /// None.
-    pub fn of_first<T>(&self, rows: kernel::page::Page<T>) -> Done<KeysetList<T>> {
+    pub fn of_first<T>(&self, rows: kernel::page::Page<T>) -> KernelResult<KeysetList<T>> {
         let mut rows = Some(rows);
         let empty = || kernel::page::Page { items: Vec::new(), total: Total::Counted(0) };
         self.read(true, |_, _| Ok(rows.take().unwrap_or_else(empty)))
@@ -85,7 +85,7 @@ impl WindowedPage {
     ///
     /// # Errors
     /// None.
-    pub fn read_ascending(&self, ids: &[i64]) -> Done<KeysetList<i64>> {
+    pub fn read_ascending(&self, ids: &[i64]) -> KernelResult<KeysetList<i64>> {
         self.read(true, |window, part| {
             let after = window.after.as_ref().map_or(i64::MIN, |edge| edge.id);
             let before = window.before.as_ref().map_or(i64::MAX, |edge| edge.id);

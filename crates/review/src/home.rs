@@ -60,10 +60,10 @@ pub struct Labels;
 pub struct Milestones;
 
 /// Proof that somebody may read `What` of a project or group.
-pub trait Reads<What>: ScopedCaller {}
+pub trait ReadGrant<What>: ScopedCaller {}
 
 /// Proof that somebody may change `What` of a project or group.
-pub trait Manages<What>: ScopedCaller {}
+pub trait ManageGrant<What>: ScopedCaller {}
 
 macro_rules! placed { ($($proof:ident $what:ident: $project:ident, $group:ident);* $(;)?) => { $(
     impl ScopedCaller for Grant<$project> {
@@ -93,8 +93,8 @@ macro_rules! placed { ($($proof:ident $what:ident: $project:ident, $group:ident)
 )* } }
 
 placed! {
-    Reads Labels: ReadLabels, ReadGroupLabels;
-    Manages Labels: ManageLabels, ManageGroupLabels;
-    Reads Milestones: ReadMilestones, ReadGroupMilestones;
-    Manages Milestones: ManageMilestones, ManageGroupMilestones;
+    ReadGrant Labels: ReadLabels, ReadGroupLabels;
+    ManageGrant Labels: ManageLabels, ManageGroupLabels;
+    ReadGrant Milestones: ReadMilestones, ReadGroupMilestones;
+    ManageGrant Milestones: ManageMilestones, ManageGroupMilestones;
 }

@@ -28,4 +28,4 @@ pub mod statistics;
 pub mod todo;
 
 pub use event::Event;
-pub use home::{Home, Labels, Manages, Milestones, Reads, ScopedCaller};
+pub use home::{Home, Labels, ManageGrant, Milestones, ReadGrant, ScopedCaller};

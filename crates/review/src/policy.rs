@@ -1,4 +1,4 @@
-//! Who may do what with issues, merge requests, labels and milestones.
+//! Abilities on issues, merge requests, labels and milestones.
 
 use kernel::{
     AccessLevel::{Developer, Guest, Maintainer, Owner, Reporter},

@@ -35,13 +35,13 @@ pub trait GroupHierarchy {
     fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> Fragment;
 }
 
-/// What has milestones beside issues and merge requests.
+/// Objects with milestones besides issues and merge requests.
 pub trait MilestoneUsers {
     /// Puts milestones in the place of others.
     fn replace_milestones(&self, tx: &mut Tx<'_>, replaced: &[Replacement]) -> Result<()>;
 }
 
-/// Who people are, and what they may.
+/// Users and their permissions.
 pub trait People {
     /// How each of these people stands in a project, in no order. Whoever is unknown or may not sign in is left out.
     fn standings(
@@ -78,7 +78,7 @@ pub struct ReadableProjects {
     pub few: Option<Vec<i64>>,
 }
 
-/// Where lists of items look.
+/// The projects that item lists cover.
 pub trait Projects {
     /// Where somebody may read items of a kind: in a group and those inside it, by its full path, or everywhere.
     fn readable(
@@ -93,7 +93,7 @@ pub trait Projects {
     fn own_projects(&self, group: NamespaceId) -> RowSet;
 }
 
-/// What branches can be called.
+/// Validation of branch names.
 pub trait Branches {
     fn is_name(&self, name: &str) -> bool;
 }
@@ -161,7 +161,7 @@ pub struct DeploymentCondition {
     pub project: Option<ProjectId>,
 }
 
-/// What was deployed where.
+/// Deployments of merge requests.
 pub trait Deployments {
     /// The merge requests that were deployed so, and whether the merge request `i` was.
     ///

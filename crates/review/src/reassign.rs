@@ -71,7 +71,7 @@ pub struct Part {
 }
 
 #[derive(QueryableByName)]
-struct FoundId {
+struct IdRow {
     #[diesel(sql_type = BigInt)]
     id: i64,
 }
@@ -90,7 +90,7 @@ pub fn parts(tx: &mut Tx<'_>, from: UserId) -> Result<Vec<Part>> {
         ("timelogs", "user_id"),
     ] {
         let text = format!("SELECT id FROM {table} WHERE {column} = {from} ORDER BY id");
-        let found: Vec<FoundId> =
+        let found: Vec<IdRow> =
             each_backend!(tx, |conn| sql_query(&text).load(conn).map_err(error("User")))?;
         let ids: Vec<i64> = found.into_iter().map(|row| row.id).collect();
         all.extend(ids.chunks(AT_ONCE).map(|ids| Part { table, column, ids: ids.to_vec() }));

@@ -5,7 +5,7 @@
 
 use db::{Tx, testing::TestDatabase};
 use forgeway_runners::{
-    matching::{Home, Taker},
+    matching::{QueueProject, JobMatcher},
     runner::{Attributes, Owner, RunnerAccess, RunnerToken, register},
 };
 use kernel::{Result, ids::ProjectId};
@@ -23,8 +23,8 @@ fn main() -> Result<()> {
 }
 
 /// The runners that take a job of a project in no group.
-fn takers<'r>(runners: &'r [(String, Taker)], tags: &[&str], protected: bool) -> Vec<&'r str> {
-    let project = Home {
+fn takers<'r>(runners: &'r [(String, JobMatcher)], tags: &[&str], protected: bool) -> Vec<&'r str> {
+    let project = QueueProject {
         project: ProjectId(1),
         groups: Vec::new(),
         instance_runners: true,
@@ -32,12 +32,12 @@ fn takers<'r>(runners: &'r [(String, Taker)], tags: &[&str], protected: bool) ->
         runs_jobs: true,
     };
     let tags: Vec<String> = tags.iter().map(ToString::to_string).collect();
-    let fits = |runner: &Taker| runner.serves(&project) && runner.takes(&tags, protected);
+    let fits = |runner: &JobMatcher| runner.serves(&project) && runner.takes(&tags, protected);
     runners.iter().filter(|(_, runner)| fits(runner)).map(|(name, _)| name.as_str()).collect()
 }
 
 /// One runner for everything with Docker, and one for protected branches alone.
-fn register_runners(tx: &mut Tx<'_>) -> Result<Vec<(String, Taker)>> {
+fn register_runners(tx: &mut Tx<'_>) -> Result<Vec<(String, JobMatcher)>> {
     let mut runners = Vec::new();
     for (name, tags, access) in [
         ("shared", vec!["docker"], RunnerAccess::NotProtected),
@@ -51,7 +51,7 @@ fn register_runners(tx: &mut Tx<'_>) -> Result<Vec<(String, Taker)>> {
         };
         let token = RunnerToken::created();
         let runner = register::create(tx, Owner::Instance, None, attributes, &token)?;
-        runners.push((name.to_owned(), Taker::new(&runner, Vec::new())?));
+        runners.push((name.to_owned(), JobMatcher::new(&runner, Vec::new())?));
     }
     Ok(runners)
 }

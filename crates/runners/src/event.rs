@@ -1,4 +1,4 @@
-//! What runners announce.
+//! Events of runners.
 
 use kernel::ids::{ProjectId, RunnerId};
 use serde::Serialize;

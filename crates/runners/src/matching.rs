@@ -1,4 +1,4 @@
-//! Which jobs a runner takes.
+//! Matching of runners and jobs by runner type, tags and protected refs.
 
 use kernel::{
     Result,
@@ -7,9 +7,9 @@ use kernel::{
 
 use crate::runner::{Runner, RunnerAccess, RunnerType};
 
-/// What decides which jobs a runner takes.
+/// The properties of a runner that decide which jobs it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taker {
+pub struct JobMatcher {
     pub runner: RunnerId,
     /// Digest of its token.
     pub token_digest: String,
@@ -23,7 +23,7 @@ pub struct Taker {
     pub tags: Vec<String>,
 }
 
-impl Taker {
+impl JobMatcher {
     pub fn new(runner: &Runner, projects: Vec<ProjectId>) -> Result<Self> {
         Ok(Self {
             runner: runner.id,
@@ -41,7 +41,7 @@ impl Taker {
 
 /// A project whose jobs wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Home {
+pub struct QueueProject {
     pub project: ProjectId,
     /// The groups in which it lies.
     pub groups: Vec<NamespaceId>,
@@ -53,9 +53,9 @@ pub struct Home {
     pub runs_jobs: bool,
 }
 
-impl Taker {
+impl JobMatcher {
     /// Whether the runner does jobs of this project.
-    pub fn serves(&self, home: &Home) -> bool {
+    pub fn serves(&self, home: &QueueProject) -> bool {
         let theirs = match self.runner_type {
             RunnerType::Instance => home.instance_runners,
             RunnerType::Group => {
@@ -78,11 +78,11 @@ impl Taker {
 mod tests {
     use kernel::ids::{NamespaceId, ProjectId, RunnerId};
 
-    use super::{Home, Taker};
+    use super::{JobMatcher, QueueProject};
     use crate::runner::RunnerType;
 
-    fn taker(runner_type: RunnerType) -> Taker {
-        Taker {
+    fn taker(runner_type: RunnerType) -> JobMatcher {
+        JobMatcher {
             runner: RunnerId(1),
             token_digest: String::new(),
             runner_type,
@@ -95,8 +95,8 @@ mod tests {
         }
     }
 
-    fn home() -> Home {
-        Home {
+    fn home() -> QueueProject {
+        QueueProject {
             project: ProjectId(1),
             groups: vec![NamespaceId(7), NamespaceId(3)],
             instance_runners: true,
@@ -109,23 +109,28 @@ mod tests {
     fn a_runner_serves_the_projects_of_its_kind() {
         let [instance, group, project] =
             [RunnerType::Instance, RunnerType::Group, RunnerType::Project].map(taker);
-        let serves = |home: &Home| [&instance, &group, &project].map(|runner| runner.serves(home));
+        let serves =
+            |home: &QueueProject| [&instance, &group, &project].map(|runner| runner.serves(home));
 
         assert_eq!(serves(&home()), [true, true, true]);
-        let elsewhere = Home { project: ProjectId(2), groups: vec![NamespaceId(3)], ..home() };
+        let elsewhere =
+            QueueProject { project: ProjectId(2), groups: vec![NamespaceId(3)], ..home() };
         assert_eq!(serves(&elsewhere), [true, false, false]);
-        assert_eq!(serves(&Home { instance_runners: false, ..home() }), [false, true, true]);
-        assert_eq!(serves(&Home { group_runners: false, ..home() }), [true, false, true]);
-        assert_eq!(serves(&Home { runs_jobs: false, ..home() }), [false, false, false]);
-        assert!(!Taker { active: false, ..project }.serves(&home()));
+        assert_eq!(
+            serves(&QueueProject { instance_runners: false, ..home() }),
+            [false, true, true]
+        );
+        assert_eq!(serves(&QueueProject { group_runners: false, ..home() }), [true, false, true]);
+        assert_eq!(serves(&QueueProject { runs_jobs: false, ..home() }), [false, false, false]);
+        assert!(!JobMatcher { active: false, ..project }.serves(&home()));
     }
 
     #[test]
     fn a_runner_takes_jobs_whose_tags_it_has_all_of() {
         let tags = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         let all = taker(RunnerType::Project);
-        let tagged = Taker { run_untagged: false, ..all.clone() };
-        let guarded = Taker { protected_only: true, ..all.clone() };
+        let tagged = JobMatcher { run_untagged: false, ..all.clone() };
+        let guarded = JobMatcher { protected_only: true, ..all.clone() };
         for (wanted, protected, expected) in [
             (tags(&[]), false, [true, false, false]),
             (tags(&["docker"]), false, [true, true, false]),

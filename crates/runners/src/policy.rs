@@ -1,4 +1,4 @@
-//! Who may do what with runners.
+//! Abilities on runners.
 
 use kernel::AccessLevel::{Maintainer, Owner};
 

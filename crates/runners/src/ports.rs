@@ -1,4 +1,4 @@
-//! What runners need to know from others.
+//! The interfaces that runners need from other domains.
 
 use db::Tx;
 use kernel::{

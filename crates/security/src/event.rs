@@ -1,4 +1,4 @@
-//! What this crate announces.
+//! Events of this crate.
 
 use kernel::ids::{AlertId, ProjectId, UserId, VulnerabilityId};
 use serde::Serialize;

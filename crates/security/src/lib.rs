@@ -1,4 +1,4 @@
-//! What scanners and monitors report of projects: vulnerabilities, lists of them as files, and alerts.
+//! Security reports and alerts of projects: vulnerabilities, their exports, and alerts.
 
 pub mod alert;
 pub mod dashboard;

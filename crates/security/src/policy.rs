@@ -1,4 +1,4 @@
-//! Who may do what with vulnerabilities and alerts.
+//! Abilities on vulnerabilities and alerts.
 
 use kernel::{
     AccessLevel::{Developer, Maintainer},

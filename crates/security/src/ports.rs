@@ -1,4 +1,4 @@
-//! What this crate needs to know from others.
+//! The interfaces that this crate needs from other domains.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use kernel::{
 
 use crate::alert::Alert;
 
-/// What a project and the group in which it lies are called.
+/// The names of a project and of its group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectNames {
     /// `None` where it belongs to a person.
@@ -56,7 +56,7 @@ pub trait Directory {
     fn names(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<ProjectNames>>;
 }
 
-/// Where a project is deployed to.
+/// The environments of a project.
 pub trait Environments {
     /// The environment of this name, if there is one.
     fn named(
@@ -75,7 +75,7 @@ pub struct Incident {
     pub iid: i64,
 }
 
-/// What becomes of alerts beside their rows.
+/// Incidents opened for alerts.
 pub trait Incidents {
     /// Opens an incident; `None` where the project takes no issues.
     fn open(

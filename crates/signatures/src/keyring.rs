@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// What the caller has on record about one signature. Ids and owners are opaque numbers of the caller.
+/// The caller's records about one signature. Ids and owners are opaque numbers of the caller.
 #[derive(Clone, Debug, Default)]
 pub struct Keyring {
     pub openpgp: Vec<OpenPgpKey>,

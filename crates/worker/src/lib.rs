@@ -11,4 +11,4 @@ pub use job::Job;
 pub use queue::{ClaimedWork, Depth, Queue};
 pub use runner::Worker;
 pub use running_work::RunningWork;
-pub use schedule::{Recurrence, Schedules, Turn};
+pub use schedule::{Recurrence, ScheduleCheck, Schedules};

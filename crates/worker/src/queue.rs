@@ -27,7 +27,7 @@ pub struct ClaimedWork {
     pub cause: Option<String>,
 }
 
-/// How much waits, and how much has been given up.
+/// The number of waiting and of failed jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depth {
     pub waiting: i64,

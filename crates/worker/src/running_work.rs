@@ -1,4 +1,4 @@
-//! What is being done in this process, so that whoever wants to see its effect can wait for its end.
+//! Work that is being done in this process, so that others can wait for its end.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use kernel::{Result, Ts};
 use time::{Duration, Time};
 
-/// How often.
+/// The interval of periodic work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recurrence {
     /// At once, and then whenever so much time has passed.
@@ -36,18 +36,18 @@ impl Recurrence {
 pub trait Schedules {
     /// Whether work of this kind is due. Of all processes that ask, one is told yes, once for all times that were
     /// missed. Also tells when to ask again.
-    fn take_turn(&mut self, kind: &str, recurrence: Recurrence) -> Result<Turn>;
+    fn take_turn(&mut self, kind: &str, recurrence: Recurrence) -> Result<ScheduleCheck>;
 }
 
 /// Whether it is now, and when it will be again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct ScheduleCheck {
     pub due: bool,
     pub next: Ts,
 }
 
 impl Schedules for Tx<'_> {
-    fn take_turn(&mut self, kind: &str, recurrence: Recurrence) -> Result<Turn> {
+    fn take_turn(&mut self, kind: &str, recurrence: Recurrence) -> Result<ScheduleCheck> {
         let now = self.now;
         let first =
             (work_schedules::kind.eq(kind), work_schedules::next_at.eq(recurrence.first(now)));
@@ -66,7 +66,7 @@ impl Schedules for Tx<'_> {
         // A schedule that has become closer than it was is followed from now on.
         let next = if due { recurrence.after(now) } else { at.min(recurrence.after(now)) };
         if next == at {
-            return Ok(Turn { due, next });
+            return Ok(ScheduleCheck { due, next });
         }
         // Somebody else may have seen the same moment: only one of us moves it on.
         let seen = row.filter(work_schedules::next_at.eq(at));
@@ -74,7 +74,7 @@ impl Schedules for Tx<'_> {
             .set(work_schedules::next_at.eq(next))
             .execute(conn)
             .map_err(error("Work")))?;
-        Ok(Turn { due: due && moved == 1, next })
+        Ok(ScheduleCheck { due: due && moved == 1, next })
     }
 }
 

@@ -5,7 +5,7 @@ mod checksums;
 use std::collections::BTreeMap;
 
 use anyhow::bail;
-use db::Loss;
+use db::LostCommits;
 use kernel::ids::ProjectId;
 use org::{
     namespace::store::NamespaceStore,
@@ -66,7 +66,7 @@ pub(super) async fn run(config: &Config, fsck: bool, accept: &[String]) -> anyho
 
 fn check_commits(app: &App, findings: &mut Findings) {
     match app.db.loss() {
-        Some(Loss { noted, there }) => findings.wrong(
+        Some(LostCommits { noted, there }) => findings.wrong(
             &format!(
                 "the database ended at commit {there} where commit {noted} was durable: its write-ahead log was cut or \
                  removed, or an older copy was put in its place"
@@ -144,14 +144,14 @@ async fn check_repository(
     Ok(())
 }
 
-/// Where a ref is to be.
+/// The expected target of a ref.
 struct RefRecord {
     now: Option<String>,
     /// Where it was before a move that is not known to have been carried out.
     before: Option<Option<String>>,
 }
 
-/// Why a ref is elsewhere than its last push has put it.
+/// The reason for which a ref is not where its last push has put it.
 #[derive(PartialEq, Eq)]
 enum Cause {
     ByHand,

@@ -112,7 +112,7 @@ fn show(mut archive: tar::Archive<GzDecoder<File>>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where refs belong; `None` for one that is not to be there.
+/// The expected targets of refs; `None` for one that must not exist.
 type ExpectedRefs = BTreeMap<String, Option<Oid>>;
 
 /// Puts every ref where the rows say it was: the repositories were copied a little later than they. What came into

@@ -1,8 +1,8 @@
-//! What the setting `with_runner` means.
+//! Values of the setting `with_runner`.
 
 use anyhow::ensure;
 
-/// Whose jobs the built-in runner is to do.
+/// The projects whose jobs the built-in runner takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuiltInRunnerScope {
     Administrators,

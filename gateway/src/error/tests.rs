@@ -1,4 +1,4 @@
-//! Which status and body each failure has.
+//! Status and body of each failure.
 
 use actix_web::ResponseError;
 use kernel::Error;

@@ -116,7 +116,7 @@ pub(crate) fn unreadable(cause: MultipartError) -> ApiError {
 /// So many parts may a form have: what each costs is little, and not nothing.
 const MOST_PARTS: usize = 4096;
 
-/// What a form may still bring.
+/// The remaining size limits of a form.
 struct FormBudget {
     parts: usize,
     /// For all that is kept in memory or thrown away.
@@ -125,7 +125,7 @@ struct FormBudget {
     files: u64,
 }
 
-/// What becomes of a file.
+/// The treatment of an uploaded file.
 enum FileTreatment {
     /// Its parameter is declared as a file.
     OnDisk,

@@ -36,7 +36,7 @@ use crate::{
     web::address::RowPath,
 };
 
-/// Who calls, with what they showed.
+/// The caller, with the presented credentials.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub user: Option<Arc<User>>,
@@ -103,7 +103,7 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
     }
 }
 
-/// What of a call does not depend on its parameters' type.
+/// The parts of a call that do not depend on its parameters' type.
 struct CallContext<S> {
     raw: RawMap,
     caller: Caller,
@@ -111,7 +111,7 @@ struct CallContext<S> {
     who: Standing,
 }
 
-/// How the parameters of a route are known.
+/// The documentation of a route's parameters.
 struct Parameters<'a> {
     describe: fn() -> Vec<ParamDoc>,
     /// Reads them, and tells the links of a list.

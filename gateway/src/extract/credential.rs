@@ -1,4 +1,4 @@
-//! Who calls: finds the credential, looks it up, and refuses what may not be used.
+//! The caller: finds the credential, looks it up, and refuses one that may not be used.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use time::Duration;
 
 use super::{
     Caller, Locate,
-    presented::{presented, shown_job_token},
+    credential_sources::{presented, shown_job_token},
     raw::{Raw, RawMap},
 };
 use crate::{

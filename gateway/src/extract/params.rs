@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::raw::{Raw, RawMap};
 
-/// What is wrong with a request's parameters: paths and texts, in the order of declaration.
+/// Errors of a request's parameters: paths and texts, in the order of declaration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParamErrors(Vec<(String, Cow<'static, str>)>);
 

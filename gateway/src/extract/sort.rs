@@ -1,4 +1,4 @@
-//! Which way a list runs.
+//! The sort direction of a list.
 
 kernel::text_enum! { pub enum Sort { Asc = "asc", Desc = "desc" } }
 

@@ -122,7 +122,7 @@ fn count_address(app: &App, address: Option<IpAddr>) -> Result<(), Refusal> {
     app.rates.check_address(address, Area::Git).map_err(|refusal| too_fast(app, refusal))
 }
 
-/// What was shown, as far as it is known without hashing.
+/// A presented credential, before any hashing.
 enum Credential {
     None,
     Good(Visitor),

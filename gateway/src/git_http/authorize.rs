@@ -12,7 +12,7 @@ use org::{
 use repo::{
     git::{RepoPath, service::Service},
     policy::{PushCode, ReadCode},
-    protection::lent,
+    protection::fork_push_branches,
 };
 
 use super::{Refusal, authenticate::Visitor, create, kind::Kind, wiki};
@@ -41,8 +41,8 @@ impl AuthorizedRepository {
     }
 }
 
-/// Where a visitor may go.
-pub(super) enum Entrance {
+/// A repository that a visitor may use, or a project that a push creates.
+pub(super) enum RepositoryAccess {
     Open(AuthorizedRepository),
     /// A project that is not there, and that the visitor may make with a push.
     ToBeMade {
@@ -50,16 +50,16 @@ pub(super) enum Entrance {
     },
 }
 
-/// As [`find_entrance`]; a project that is not there is made.
+/// As [`find_access`]; a project that is not there is made.
 pub(super) async fn enter(
     app: &App,
     visitor: &Visitor,
     path: Option<&str>,
     service: Service,
 ) -> Result<AuthorizedRepository, Refusal> {
-    match find_entrance(app, visitor, path, service).await? {
-        Entrance::Open(place) => Ok(place),
-        Entrance::ToBeMade { path } => make(app, visitor, &path).await,
+    match find_access(app, visitor, path, service).await? {
+        RepositoryAccess::Open(place) => Ok(place),
+        RepositoryAccess::ToBeMade { path } => make(app, visitor, &path).await,
     }
 }
 
@@ -74,12 +74,12 @@ pub(super) async fn make(
     Ok(place)
 }
 
-pub(super) async fn find_entrance(
+pub(super) async fn find_access(
     app: &App,
     visitor: &Visitor,
     path: Option<&str>,
     service: Service,
-) -> Result<Entrance, Refusal> {
+) -> Result<RepositoryAccess, Refusal> {
     ensure_scope(visitor, service)?;
     if service == Service::ReceivePack && visitor.user.is_none() {
         return Err(Refusal::NoCredential);
@@ -88,18 +88,18 @@ pub(super) async fn find_entrance(
     let place = match find(app, visitor, path).await? {
         Some(place) => place,
         None if path.ends_with(wiki::SUFFIX) && visitor.job_of.is_none() => {
-            return Ok(Entrance::Open(wiki::enter(app, visitor, path, service).await?));
+            return Ok(RepositoryAccess::Open(wiki::enter(app, visitor, path, service).await?));
         }
         // Whoever has not signed in may see it afterwards.
         None if visitor.user.is_none() => return Err(Refusal::NoCredential),
         None if service == Service::UploadPack => return Err(Refusal::NoProject),
         None => {
             create::ensure_possible(app, visitor, path).await?;
-            return Ok(Entrance::ToBeMade { path: path.to_owned() });
+            return Ok(RepositoryAccess::ToBeMade { path: path.to_owned() });
         }
     };
     ensure_usable(app, visitor, &place, service).await?;
-    Ok(Entrance::Open(place))
+    Ok(RepositoryAccess::Open(place))
 }
 
 async fn ensure_usable(
@@ -187,6 +187,10 @@ async fn ensure_allowed(
 /// Whether somebody may push to some branch although they may not push to the project.
 async fn is_lent_any(app: &App, place: &AuthorizedRepository) -> Result<bool, Refusal> {
     let Kind::Code(project) = place.kind else { return Ok(false) };
-    let (who, lending) = (place.who, app.lending.clone());
-    Ok(!app.db.peek(move |tx| lent(tx, &*lending, &who, project)).await?.is_empty())
+    let (who, fork_push_access) = (place.who, app.fork_push_access.clone());
+    Ok(!app
+        .db
+        .peek(move |tx| fork_push_branches(tx, &*fork_push_access, &who, project))
+        .await?
+        .is_empty())
 }

@@ -10,7 +10,7 @@ use org::access::{IdOrPath, locate_project};
 use repo::{
     git::{
         Oid, RefName,
-        hook::{Answer, Moment, Question, RefCommand, Referee, Report},
+        hook::{Answer, HookRequest, Moment, RefCommand, Referee, Report},
         refs,
     },
     push::{self, Incoming, Parts, Push, PushSource},
@@ -36,7 +36,7 @@ struct Target {
 }
 
 impl Referee for Gate {
-    async fn judge(&self, question: Question) -> Answer {
+    async fn judge(&self, question: HookRequest) -> Answer {
         let now = self.app.db.clock().now();
         let identity = self.app.identity.verify(&question.identity, Purpose::Hook, now).ok();
         let found = identity.and_then(|identity| {
@@ -65,12 +65,12 @@ impl Gate {
         &self,
         underway: &ActivePush,
         progress: &mut Progress,
-        question: Question,
+        question: HookRequest,
     ) -> Result<Answer, PushRefusal> {
         if progress.over {
             return Err(PushRefusal::one("This push is over."));
         }
-        let Question { moment, quarantine, commands, .. } = question;
+        let HookRequest { moment, quarantine, commands, .. } = question;
         if moment == Moment::Received {
             progress.judgement = Judgement::of(&underway.head, &commands);
             return self.received(underway, progress, quarantine).await;
@@ -155,9 +155,11 @@ impl Gate {
         // The first branch of all is measured from nothing.
         let from = |name: &RefName| base.filter(|_| head.as_ref() != Some(name));
         let changes = judgement.keep_possible(incoming.changes(named, from).await?);
-        let push = Push::new(project.0, who, PushSource::Git, changes).with_lent(&app.lending);
+        let push = Push::new(project.0, who, PushSource::Git, changes)
+            .with_fork_push_access(&app.fork_push_access);
         let together = judgement.is_atomic;
-        let parts = push::examine_apart(&app.db, &app.people, &incoming, &push, together).await;
+        let parts =
+            push::check_push_rule_by_ref(&app.db, &app.people, &incoming, &push, together).await;
         judgement.note(parts);
         judgement.ensure_something_is_left()?;
         progress.head = head;
@@ -209,7 +211,7 @@ impl Gate {
         let (project, who) = self.standing(target).await?;
         let is_first = project.0.default_branch.is_none();
         let push = Push::new(project.0, who, PushSource::Git, changes);
-        let push = push.with_lent(&self.app.lending);
+        let push = push.with_fork_push_access(&self.app.fork_push_access);
         let mut push = push.with_options(underway.head.options.clone());
         let arrives = |head: &RefName| push.changes.iter().any(|change| change.name == *head);
         push.becomes_default = progress.head.clone().filter(|head| is_first && arrives(head));

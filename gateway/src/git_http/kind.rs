@@ -1,9 +1,9 @@
-//! Whether a repository holds code or a wiki.
+//! The kind of a repository: code or wiki.
 
 use kernel::ids::ProjectId;
 use repo::git::{RepoPath, Storage, Wiki};
 
-/// What a repository holds, and whose.
+/// The kind and owner of a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Code(ProjectId),

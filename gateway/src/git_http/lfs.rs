@@ -42,7 +42,7 @@ pub(super) fn find(path: &str) -> Option<(&str, Step)> {
     Some((place, Step::LargeFile { id: id.parse().ok()?, size }))
 }
 
-/// Why nothing comes of it.
+/// Reasons for which an LFS request fails.
 pub(super) enum LfsRefusal {
     Refused(Refusal),
     Told(StatusCode, &'static str),
@@ -141,7 +141,7 @@ pub(super) async fn enter(
 }
 
 #[derive(Deserialize)]
-struct Question {
+struct BatchRequest {
     operation: String,
     #[serde(default)]
     transfers: Vec<String>,
@@ -164,29 +164,33 @@ async fn batch(
     wanted: &GitRequest,
 ) -> Result<HttpResponse, LfsRefusal> {
     let unclear = |text| LfsRefusal::Told(StatusCode::UNPROCESSABLE_ENTITY, text);
-    let question: Question = read(req, payload).await?;
-    let uploads = match question.operation.as_str() {
+    let batch_request: BatchRequest = read(req, payload).await?;
+    let uploads = match batch_request.operation.as_str() {
         "upload" => true,
         "download" => false,
         _ => return Err(unclear("The operation is neither upload nor download.")),
     };
-    if !question.transfers.is_empty() && !question.transfers.iter().any(|name| name == "basic") {
+    if !batch_request.transfers.is_empty()
+        && !batch_request.transfers.iter().any(|name| name == "basic")
+    {
         return Err(unclear("Only basic transfers are offered."));
     }
-    if question.hash_algo.as_deref().is_some_and(|name| name != "sha256") {
+    if batch_request.hash_algo.as_deref().is_some_and(|name| name != "sha256") {
         return Err(LfsRefusal::Told(StatusCode::CONFLICT, "Only sha256 is understood."));
     }
-    if question.objects.len() > MOST_FILES {
+    if batch_request.objects.len() > MOST_FILES {
         return Err(LfsRefusal::Told(StatusCode::PAYLOAD_TOO_LARGE, "Too many files at once."));
     }
     let service = if uploads { Service::ReceivePack } else { Service::UploadPack };
     ensure_writable(app, service)?;
     let place = enter(app, req, wanted, service).await?;
     let project = place.project;
-    let ids: Vec<LfsId> = question.objects.iter().filter_map(|one| one.oid.parse().ok()).collect();
+    let ids: Vec<LfsId> =
+        batch_request.objects.iter().filter_map(|one| one.oid.parse().ok()).collect();
     let known = app.db.read(move |tx| tx.lfs_objects(project, &ids)).await?;
-    let offer = Offer { app, path: &place.full_path, credential: credential(req), known };
-    let objects: Vec<Value> = question.objects.iter().map(|one| offer.of(one, uploads)).collect();
+    let actions = ObjectActions { app, path: &place.full_path, credential: credential(req), known };
+    let objects: Vec<Value> =
+        batch_request.objects.iter().map(|one| actions.of(one, uploads)).collect();
     let answer = json!({ "transfer": "basic", "objects": objects, "hash_algo": "sha256" });
     Ok(HttpResponse::Ok().content_type(CONTENT_TYPE).body(answer.to_string()))
 }
@@ -213,15 +217,15 @@ fn credential(req: &HttpRequest) -> Option<String> {
     value.to_str().ok().map(str::to_owned)
 }
 
-/// What is said of each file of a question.
-struct Offer<'a> {
+/// Builds the actions of each object of a batch response.
+struct ObjectActions<'a> {
     app: &'a App,
     path: &'a str,
     credential: Option<String>,
     known: HashMap<String, i64>,
 }
 
-impl Offer<'_> {
+impl ObjectActions<'_> {
     fn of(&self, asked: &ObjectRequest, uploads: bool) -> Value {
         let mut told = json!({ "oid": asked.oid, "size": asked.size });
         let limit = i64::try_from(push_limit(self.app)).unwrap_or(i64::MAX);

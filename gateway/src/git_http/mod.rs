@@ -10,7 +10,7 @@ mod kind;
 mod lfs;
 mod lfs_locks;
 mod listen;
-mod moved;
+mod moved_repository;
 mod node_fetch;
 mod pack_stream;
 mod push_decision;
@@ -42,10 +42,10 @@ pub use git_error::Refusal;
 pub use listen::{listen, listen_with};
 pub use transport::Transport;
 
-use self::{authenticate::Visitor, authorize::Entrance, body::Chunks};
+use self::{authenticate::Visitor, authorize::RepositoryAccess, body::Chunks};
 use crate::{app::App, rest::geo::shown_credential};
 
-/// What a path asks for.
+/// The service and repository of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitRequest {
     /// `group/subgroup/project`, with `.wiki` behind it for a wiki; nothing where the path does not end in `.git`.
@@ -90,7 +90,7 @@ impl GitRequest {
         let decoded = percent_decode_str(place).decode_utf8().ok()?;
         let whole = decoded.trim_start_matches('/');
         let address = whole.strip_suffix(".git");
-        let without_suffix = moved::is_address(whole).then(|| whole.to_owned());
+        let without_suffix = moved_repository::is_address(whole).then(|| whole.to_owned());
         let without_suffix = without_suffix.filter(|_| address.is_none());
         let named = |path: &&str| path.contains('/') || path.ends_with(wiki::SUFFIX);
         Some(Self { address: address.filter(named).map(str::to_owned), without_suffix, step })
@@ -179,20 +179,19 @@ async fn refs(app: &App, req: &HttpRequest, wanted: &GitRequest) -> Result<HttpR
     }
     // Before anything is looked up: it tells nobody what is there.
     if let Some(address) = &wanted.without_suffix {
-        return Ok(moved::redirect(app, req, address));
+        return Ok(moved_repository::redirect(app, req, address));
     }
     let caller = authenticate::enter(app, req).await?;
-    let entrance =
-        authorize::find_entrance(app, &caller, wanted.address.as_deref(), service).await?;
+    let entrance = authorize::find_access(app, &caller, wanted.address.as_deref(), service).await?;
     let path = match entrance {
-        Entrance::Open(place) => {
+        RepositoryAccess::Open(place) => {
             let address = wanted.address.as_deref();
-            if let Some(address) = address.and_then(|old| moved::present(&place, old)) {
-                return Ok(moved::redirect(app, req, &address));
+            if let Some(address) = address.and_then(|old| moved_repository::present(&place, old)) {
+                return Ok(moved_repository::redirect(app, req, &address));
             }
             place.path
         }
-        Entrance::ToBeMade { .. } => nothing(app).await?,
+        RepositoryAccess::ToBeMade { .. } => nothing(app).await?,
     };
     let refs = service::advertise(&app.git, &path, service, protocol(req).as_ref()).await?;
     let content_type = format!("application/x-{}-advertisement", service.name());
@@ -240,11 +239,11 @@ async fn receive(
     protocol: Option<Protocol>,
     body: Chunks,
 ) -> Result<Chunks, Refusal> {
-    let entrance = authorize::find_entrance(app, caller, address, Service::ReceivePack).await?;
+    let entrance = authorize::find_access(app, caller, address, Service::ReceivePack).await?;
     let (head, body) = pack_stream::split_head(body).await?;
     let place = match entrance {
-        Entrance::Open(place) => place,
-        Entrance::ToBeMade { path } => {
+        RepositoryAccess::Open(place) => place,
+        RepositoryAccess::ToBeMade { path } => {
             let brings = |command: &RefCommand| pushable(command).is_ok() && command.new.is_some();
             if !head.commands.iter().any(brings) {
                 return pack_stream::turn_down(app, &nothing(app).await?, protocol, body).await;

@@ -24,7 +24,7 @@ const UNKNOWN: &str = "not part of the push";
 /// So many sentences are told; the statuses of the refs tell of all.
 const MOST_LINES: usize = 20;
 
-/// Why a push ends: sentences for the pusher.
+/// The refusal of a push, as sentences for the pusher.
 pub(super) struct PushRefusal(pub(super) Vec<String>);
 
 impl PushRefusal {
@@ -57,7 +57,7 @@ impl From<repo::git::GitError> for PushRefusal {
 /// A ref with where it was and where it is to be.
 pub(super) type RefUpdate = (RefName, Option<Oid>, Option<Oid>);
 
-/// What was found out about the refs of one push.
+/// The decision on the refs of one push.
 #[derive(Debug, Default)]
 pub(super) struct Judgement {
     pub(super) is_atomic: bool,

@@ -24,7 +24,7 @@ pub(super) struct ActivePush {
     pub(super) progress: tokio::sync::Mutex<Progress>,
 }
 
-/// How far a push has got.
+/// The progress of a push.
 #[derive(Default)]
 pub(super) struct Progress {
     /// Git has ended: nothing may be decided any more.

@@ -35,12 +35,12 @@ pub(crate) fn is_asked(req: &HttpRequest) -> bool {
 }
 
 /// `repository:group/project/image:pull,push`
-struct WantedAccess {
+struct RepositoryScope {
     name: String,
     actions: BTreeSet<String>,
 }
 
-impl WantedAccess {
+impl RepositoryScope {
     fn parse(text: &str) -> Option<Self> {
         let (kind, rest) = text.split_once(':')?;
         let (name, actions) = rest.rsplit_once(':')?;
@@ -71,7 +71,7 @@ pub(crate) async fn answer(app: &App, req: &HttpRequest) -> HttpResponse {
         return HttpResponse::NotFound().json(json!({ "message": "404 Service Not Found" }));
     }
     let wanted = values("scope");
-    let wanted = wanted.iter().flat_map(|text| text.split(' ')).filter_map(WantedAccess::parse);
+    let wanted = wanted.iter().flat_map(|text| text.split(' ')).filter_map(RepositoryScope::parse);
     match grant(app, req, wanted.take(MOST_SCOPES).collect()).await {
         Ok(answer) => answer,
         Err(refusal) => refusal.response(),
@@ -81,7 +81,7 @@ pub(crate) async fn answer(app: &App, req: &HttpRequest) -> HttpResponse {
 async fn grant(
     app: &App,
     req: &HttpRequest,
-    wanted: Vec<WantedAccess>,
+    wanted: Vec<RepositoryScope>,
 ) -> Result<HttpResponse, Refusal> {
     let visitor = authenticate::enter(app, req).await?;
     let mut access = Vec::new();
@@ -97,7 +97,7 @@ async fn grant(
 async fn allowed(
     app: &App,
     visitor: &Visitor,
-    wanted: WantedAccess,
+    wanted: RepositoryScope,
 ) -> Result<Option<ImageAccess>> {
     let Some((project, who)) = find(app, visitor, &wanted).await? else { return Ok(None) };
     match ensure_admitted(app, visitor.actor(), project).await {
@@ -121,7 +121,7 @@ async fn allowed(
 async fn find(
     app: &App,
     visitor: &Visitor,
-    wanted: &WantedAccess,
+    wanted: &RepositoryScope,
 ) -> Result<Option<(ProjectId, Standing)>> {
     let actor = visitor.actor();
     let paths: Vec<String> = wanted.projects().map(str::to_owned).collect();
@@ -146,15 +146,15 @@ async fn find(
 
 #[cfg(test)]
 mod tests {
-    use super::WantedAccess;
+    use super::RepositoryScope;
 
     #[test]
     fn an_image_belongs_to_the_longest_path_that_is_a_project() {
-        let wanted = WantedAccess::parse("repository:a/b/c/d/e:pull,push").unwrap();
+        let wanted = RepositoryScope::parse("repository:a/b/c/d/e:pull,push").unwrap();
         assert_eq!(wanted.projects().collect::<Vec<_>>(), ["a/b/c/d/e", "a/b/c/d", "a/b/c"]);
         assert!(wanted.actions.contains("pull") && wanted.actions.contains("push"));
-        let short = WantedAccess::parse("repository:a/b:pull").unwrap();
+        let short = RepositoryScope::parse("repository:a/b:pull").unwrap();
         assert_eq!(short.projects().collect::<Vec<_>>(), ["a/b"]);
-        assert!(WantedAccess::parse("registry:catalog:*").is_none());
+        assert!(RepositoryScope::parse("registry:catalog:*").is_none());
     }
 }

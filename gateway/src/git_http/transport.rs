@@ -1,4 +1,4 @@
-//! What clones and pushes share: places in the queue, pushes under way, and the hooks' socket.
+//! The state that clones and pushes share: queue slots, active pushes and the hook socket.
 
 use std::{
     collections::HashMap,

@@ -24,7 +24,7 @@ use crate::app::App;
 /// What stands behind the address of a project or group.
 pub(super) const SUFFIX: &str = ".wiki";
 
-/// What somebody may do with a wiki.
+/// A user's permissions on a wiki.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rights {
     pub(super) reads: bool,

@@ -1,4 +1,4 @@
-//! Who makes a GraphQL request: a token says it, or else the session of a browser together with its CSRF value.
+//! The caller of a GraphQL request: by token, or by a browser session with its CSRF value.
 
 use actix_web::{HttpRequest, http::header::COOKIE};
 use org::{token::Secret, user::User};

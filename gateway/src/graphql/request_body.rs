@@ -25,7 +25,7 @@ const MOST_QUERIES: usize = 100;
 /// How many parts a multipart form may have.
 const MOST_PARTS: usize = 100;
 
-/// What a request asks.
+/// The queries of a request: one or a batch.
 pub(super) enum Queries {
     One(Request),
     Many(Vec<Request>),
@@ -45,7 +45,7 @@ pub(super) fn unprocessable(message: &str) -> HttpResponse {
     refusal(StatusCode::UNPROCESSABLE_ENTITY, message)
 }
 
-/// What came with a request, before it is known whether it makes sense.
+/// The body of a request before validation.
 #[derive(Default)]
 pub(super) struct RequestBody {
     body: Value,

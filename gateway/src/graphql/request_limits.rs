@@ -1,4 +1,4 @@
-//! What a request may do, by who makes it.
+//! Limits of a GraphQL request by caller.
 
 use std::time::Duration;
 

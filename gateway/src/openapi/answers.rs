@@ -1,4 +1,4 @@
-//! What operations answer with.
+//! Responses of operations.
 
 use serde_json::{Map, Value, json};
 

@@ -1,11 +1,11 @@
-//! How often archives are asked for, fetched and read.
+//! Rate limits of exports, their downloads and imports.
 
 use kernel::{Error, ids::UserId};
 use org::settings::Settings;
 
 use super::limiter::{Limiter, Rule};
 
-/// What is done with an archive.
+/// The kinds of requests about archives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveCall {
     ProjectExport,

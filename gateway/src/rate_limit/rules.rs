@@ -1,4 +1,4 @@
-//! What counts how often: by the settings of the installation where they say it, else by the configuration of the server.
+//! The rate limits of the settings, with the server's configuration as the default.
 
 use std::time::Duration;
 

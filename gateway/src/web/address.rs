@@ -1,7 +1,7 @@
 //! Addresses that records and pages lead to, and the rows that answer them: the path of a project or group has any number
 //! of parts there, and one part in a row.
 
-/// What answers an address.
+/// The handler of a web address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// The paths of rows, still percent-encoded: the next one where there is nothing under one.

@@ -5,10 +5,10 @@ pub mod address;
 pub mod archive;
 mod go_get;
 pub mod html;
+mod page_subject;
 pub mod pages;
 pub mod raw;
 mod release_downloads;
-mod thing;
 
 use actix_web::{
     HttpMessage, HttpRequest, HttpResponse,

@@ -13,7 +13,7 @@ use repo::policy::{PushCode, ReadCode};
 
 use super::{
     html::{escaped, page},
-    thing::{RecordAddress, encoded},
+    page_subject::{RecordAddress, encoded},
 };
 use crate::{
     app::App, error::ApiResult, extract::Call, params, present::Custom, route::ROOT, routes,

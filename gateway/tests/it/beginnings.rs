@@ -3,7 +3,7 @@
 use db::schema::projects;
 use diesel::prelude::*;
 use forge::project::repository::EnsureRepository;
-use gateway::belonging::{self, Bond};
+use gateway::belonging::{self, DataFolderMatch};
 use kernel::{Visibility, ids::ProjectId};
 use serde_json::json;
 
@@ -108,7 +108,7 @@ async fn a_database_knows_its_data_folder() {
     belonging::ensure(&app.state).await.unwrap();
     app.project(&app.person("ada"), "forge", Visibility::Private);
     belonging::ensure(&app.state).await.unwrap();
-    assert_eq!(belonging::bond(&app.state).await.unwrap(), Bond::Sealed);
+    assert_eq!(belonging::data_folder_match(&app.state).await.unwrap(), DataFolderMatch::Sealed);
 
     app.write(|tx| db::stamp::keep(tx, "data folder", 7));
 

@@ -1,4 +1,4 @@
-//! What is measured: a name, and the requests that stand for it.
+//! Benchmark cases: a name and its requests.
 
 use anyhow::Result;
 

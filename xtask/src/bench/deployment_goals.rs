@@ -1,4 +1,4 @@
-//! Whether lists reach what they are meant to, said for each of them.
+//! The goals of deployment lists.
 
 use super::{cases::CONSTANT, wrk::Measurement};
 

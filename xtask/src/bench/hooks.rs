@@ -1,4 +1,4 @@
-//! What webhooks cost those who write, how fast they are told, and how long an import takes.
+//! The cost of webhooks for writers, delivery latency, and the duration of an import.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},

@@ -1,4 +1,4 @@
-//! How many jobs are handed over and finished in a second.
+//! Jobs assigned and finished per second.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},

@@ -1,7 +1,7 @@
 //! One run, one table: how quick each kind of request is beside a constant answer measured in the same run.
 
 mod cases;
-mod correct;
+mod correctness;
 mod deployment_goals;
 mod deployment_seed;
 mod deployments;
@@ -246,7 +246,7 @@ impl Run<'_> {
             vec![transport::push_everything(&self.installation, self.history, "root/large")?];
         notes.push((
             "background work after the push",
-            format!("{:.1} s", self.settle()?.as_secs_f64()),
+            format!("{:.1} s", self.wait_until_idle()?.as_secs_f64()),
         ));
         server.stop()?;
         let count = if self.options.quick { 10_000 } else { 100_000 };
@@ -254,9 +254,12 @@ impl Run<'_> {
         let projects = Projects { many, ..projects };
         let server = self.restarted(&mut notes)?;
         let compared = match &self.options.data {
-            Some(_) => {
-                correct::compare_all(&self.installation.client(), projects.large, self.history, 60)
-            }
+            Some(_) => correctness::compare_all(
+                &self.installation.client(),
+                projects.large,
+                self.history,
+                60,
+            ),
             None => Vec::new(),
         };
         let cases = self.measured(&projects)?;
@@ -293,7 +296,7 @@ impl Run<'_> {
     }
 
     /// Waits until background work has come to rest.
-    fn settle(&self) -> Result<Duration> {
+    fn wait_until_idle(&self) -> Result<Duration> {
         let begun = Instant::now();
         while seed::waiting_work(&self.installation.database_address())? > 0 {
             if begun.elapsed() > SETTLE_LIMIT {

@@ -1,4 +1,4 @@
-//! What the runs make through the API before anything is copied.
+//! Data that the runs create through the API before it is copied.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};

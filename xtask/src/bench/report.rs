@@ -1,10 +1,10 @@
-//! What a run found, and how figures read in it.
+//! The report of a run, and formatting of its figures.
 
 use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{correct::ComparisonLine, transport::Timing, wrk::Measurement};
+use super::{correctness::ComparisonLine, transport::Timing, wrk::Measurement};
 use crate::server::{self, Server};
 
 /// Everything one database's run found.

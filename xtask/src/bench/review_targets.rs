@@ -1,4 +1,4 @@
-//! What a commit costs, by how many merge requests lead to its branch.
+//! The cost of a commit by the number of merge requests into its branch.
 
 use std::{path::Path, time::Instant};
 

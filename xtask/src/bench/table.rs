@@ -1,6 +1,6 @@
 //! The run as tables in Markdown, in the form in which `docs/performance.md` has them.
 
-use super::{cases::CONSTANT, correct::ComparisonLine, report::Report, wrk::Measurement};
+use super::{cases::CONSTANT, correctness::ComparisonLine, report::Report, wrk::Measurement};
 
 pub(super) fn print(reports: &[Report]) {
     println!("\nTimes in ms; failed answers, where there are any, in brackets.\n");

@@ -58,7 +58,7 @@ pub(super) fn measure(
         }
         thread::sleep(SETTLE);
         let seen = idle(&client, server)
-            .and_then(|idle| Ok((idle, hand_over(installation, project, received, size)?)));
+            .and_then(|idle| Ok((idle, dispatch_job(installation, project, received, size)?)));
         stop.store(true, Ordering::Relaxed);
         // What a runner asks is answered when it is removed.
         for runner in &all {
@@ -117,7 +117,7 @@ fn wait_for_jobs(runner: &Runner, received: &Handovers, stop: &AtomicBool) {
 }
 
 /// Milliseconds from the moment at which a job began to wait until its runner had it.
-fn hand_over(
+fn dispatch_job(
     installation: &Installation,
     project: i64,
     received: &Handovers,

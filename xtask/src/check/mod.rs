@@ -1,4 +1,4 @@
-//! What must hold of every commit, besides its tests.
+//! Checks that must hold for every commit, besides the tests.
 
 mod circles;
 mod duplicates;

@@ -13,47 +13,84 @@ use crate::{
 
 /// No type may be called so.
 const FORBIDDEN: &[&str] = &[
-    "Afterwards",
     "Aftermath",
+    "Afterwards",
     "Also",
     "Among",
     "Around",
+    "Arriving",
     "As",
     "Asking",
-    "Arriving",
+    "Became",
     "Before",
     "Begins",
     "Belonging",
     "Below",
     "Beside",
     "Between",
+    "Bond",
     "By",
     "Doing",
+    "Done",
+    "Effective",
     "Elsewhere",
+    "EpicQuestion",
     "Extras",
     "Following",
     "Further",
+    "Hasten",
+    "HeadQuestion",
     "How",
+    "Inquirer",
     "Instead",
+    "Judge",
+    "Keeper",
     "Kinship",
     "Late",
     "Later",
+    "Leaves",
     "Leaving",
+    "ListQuestion",
     "Listening",
     "Look",
+    "LookAt",
+    "LookInto",
+    "LookStore",
+    "Manages",
+    "ManagesItems",
+    "MayChange",
+    "MayRead",
     "Measuring",
     "No",
     "Nothing",
     "Now",
+    "Obstacle",
+    "Occasion",
     "Of",
+    "Offer",
     "On",
+    "Once",
+    "Own",
+    "Patience",
     "Pending",
     "Place",
     "Places",
+    "Proposal",
+    "Question",
+    "Reach",
     "Reading",
+    "Reads",
+    "ReadsItems",
+    "Rest",
     "Running",
+    "Setback",
+    "Sides",
+    "Speaker",
     "Surroundings",
+    "Taker",
+    "TakesPart",
     "Thing",
+    "Touch",
     "Unknown",
     "Via",
     "Waiting",
@@ -65,11 +102,14 @@ const FORBIDDEN: &[&str] = &[
     "Who",
     "Whom",
     "Whose",
+    "WhosePicture",
     "Why",
     "WhyNot",
     "Wish",
     "Wishes",
     "Within",
+    "Words",
+    "Wrong",
 ];
 
 /// Participles that do not end in `ed`: no name may end so.
@@ -78,6 +118,10 @@ const PARTICIPLES: &[&str] = &[
     "Kept", "Known", "Lent", "Lost", "Made", "Met", "Said", "Seen", "Sent", "Shown", "Spent",
     "Taken", "Told", "Written",
 ];
+
+/// Participles of talk: no name may begin so.
+const FIRST_WORDS: &[&str] =
+    &["Asked", "Given", "Heard", "Looked", "Said", "Seen", "Told", "Wanted", "Whose"];
 
 /// Nouns that end in `ed`.
 const NOUNS: &[&str] = &["Embed", "Feed", "Need", "Seed", "Speed"];
@@ -102,13 +146,13 @@ pub(super) fn check() -> Result<Outcome> {
             }
             names.retain(|name| is_refused(name));
             let file = shown(module.file.strip_prefix(&package.folder).unwrap_or(&module.file));
-            let told = names.iter().map(|name| {
+            let messages = names.iter().map(|name| {
                 format!(
                     "{}/{file}: `{name}` is not a noun; name the thing (docs/style.md)",
                     package.name
                 )
             });
-            found.extend(told);
+            found.extend(messages);
         }
     }
     none(&found)
@@ -137,7 +181,12 @@ fn is_refused(name: &str) -> bool {
     let start = name.rfind(|letter: char| letter.is_ascii_uppercase()).unwrap_or_default();
     let last = &name[start..];
     let is_regular = last.len() > 3 && last.ends_with("ed") && !NOUNS.contains(&last);
-    FORBIDDEN.contains(&name) || PARTICIPLES.contains(&last) || is_regular
+    let end = name.char_indices().skip(1).find(|(_, letter)| letter.is_ascii_uppercase());
+    let first = end.map_or(name, |(at, _)| &name[..at]);
+    FORBIDDEN.contains(&name)
+        || FIRST_WORDS.contains(&first)
+        || PARTICIPLES.contains(&last)
+        || is_regular
 }
 
 #[cfg(test)]
@@ -148,7 +197,7 @@ mod tests {
 
     #[test]
     fn participles_and_question_words_are_refused() {
-        for name in ["Asked", "Whom", "PeopleMoved", "LabelsShown", "Found", "Place", "Given"] {
+        for name in ["Asked", "Whom", "PeopleMoved", "LabelsShown", "Found", "Place", "SeenFrom"] {
             assert!(is_refused(name), "{name}");
         }
         for name in ["ListQuery", "ProtectedBranch", "OrderBy", "Feed", "Id", "When", "BridgeNeed"]

@@ -1,4 +1,4 @@
-//! How a step ended.
+//! The outcome of a step.
 
 use anyhow::{Result, bail};
 

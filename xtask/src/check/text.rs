@@ -1,4 +1,4 @@
-//! What no tracked file may hold: paths of one machine, and code that only pretends.
+//! Texts that no tracked file may contain: paths of one machine, and placeholder code.
 
 use anyhow::Result;
 

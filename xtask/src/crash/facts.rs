@@ -1,4 +1,4 @@
-//! What the database says about refs, read beside the server.
+//! Refs as the database has them, read beside the server.
 
 use std::{collections::BTreeMap, time::UNIX_EPOCH};
 
@@ -72,7 +72,7 @@ pub(super) fn read(connection: &mut Connection, started: i64) -> Result<EventFac
 
 /// A merge request, as its row tells it.
 #[derive(QueryableByName)]
-pub(super) struct Proposal {
+pub(super) struct MergeRequestRow {
     #[diesel(sql_type = BigInt)]
     pub(super) project_id: i64,
     #[diesel(sql_type = BigInt)]
@@ -87,7 +87,7 @@ pub(super) struct Proposal {
     pub(super) merge_commit_sha: Option<String>,
 }
 
-pub(super) fn proposals(connection: &mut Connection) -> Result<Vec<Proposal>> {
+pub(super) fn merge_requests(connection: &mut Connection) -> Result<Vec<MergeRequestRow>> {
     let query = "SELECT project_id, iid, state, target_branch, head_sha, merge_commit_sha \
                  FROM merge_requests ORDER BY id";
     load(connection, query)

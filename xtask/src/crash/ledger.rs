@@ -1,4 +1,4 @@
-//! What the server acknowledged: each line was written after its answer had arrived.
+//! The record of what the server acknowledged: each line was written after its response had arrived.
 
 use std::{
     collections::BTreeMap,

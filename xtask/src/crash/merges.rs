@@ -1,18 +1,19 @@
-//! Whether merge requests and branches agree: merged means that the target has it, and nothing else does.
+//! The check that merge requests and branches agree: merged means that the target has the commits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
 use super::{
-    facts::{self, Proposal},
+    facts::{self, MergeRequestRow},
     ledger::Ledger,
     verify::{git, repository},
 };
 use crate::{migrate::Connection, server::Installation};
 
 pub(super) fn check(installation: &Installation, ledger: &Ledger) -> Result<Vec<String>> {
-    let proposals = facts::proposals(&mut Connection::open(&installation.database_address())?)?;
+    let proposals =
+        facts::merge_requests(&mut Connection::open(&installation.database_address())?)?;
     let mut histories: BTreeMap<(i64, String), BTreeSet<String>> = BTreeMap::new();
     let mut found = Vec::new();
     for one in &proposals {
@@ -38,7 +39,7 @@ pub(super) fn check(installation: &Installation, ledger: &Ledger) -> Result<Vec<
     Ok(found)
 }
 
-fn disagreement(one: &Proposal, history: &BTreeSet<String>) -> Option<String> {
+fn disagreement(one: &MergeRequestRow, history: &BTreeSet<String>) -> Option<String> {
     let has = |sha: &Option<String>| sha.as_ref().is_some_and(|sha| history.contains(sha));
     match one.state.as_str() {
         "merged" if !(has(&one.head_sha) && has(&one.merge_commit_sha)) => {

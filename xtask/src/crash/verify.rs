@@ -67,7 +67,7 @@ pub(super) fn at_the_end(
     for project in touched(&ledger).into_iter().chain(ledger.projects.iter().copied()) {
         found.extend(fsck(&repository(installation, project)));
     }
-    settle(installation)?;
+    wait_until_idle(installation)?;
     found.extend(pipelines::check_pushes(installation, running_project)?);
     found.extend(doctor(installation)?);
     Ok(found)
@@ -85,7 +85,7 @@ fn rest(installation: &Installation) -> Result<()> {
 }
 
 /// Waits for queued work: some of it makes good what a crash left out, a minute later.
-fn settle(installation: &Installation) -> Result<()> {
+fn wait_until_idle(installation: &Installation) -> Result<()> {
     let mut connection = Connection::open(&installation.database_address())?;
     let deadline = Instant::now() + WORK;
     while facts::waiting(&mut connection)? > 0 && Instant::now() < deadline {

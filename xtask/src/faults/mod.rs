@@ -6,7 +6,7 @@ mod disk;
 mod job;
 mod load;
 mod log;
-mod means;
+mod resource_limits;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -33,8 +33,8 @@ type Fault = (&'static str, fn(&FaultFixture) -> Result<Verdict>);
 const FAULTS: [Fault; 6] = [
     ("disk full", disk::bytes),
     ("inodes full", disk::inodes),
-    ("open files", means::files),
-    ("memory", means::memory),
+    ("open files", resource_limits::files),
+    ("memory", resource_limits::memory),
     ("database away", database::away),
     ("log removed", log::removed),
 ];

@@ -1,4 +1,4 @@
-//! Where the tables of two databases differ, in words.
+//! Differences between the tables of two databases, as text.
 
 use std::{collections::BTreeMap, fmt::Debug};
 

@@ -1,4 +1,4 @@
-//! How long each test takes.
+//! The duration of each test.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! How the installation presents itself: names, texts and pictures.
+//! The appearance of the installation: names, texts and pictures.
 
 mod model;
 mod store;

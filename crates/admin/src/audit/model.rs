@@ -23,7 +23,7 @@ pub struct AuditEvent {
     pub created_at: Ts,
 }
 
-/// What an audit event is about.
+/// The object that an audit event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entity {
     User(UserId),

@@ -17,7 +17,7 @@ const FONT: &str = "#FFFFFF";
 /// More than anybody reads.
 const LONGEST: usize = 10_000;
 
-/// What becomes of a message; what is left out stays.
+/// Fields of a message to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
 pub struct BroadcastChange {
     pub message: Option<String>,

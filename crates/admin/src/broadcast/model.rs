@@ -4,7 +4,7 @@ use diesel::prelude::{Queryable, Selectable};
 use kernel::{AccessLevel, Ts};
 
 kernel::text_enum! {
-    /// How a message is shown.
+    /// The form in which a message is shown.
     pub enum BroadcastType { Banner = "banner", Notification = "notification" }
 }
 

@@ -13,7 +13,7 @@ use worker::Job;
 use super::BulkStatus;
 
 kernel::text_enum! {
-    /// What is fetched.
+    /// The kind of an imported entity.
     pub enum EntityKind { Group = "group_entity", Project = "project_entity" }
 }
 
@@ -64,7 +64,7 @@ pub struct BulkImportFailure {
     pub created_at: Ts,
 }
 
-/// Where the source is, and what lets the importer in.
+/// The address of the source, and the token for it.
 #[derive(Clone)]
 pub struct SourceAccess {
     pub url: String,

@@ -27,7 +27,7 @@ const NOUN: &str = "Bulk import";
 const MOST_FAILURES: i64 = 100;
 const LONGEST_MESSAGE: usize = 1000;
 
-/// What changes in an entity beside its status; `None` keeps.
+/// Columns of an entity to change beside its status; `None` keeps a value.
 #[derive(Clone, Copy, Debug, Default, AsChangeset)]
 #[diesel(table_name = entities)]
 pub struct EntityColumns {

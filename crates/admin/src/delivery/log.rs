@@ -1,4 +1,4 @@
-//! What was sent to webhooks, and what came back.
+//! The log of webhook deliveries: requests and their responses.
 
 use db::{CountOf, OneOf as _, Tx, each_backend, error, schema::hook_logs as logs};
 use diesel::prelude::*;

@@ -1,4 +1,4 @@
-//! What is told to webhooks and integrations: facts, what of them is still to be sent, and what was.
+//! Deliveries to webhooks and integrations: the queue and the log.
 
 mod fan_out;
 mod log;

@@ -8,7 +8,7 @@ use super::{Feature, FeatureName, FeatureStore as _};
 /// So many features there may be, and so many actors each.
 pub const MOST: usize = 1000;
 
-/// What a feature is set to.
+/// The value that a feature is set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     On,

@@ -1,7 +1,7 @@
 //! A feature with its gates.
 
 kernel::text_enum! {
-    /// What lets somebody in.
+    /// A condition that enables a feature for some actors.
     pub enum Gate {
         Boolean = "boolean",
         Actors = "actors",
@@ -16,7 +16,7 @@ kernel::text_enum! {
     pub enum State { On = "on", Off = "off", Conditional = "conditional" }
 }
 
-/// What a feature may be called: letters, digits, and `_-.:` behind the first sign.
+/// The name of a feature: letters, digits, and `_-.:` after the first character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureName(String);
 

@@ -46,7 +46,7 @@ pub fn read(tx: &mut Tx<'_>, keeper: &impl HookKeeper, id: HookId) -> Result<Hoo
     tx.find_hook(keeper.home(), id)?.ok_or(Error::missing())
 }
 
-/// What of a webhook is to be; the rest stays.
+/// Fields of a webhook to change; the rest stays.
 #[derive(Clone, Debug, Default)]
 pub struct HookChange {
     pub url: Option<String>,

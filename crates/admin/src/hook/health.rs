@@ -1,4 +1,4 @@
-//! How a webhook fares: receivers that refuse are left alone, and those that fail are given time.
+//! The health of a webhook: disabled after permanent failures, backed off after temporary ones.
 
 use kernel::Ts;
 use time::Duration;
@@ -12,7 +12,7 @@ kernel::text_enum! {
     }
 }
 
-/// What came of a delivery.
+/// The outcome of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Taken: 2xx or 3xx.

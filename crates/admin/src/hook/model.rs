@@ -38,7 +38,7 @@ pub struct Hook {
     pub updated_at: Ts,
 }
 
-/// What nobody but the receiver is to see, and the address, which may hold such things.
+/// Secrets of a webhook, and its URL, which may contain some.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct HookSecrets {
     pub url: String,

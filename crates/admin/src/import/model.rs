@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{ImportStats, Stage};
 
 kernel::text_enum! {
-    /// What kind of source it is; `import_type` of projects.
+    /// The kind of source; `import_type` of projects.
     pub enum ImportKind {
         /// The hosted service, or an enterprise installation of it.
         RemoteHost = "github",
@@ -36,7 +36,7 @@ pub struct OptionalStages {
     pub attachments: bool,
 }
 
-/// Where the source is. No credentials are part of these addresses.
+/// The address of the source, without credentials.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// Of the repository in the source's API; empty where there is no API.
@@ -52,7 +52,7 @@ pub struct Origin {
     pub optional: OptionalStages,
 }
 
-/// What the source asks for.
+/// Credentials for the source.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Credentials {
     pub username: String,

@@ -1,11 +1,11 @@
-//! How much of what was fetched and written.
+//! Counts of the objects that an import fetched and wrote.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 kernel::text_enum! {
-    /// What is brought along, by the names under which it is counted.
+    /// Kinds of imported objects, by the names under which they are counted.
     pub enum Relation {
         Label = "label",
         Milestone = "milestone",

@@ -14,7 +14,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// What can happen to an import.
+    /// Steps of an import's state machine.
     pub enum ImportStep {
         Schedule = "schedule",
         Start = "start",

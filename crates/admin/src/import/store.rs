@@ -23,7 +23,7 @@ const MOST_FAILURES: i64 = 100;
 /// Bytes of a message that are kept.
 const LONGEST_MESSAGE: usize = 1000;
 
-/// Where an import is after a step.
+/// The cursor of an import after a step.
 #[derive(Clone, Debug)]
 pub struct ImportProgress {
     pub stage: Stage,

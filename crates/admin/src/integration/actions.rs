@@ -11,7 +11,7 @@ use kernel::{
 use secrets::{Secret, Vault};
 use serde_json::Value;
 
-use super::{Effective, Integration, IntegrationStore as _, Kind, Values};
+use super::{EffectiveIntegration, Integration, IntegrationStore as _, Kind, Values};
 use crate::{
     flags::Flag,
     home::{Home, IntegrationKeeper},
@@ -29,7 +29,7 @@ pub fn list(
     tx: &mut Tx<'_>,
     keeper: &impl IntegrationKeeper,
     groups: &[NamespaceId],
-) -> Result<Vec<Effective>> {
+) -> Result<Vec<EffectiveIntegration>> {
     let mut all = effective(tx, keeper.home(), groups)?;
     all.retain(|one| one.source.active && one.row.active);
     all.sort_by_key(|one| one.row.id);
@@ -37,7 +37,11 @@ pub fn list(
 }
 
 /// All that a home has, with those of the groups above where it has none of the kind itself.
-pub fn effective(tx: &mut Tx<'_>, home: Home, groups: &[NamespaceId]) -> Result<Vec<Effective>> {
+pub fn effective(
+    tx: &mut Tx<'_>,
+    home: Home,
+    groups: &[NamespaceId],
+) -> Result<Vec<EffectiveIntegration>> {
     let own = tx.integrations_of(home)?;
     let mut above = given(tx, groups)?;
     let mut all = Vec::new();
@@ -45,11 +49,11 @@ pub fn effective(tx: &mut Tx<'_>, home: Home, groups: &[NamespaceId]) -> Result<
         let given = above.iter().position(|one| one.slug == row.slug);
         let source = given.map(|at| above.remove(at)).filter(|_| row.inherits);
         all.push(match source {
-            Some(source) => Effective { row, source, is_inherited: true },
-            None => Effective::own(row),
+            Some(source) => EffectiveIntegration { row, source, is_inherited: true },
+            None => EffectiveIntegration::own(row),
         });
     }
-    all.extend(above.into_iter().map(Effective::given));
+    all.extend(above.into_iter().map(EffectiveIntegration::given));
     Ok(all)
 }
 
@@ -73,13 +77,13 @@ pub fn read(
     keeper: &impl IntegrationKeeper,
     groups: &[NamespaceId],
     kind: &Kind,
-) -> Result<Effective> {
+) -> Result<EffectiveIntegration> {
     let all = effective(tx, keeper.home(), groups)?;
     let found = all.into_iter().find(|one| one.row.slug == kind.slug);
     found.ok_or(Error::not_found(NOUN))
 }
 
-/// What of an integration is to be.
+/// The fields of an integration to set.
 #[derive(Clone, Debug, Default)]
 pub struct IntegrationChange {
     /// By the names of parameters; what is not named stays.
@@ -117,7 +121,7 @@ pub fn set(
     groups: &[NamespaceId],
     kind: &'static Kind,
     change: &IntegrationChange,
-) -> Result<Effective> {
+) -> Result<EffectiveIntegration> {
     let home = keeper.home();
     let before = tx.find_integration(home, kind.slug)?;
     // There is nothing above the installation.
@@ -147,7 +151,7 @@ pub fn set(
     if inherits {
         return read(tx, keeper, groups, kind);
     }
-    Ok(Effective::own(row))
+    Ok(EffectiveIntegration::own(row))
 }
 
 fn ensure_complete(kind: &Kind, given: &Values) -> Result<()> {
@@ -224,7 +228,7 @@ pub fn find_by_token(
     (home, groups): (Home, &[NamespaceId]),
     kind: &Kind,
     token: &str,
-) -> Result<Effective> {
+) -> Result<EffectiveIntegration> {
     let all = effective(tx, home, groups)?;
     let found = all.into_iter().find(|one| one.row.slug == kind.slug && one.source.active);
     let found = found.ok_or(Error::not_found(NOUN))?;

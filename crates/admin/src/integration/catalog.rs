@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{kinds::KINDS, model::Values, parameter::Parameter};
 use crate::flags::{Flag, Flags};
 
-/// What an integration does with what happens.
+/// The category of an integration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A text for people is sent to an address.

@@ -9,6 +9,6 @@ mod store;
 
 pub use actions::UrlRule;
 pub use catalog::{Class, Kind};
-pub use model::{Effective, Integration, Values};
+pub use model::{EffectiveIntegration, Integration, Values};
 pub use parameter::{Parameter, ParameterType, Rule};
 pub use store::IntegrationStore;

@@ -110,9 +110,9 @@ impl Integration {
     }
 }
 
-/// An integration as it acts in a project or group: its own settings, or those of a group above.
+/// The integration of a project or group with the settings in effect: its own, or those of an ancestor.
 #[derive(Clone, Debug)]
-pub struct Effective {
+pub struct EffectiveIntegration {
     pub row: Integration,
     /// Whose settings count.
     pub source: Integration,
@@ -120,7 +120,7 @@ pub struct Effective {
     pub is_inherited: bool,
 }
 
-impl Effective {
+impl EffectiveIntegration {
     pub(super) fn own(row: Integration) -> Self {
         Self { is_inherited: row.inherits, source: row.clone(), row }
     }

@@ -3,7 +3,7 @@
 use kernel::values::is_web_url;
 use serde_json::Value;
 
-/// What a value is in JSON.
+/// The JSON type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterType {
     Text,
@@ -11,7 +11,7 @@ pub enum ParameterType {
     Integer,
 }
 
-/// What a text has to be beyond being one.
+/// A condition on the text of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     Any,

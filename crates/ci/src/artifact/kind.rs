@@ -1,11 +1,11 @@
-//! What artifacts are, and how each of them is packed.
+//! Artifact types and their formats.
 
 kernel::text_enum! {
     pub enum ArtifactFormat { Raw = "raw", Zip = "zip", Gzip = "gzip" }
 }
 
 kernel::text_enum! {
-    /// What an artifact is for.
+    /// The type of an artifact.
     pub enum ArtifactKind {
         Archive = "archive",
         Metadata = "metadata",

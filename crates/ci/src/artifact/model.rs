@@ -47,7 +47,7 @@ pub struct NewArtifact {
     pub expires_at: Option<Ts>,
 }
 
-/// How long something stays.
+/// The retention of an artifact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifetime {
     Endless,
@@ -76,7 +76,7 @@ pub fn expiry(words: Option<&str>, unsaid: &str, now: Ts) -> Option<Ts> {
     }
 }
 
-/// Who of those who see a job may have its artifacts.
+/// The access level of artifacts among the readers of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     All,

@@ -11,7 +11,7 @@ use crate::{
     Status,
     job::{End, Job, JobStore as _, SpecStore as _, Step, dependents::reset_dependents, progress},
     pipeline::Pipeline,
-    resource_group::turn::{hand_on, release},
+    resource_group::next_job::{release, start_next_job},
 };
 
 /// Whether a bridge is done when its pipeline is there, or when that one is done, or whether it takes the status of a
@@ -82,7 +82,7 @@ pub(super) fn keep_moved(tx: &mut Tx<'_>, before: &Job, after: &Job) -> Result<V
     if let Some(group) = after.resource_group_id {
         let next = match after.status.is_complete() {
             true => release(tx, group, &[after.id])?,
-            false => hand_on(tx, group)?,
+            false => start_next_job(tx, group)?,
         };
         others.extend(next.map(|(_, pipeline)| pipeline));
     }

@@ -1,4 +1,4 @@
-//! What the pipeline that a bridge made means for the bridge.
+//! The state of a bridge, derived from its downstream pipeline.
 
 use crate::{Status, job::Step};
 

@@ -24,7 +24,7 @@ const STAGE: &str = "external";
 const STAGE_POSITION: i64 = 1_000_000;
 
 kernel::text_enum! {
-    /// How far a check is, as it is reported.
+    /// The state that an external service reports.
     pub enum ExternalState {
         Pending = "pending",
         Running = "running",
@@ -35,7 +35,7 @@ kernel::text_enum! {
     }
 }
 
-/// What somebody reports of a commit.
+/// A reported commit status.
 #[derive(Clone, Debug)]
 pub struct Report {
     pub sha: String,

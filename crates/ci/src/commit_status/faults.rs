@@ -1,10 +1,10 @@
-//! What speaks against a status that is reported.
+//! Validation of a reported commit status.
 
 use kernel::{Faults, Result, values::is_web_url};
 
 const LONGEST: usize = 255;
 
-/// What is told of a status, beside its name.
+/// The fields of a commit status besides its name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StatusFields<'a> {
     pub name: &'a str,

@@ -1,4 +1,4 @@
-//! How far checks of a commit are that others run.
+//! Statuses of commits that external services report.
 
 pub mod actions;
 mod faults;

@@ -1,9 +1,9 @@
-//! Whether a rule fits: its condition, the paths that changed, the files that exist.
+//! Evaluation of a rule: its condition, changed paths and existing files.
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use super::{
-    Stop,
+    StepFailure,
     entry::{Changes, Exists, Rule},
     expression::{Expression, pattern::Patterns},
     glob::Globs,
@@ -18,7 +18,7 @@ const MOST_REMEMBERED: usize = 1000;
 /// Comparisons between two looks at the time.
 const STEP: usize = 4096;
 
-/// What an evaluation has asked before: the same paths are compared in many jobs.
+/// An evaluation with cached answers, since many jobs compare the same paths.
 pub(super) struct Evaluation<'e> {
     given: &'e PipelineInput<'e>,
     tree: &'e dyn Tree,
@@ -54,7 +54,7 @@ impl<'e> Evaluation<'e> {
         &mut self,
         rules: &'r [Rule],
         view: View<'_>,
-    ) -> Result<Option<&'r Rule>, Stop> {
+    ) -> Result<Option<&'r Rule>, StepFailure> {
         for rule in rules {
             if self.fits(rule, view)? {
                 return Ok(Some(rule));
@@ -64,7 +64,7 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Whether all clauses of a rule hold.
-    fn fits(&mut self, rule: &Rule, view: View<'_>) -> Result<bool, Stop> {
+    fn fits(&mut self, rule: &Rule, view: View<'_>) -> Result<bool, StepFailure> {
         if let Some(condition) = &rule.condition
             && !self.holds(condition, view)
         {
@@ -83,7 +83,11 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Whether a path that changed fits. Without anything to compare with all have changed.
-    pub(super) fn has_changed(&mut self, changes: &Changes, view: View<'_>) -> Result<bool, Stop> {
+    pub(super) fn has_changed(
+        &mut self,
+        changes: &Changes,
+        view: View<'_>,
+    ) -> Result<bool, StepFailure> {
         let patterns = expanded(&changes.paths, view);
         let Some(reference) = &changes.compare_to else {
             return self.has_changed_since_base(patterns);
@@ -91,16 +95,16 @@ impl<'e> Evaluation<'e> {
         let reference =
             expand(reference, &|name| view.get(name), UnknownVariable::Vanishes).into_owned();
         if !self.changed_since.contains_key(&reference) {
-            let paths = self.tree.changed_since(&reference).map_err(Stop::Fault)?;
+            let paths = self.tree.changed_since(&reference).map_err(StepFailure::Fault)?;
             self.changed_since.insert(reference.clone(), paths);
         }
         let paths = self.changed_since.get(&reference).cloned().flatten();
         let invalid = "rules:changes:compare_to is not a valid ref";
-        let paths = paths.ok_or_else(|| Stop::problem(invalid))?;
+        let paths = paths.ok_or_else(|| StepFailure::problem(invalid))?;
         self.any_fits(&patterns, &paths)
     }
 
-    fn has_changed_since_base(&mut self, patterns: Vec<String>) -> Result<bool, Stop> {
+    fn has_changed_since_base(&mut self, patterns: Vec<String>) -> Result<bool, StepFailure> {
         let Some(paths) = self.given.changes else { return Ok(true) };
         if let Some(answer) = self.asked.get(&patterns) {
             return Ok(*answer);
@@ -112,7 +116,7 @@ impl<'e> Evaluation<'e> {
         Ok(answer)
     }
 
-    fn any_fits(&mut self, patterns: &[String], paths: &[String]) -> Result<bool, Stop> {
+    fn any_fits(&mut self, patterns: &[String], paths: &[String]) -> Result<bool, StepFailure> {
         for path in paths {
             for pattern in patterns {
                 self.tick()?;
@@ -125,16 +129,16 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Looks at the time now and then.
-    fn tick(&mut self) -> Result<(), Stop> {
+    fn tick(&mut self) -> Result<(), StepFailure> {
         self.comparisons += 1;
         let due = self.comparisons.is_multiple_of(STEP);
         if due && self.given.deadline.is_some_and(|deadline| Instant::now() > deadline) {
-            return Err(Stop::late());
+            return Err(StepFailure::late());
         }
         Ok(())
     }
 
-    fn exists(&mut self, exists: &Exists, view: View<'_>) -> Result<bool, Stop> {
+    fn exists(&mut self, exists: &Exists, view: View<'_>) -> Result<bool, StepFailure> {
         let patterns = expanded(&exists.paths, view);
         if patterns.is_empty() {
             return Ok(false);
@@ -161,11 +165,11 @@ impl<'e> Evaluation<'e> {
         Ok(false)
     }
 
-    fn own_paths(&mut self) -> Result<Arc<[String]>, Stop> {
+    fn own_paths(&mut self) -> Result<Arc<[String]>, StepFailure> {
         if let Some(paths) = &self.paths {
             return Ok(Arc::clone(paths));
         }
-        let paths = self.tree.paths().map_err(Stop::Fault)?;
+        let paths = self.tree.paths().map_err(StepFailure::Fault)?;
         self.paths = Some(Arc::clone(&paths));
         Ok(paths)
     }
@@ -175,16 +179,21 @@ impl<'e> Evaluation<'e> {
         project: &str,
         reference: Option<&str>,
         view: View<'_>,
-    ) -> Result<Arc<[String]>, Stop> {
+    ) -> Result<Arc<[String]>, StepFailure> {
         let expanded =
             |text| expand(text, &|name| view.get(name), UnknownVariable::Vanishes).into_owned();
         let (project, reference) = (expanded(project), reference.map(expanded));
-        match self.given.fetch.project(&project, reference.as_deref()).map_err(Stop::Fault)? {
-            Project::Found(tree) => tree.paths().map_err(Stop::Fault),
-            Project::NotFound => Err(Stop::problem(format!(
+        match self
+            .given
+            .fetch
+            .project(&project, reference.as_deref())
+            .map_err(StepFailure::Fault)?
+        {
+            Project::Found(tree) => tree.paths().map_err(StepFailure::Fault),
+            Project::NotFound => Err(StepFailure::problem(format!(
                 "rules:exists:project `{project}` is not a valid project path"
             ))),
-            Project::NoReference => Err(Stop::problem(format!(
+            Project::NoReference => Err(StepFailure::problem(format!(
                 "rules:exists:ref `{}` is not a valid ref in project `{project}`",
                 reference.unwrap_or_default()
             ))),

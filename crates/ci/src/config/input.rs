@@ -1,4 +1,4 @@
-//! What a configuration is compiled for, and whom it asks: the files of a commit, and what lies elsewhere.
+//! The inputs of the configuration compiler: the pipeline's context, and access to files and other projects.
 //!
 //! Everything is asked on a thread that may block. Nothing here names a database, a network or git.
 
@@ -34,7 +34,7 @@ pub enum Project<'f> {
     NoReference,
 }
 
-/// Why an address gave no file.
+/// Reasons for which a remote file cannot be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FetchFailure {
     /// The status of the answer.
@@ -64,7 +64,7 @@ pub enum Artifact {
     NoParent,
 }
 
-/// What lies outside of the project.
+/// Access to files outside of the project.
 pub trait Fetch {
     /// The files of another project, at a ref or at the tip of its default branch.
     fn project(&self, path: &str, reference: Option<&str>) -> Result<Project<'_>>;
@@ -78,14 +78,14 @@ pub trait Fetch {
     fn artifact(&self, job: &str, path: &str) -> Result<Artifact>;
 }
 
-/// What jobs are told of an environment by its name.
+/// Predefined variables of an environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnvironmentIdentity {
     pub slug: String,
     pub tier: String,
 }
 
-/// What a pipeline is made for.
+/// The kind of ref that a pipeline runs for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefKind {
     Branch,
@@ -113,7 +113,7 @@ pub struct PipelineInput<'g> {
     pub limits: Limits,
 }
 
-/// What administrators may set; the defaults are those of the product.
+/// Limits that administrators may set, with the product's defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Letters of a document with its aliases written out.

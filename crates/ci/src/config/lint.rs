@@ -1,4 +1,4 @@
-//! What is said of a configuration without running it.
+//! Validation of a configuration without creating a pipeline.
 
 use serde_json::Value;
 

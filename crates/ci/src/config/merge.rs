@@ -20,7 +20,7 @@ pub(super) fn deep_merge(base: &Map, over: &Map) -> Map {
     Map::new(entries)
 }
 
-/// What may still be written out. It ends before memory and patience do: a small file can mean gigabytes.
+/// The remaining size that a configuration may expand to. A small file can expand to gigabytes.
 pub(super) struct Budget(u64);
 
 impl Budget {

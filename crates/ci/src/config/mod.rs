@@ -18,16 +18,16 @@ mod expression;
 mod extend;
 mod glob;
 mod include;
-mod included;
+mod includes;
 pub mod input;
 mod json;
 mod lint;
 mod merge;
 mod node;
 mod normalize;
-mod offered;
 pub mod options;
 mod plan;
+mod prefilled_variables;
 mod reference;
 mod refusal;
 mod relations;
@@ -37,10 +37,10 @@ pub mod variables;
 mod yaml;
 
 pub use entry::{Kind, Need, is_environment_name};
-pub use included::{Include, IncludeKind};
+pub use includes::{Include, IncludeKind};
 pub use lint::{Lint, LintJob, dry_run, lint};
-pub use offered::{OfferedVariable, offered_variables};
 pub use plan::{AutoCancel, Plan, PlannedEnvironment, PlannedJob, When, YamlVariable};
+pub use prefilled_variables::{OfferedVariable, offered_variables};
 pub use refusal::{Refusal, plain};
 
 use entry::{Report, Values, Workflow};
@@ -49,7 +49,7 @@ use input::PipelineInput;
 use merge::Budget;
 use node::{Entries, Key, Map, Node};
 use normalize::{Job, Jobs};
-use refusal::Stop;
+use refusal::StepFailure;
 
 /// What there is to do for a pipeline, or why there is nothing.
 pub fn compile(text: &str, given: &PipelineInput<'_>) -> Result<Plan, Refusal> {
@@ -82,7 +82,7 @@ impl Configuration {
     }
 }
 
-/// What became of a text.
+/// The result of parsing a configuration.
 struct ParseResult {
     /// With everything included, extended and referred to; `None` when it did not come to that.
     merged: Option<Map>,
@@ -108,7 +108,7 @@ impl ParseResult {
                 Self { merged: Some(document), includes, outcome }
             }
             Err(problem) => {
-                let outcome = Err(Stop::problem(problem).invalid());
+                let outcome = Err(StepFailure::problem(problem).invalid());
                 Self { merged: None, includes, outcome }
             }
         }
@@ -121,14 +121,14 @@ fn gathered(
     given: &PipelineInput<'_>,
     report: &mut Report,
     budget: &mut Budget,
-) -> Result<(Map, Vec<Include>), Stop> {
+) -> Result<(Map, Vec<Include>), StepFailure> {
     if text.trim().is_empty() {
-        return Err(Stop::problem("Please provide content of .gitlab-ci.yml"));
+        return Err(StepFailure::problem("Please provide content of .gitlab-ci.yml"));
     }
     let node = yaml::parse_within(&given.limits, text)
-        .map_err(|fault| Stop::problem(fault.to_string()))?;
+        .map_err(|fault| StepFailure::problem(fault.to_string()))?;
     let Some(Node::Map(document)) = node else {
-        return Err(Stop::problem("Invalid configuration format"));
+        return Err(StepFailure::problem("Invalid configuration format"));
     };
     include::include(&document, given, report, budget)
 }
@@ -144,8 +144,9 @@ fn checked(
     if !report.problems.is_empty() {
         return Err(Refusal::Invalid(std::mem::take(&mut report.problems)));
     }
-    let jobs = normalize::normalize(root.jobs, budget).map_err(Stop::invalid)?;
-    relations::check(&jobs, &root.stages).map_err(|problem| Stop::problem(problem).invalid())?;
+    let jobs = normalize::normalize(root.jobs, budget).map_err(StepFailure::invalid)?;
+    relations::check(&jobs, &root.stages)
+        .map_err(|problem| StepFailure::problem(problem).invalid())?;
     Ok(Configuration {
         stages: root.stages,
         variables: root.variables,
@@ -157,7 +158,7 @@ fn checked(
 /// When the time was over, patterns were taken for broken that are not.
 fn ensure_in_time(report: &Report) -> Result<(), Refusal> {
     if report.patterns.is_expired() {
-        return Err(Stop::late().invalid());
+        return Err(StepFailure::late().invalid());
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use indexmap::IndexMap;
 
 use super::{
-    Stop,
+    StepFailure,
     entry::{JobEntry, Need, Values, VariableValue},
     merge::Budget,
     options::Parallel,
@@ -33,7 +33,7 @@ pub(super) struct Job {
 /// By name, in the order of the configuration.
 pub(super) type Jobs = IndexMap<Arc<str>, Job>;
 
-pub(super) fn normalize(entries: Vec<JobEntry>, budget: &mut Budget) -> Result<Jobs, Stop> {
+pub(super) fn normalize(entries: Vec<JobEntry>, budget: &mut Budget) -> Result<Jobs, StepFailure> {
     let mut copies: HashMap<Arc<str>, Arc<[Arc<str>]>> = HashMap::new();
     for entry in entries.iter().filter(|entry| entry.parallel.is_some()) {
         let names: Vec<Arc<str>> =
@@ -107,14 +107,14 @@ struct JobCopies<'b> {
 }
 
 impl JobCopies<'_> {
-    fn add(&mut self, jobs: &mut Jobs, entry: &Arc<JobEntry>) -> Result<(), Stop> {
+    fn add(&mut self, jobs: &mut Jobs, entry: &Arc<JobEntry>) -> Result<(), StepFailure> {
         let needs = entry.needed_jobs().map(|needs| self.needs(needs)).transpose()?;
         let rules = entry.rules.as_deref().unwrap_or_default();
         let rule_needs = rules.iter().map(|rule| {
             let jobs = rule.needs.as_ref().and_then(|needs| needs.jobs.as_deref());
             jobs.map(|needs| self.needs(needs)).transpose()
         });
-        let rule_needs: Arc<[_]> = rule_needs.collect::<Result<Vec<_>, Stop>>()?.into();
+        let rule_needs: Arc<[_]> = rule_needs.collect::<Result<Vec<_>, StepFailure>>()?.into();
         let names = entry.options.dependencies.as_deref();
         let dependencies = names.map(|names| self.dependencies(names)).transpose()?;
         for instance in instances(entry) {
@@ -133,12 +133,12 @@ impl JobCopies<'_> {
         Ok(())
     }
 
-    fn take(&mut self, name: &str) -> Result<(), Stop> {
+    fn take(&mut self, name: &str) -> Result<(), StepFailure> {
         let weight = STEP + u64::try_from(name.len()).unwrap_or(u64::MAX);
-        self.budget.take(weight).map_err(Stop::problem)
+        self.budget.take(weight).map_err(StepFailure::problem)
     }
 
-    fn needs(&mut self, needs: &[Need]) -> Result<Arc<[Need]>, Stop> {
+    fn needs(&mut self, needs: &[Need]) -> Result<Arc<[Need]>, StepFailure> {
         let mut spread = Vec::with_capacity(needs.len());
         for need in needs {
             for name in self.named(&need.name) {
@@ -149,7 +149,7 @@ impl JobCopies<'_> {
         Ok(spread.into())
     }
 
-    fn dependencies(&mut self, names: &[String]) -> Result<Arc<[String]>, Stop> {
+    fn dependencies(&mut self, names: &[String]) -> Result<Arc<[String]>, StepFailure> {
         let mut spread = Vec::with_capacity(names.len());
         for name in names {
             for name in self.named(name) {

@@ -1,4 +1,4 @@
-//! What a runner or the scheduler gets of a job. It is stored as JSON, and many jobs of many pipelines share one.
+//! The job payload for runners and the scheduler, stored as JSON and shared by equal jobs.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{
     entry::{Kind, Need},
-    included::Include,
+    includes::Include,
     options::{Environment, Options},
 };
 
 kernel::text_enum! {
-    /// When a job begins, once what it waits for has ended.
+    /// The condition under which a job starts once its dependencies have ended.
     pub enum When {
         OnSuccess = "on_success",
         OnFailure = "on_failure",
@@ -32,7 +32,7 @@ pub struct Plan {
     pub auto_cancel: AutoCancel,
 }
 
-/// What else ends when something newer comes, or something fails.
+/// The `auto_cancel` settings of a pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AutoCancel {
     /// `conservative`, `interruptible` or `none`.

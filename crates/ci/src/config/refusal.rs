@@ -1,10 +1,10 @@
-//! Why there is no plan.
+//! Reasons for which no pipeline is created.
 
 use kernel::Error;
 
 use super::plan::Plan;
 
-/// Why a configuration makes no pipeline.
+/// Reasons for which a configuration creates no pipeline.
 #[derive(Debug)]
 pub enum Refusal {
     /// It is broken: all problems of its parts, or the first of another kind.
@@ -60,23 +60,23 @@ impl Refusal {
     }
 }
 
-impl From<Stop> for Refusal {
-    fn from(stop: Stop) -> Self {
+impl From<StepFailure> for Refusal {
+    fn from(stop: StepFailure) -> Self {
         match stop {
-            Stop::Problem(problem) => Self::Unmet(vec![problem]),
-            Stop::Fault(error) => Self::Fault(error),
+            StepFailure::Problem(problem) => Self::Unmet(vec![problem]),
+            StepFailure::Fault(error) => Self::Fault(error),
         }
     }
 }
 
-/// What ends a step: a problem of the configuration, or a fault of who was asked.
+/// An error that ends a step: a problem of the configuration, or a failure of a dependency.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) enum StepFailure {
     Problem(String),
     Fault(Error),
 }
 
-impl Stop {
+impl StepFailure {
     pub(super) fn problem(text: impl Into<String>) -> Self {
         Self::Problem(text.into())
     }

@@ -1,4 +1,4 @@
-//! What jobs say of one another: stages, dependencies, needs, environments. The first problem ends it.
+//! Checks of the relations between jobs: stages, dependencies, needs, environments. The first problem ends them.
 
 use std::collections::{HashMap, HashSet};
 

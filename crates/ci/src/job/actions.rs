@@ -1,4 +1,4 @@
-//! What people do with jobs.
+//! Use cases of jobs.
 
 use db::Tx;
 use kernel::{

@@ -1,4 +1,4 @@
-//! Which of many pipelines and jobs of a project somebody may change, for lists that tell it of each.
+//! Permissions on the pipelines and jobs of a list, checked for all rows at once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

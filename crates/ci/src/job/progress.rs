@@ -1,4 +1,4 @@
-//! How far a job is, as whoever runs it says.
+//! Updates of a job's state by its runner.
 
 use db::Tx;
 use kernel::{
@@ -16,10 +16,10 @@ use crate::{
     Event, Status,
     event::JobMove,
     pipeline::{PipelineStore as _, advance, advance_others},
-    resource_group::turn::{hand_on, release},
+    resource_group::next_job::{release, start_next_job},
 };
 
-/// How a job ended.
+/// The final result of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     Success,
@@ -156,7 +156,7 @@ pub(super) fn enqueue(tx: &mut Tx<'_>, job: Job) -> Result<()> {
     reset_dependents(tx, job.pipeline_id, &[job.id])?;
     let mut others = Vec::new();
     if let Some(group) = job.resource_group_id {
-        let next = hand_on(tx, group)?;
+        let next = start_next_job(tx, group)?;
         others.extend(next.map(|(_, pipeline)| pipeline).filter(|other| *other != job.pipeline_id));
     }
     advance(tx, job.pipeline_id)?;

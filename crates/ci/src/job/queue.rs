@@ -168,7 +168,7 @@ impl QueueStore for Tx<'_> {
     }
 }
 
-/// Who takes a job, and under which conditions.
+/// The runner that takes a job, and the job's timeout and token.
 #[derive(Clone, Debug)]
 pub struct Start {
     pub runner: i64,

@@ -1,4 +1,4 @@
-//! Whether a job that failed is no harm, or is tried again.
+//! Rules for `allow_failure` and automatic retries.
 
 use kernel::Ts;
 

@@ -1,4 +1,4 @@
-//! What a runner or the scheduler gets of a job: stored once, however many pipelines have the same one.
+//! Job specifications: stored once for all pipelines with the same one.
 
 use std::collections::{HashMap, HashSet};
 

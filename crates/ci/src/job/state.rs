@@ -5,7 +5,7 @@ use kernel::{Error, Result, TextEnum as _};
 use crate::Status;
 
 kernel::text_enum! {
-    /// What happens to a job, in the words of its refusals.
+    /// Steps of a job's state machine, as error messages name them.
     pub enum Step {
         /// What it waited for runs again.
         Process = "process",

@@ -1,4 +1,4 @@
-//! What a job shows to be known again.
+//! Job tokens.
 
 use db::Tx;
 use kernel::{Error, Result, ids::JobId};

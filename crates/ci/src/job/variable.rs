@@ -1,4 +1,4 @@
-//! What whoever played a job by hand set for it; values are sealed.
+//! Variables set when a manual job is played; values are sealed.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! Whose jobs reach a project with their tokens: those of the projects and groups that it lists.
+//! The allowlist of projects and groups whose job tokens can access a project.
 
 pub mod actions;
 mod store;

@@ -21,7 +21,7 @@ const IDLE: Duration = Duration::from_secs(600);
 /// So many are open before those are looked for that may be closed.
 const MANY: usize = 256;
 
-/// Where the log of a job lies.
+/// The key of a job's log file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LogKey {
     pub project: ProjectId,
@@ -29,7 +29,7 @@ pub struct LogKey {
     pub job: JobId,
 }
 
-/// What came of a piece.
+/// The result of appending to a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppendResult {
     /// It is kept, now or since it was sent before. With the length of the log.

@@ -1,4 +1,4 @@
-//! What a job writes while it runs.
+//! Job logs.
 
 mod coverage;
 mod files;

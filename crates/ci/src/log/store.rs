@@ -1,4 +1,4 @@
-//! What is known of logs in the database.
+//! Job log metadata in the database.
 
 use db::{OneOf as _, Tx, each_backend, error, schema::job_logs};
 use diesel::prelude::*;

@@ -1,4 +1,4 @@
-//! How much is going on in a project, for limits.
+//! The number of active pipelines and jobs of a project, for limits.
 
 use db::{
     Tx, each_backend, error,

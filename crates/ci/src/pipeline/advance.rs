@@ -18,7 +18,7 @@ use crate::{
     event::JobMove,
     job::{Member, MotionStore as _, Step},
     process::{Row, process},
-    resource_group::turn::hand_on,
+    resource_group::next_job::start_next_job,
     status::has_warnings,
 };
 
@@ -94,7 +94,7 @@ fn hand_groups_on(
     others: &mut Vec<PipelineId>,
 ) -> Result<()> {
     for group in groups {
-        let Some((job, pipeline)) = hand_on(tx, group)? else { continue };
+        let Some((job, pipeline)) = start_next_job(tx, group)? else { continue };
         match members.iter_mut().find(|member| member.id == job) {
             Some(member) => member.status = Status::Pending,
             None => others.push(pipeline),

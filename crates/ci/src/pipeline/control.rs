@@ -1,4 +1,4 @@
-//! What people do with whole pipelines, and what newer ones do with older ones.
+//! Retry, cancellation and removal of pipelines, and cancellation of redundant ones.
 
 use std::collections::HashMap;
 

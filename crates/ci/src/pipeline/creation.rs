@@ -53,7 +53,7 @@ impl PlanWithSpecs {
     }
 }
 
-/// What is in a pipeline.
+/// The stages and jobs of a new pipeline.
 #[derive(Clone, Debug)]
 pub enum Content {
     Jobs(PlanWithSpecs),

@@ -1,4 +1,4 @@
-//! What is worked out of a pipeline's jobs.
+//! Duration and coverage of a pipeline, computed from its jobs.
 
 use kernel::Ts;
 

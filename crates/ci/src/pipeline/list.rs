@@ -28,7 +28,7 @@ const FEW: i64 = 1000;
 /// Pipelines of commits that are read at once.
 const OF_COMMITS: i64 = 20_000;
 
-/// Where the pipelines of a merge request are looked for.
+/// The refs and commits of a merge request's pipelines.
 #[derive(Clone, Debug)]
 pub struct MergeRequestPipelines {
     pub merge_request: MergeRequestId,

@@ -3,13 +3,13 @@
 pub mod actions;
 mod activity;
 mod advance;
+mod auto_cancel;
 pub mod control;
 pub mod creation;
 mod figures;
 mod list;
 mod model;
 mod new_pipeline;
-mod outdated;
 mod scope;
 mod state;
 mod statistics;

@@ -9,7 +9,7 @@ use kernel::{
 use crate::Status;
 
 kernel::text_enum! {
-    /// What made a pipeline.
+    /// The source of a pipeline.
     pub enum Source {
         Push = "push",
         Web = "web",

@@ -1,4 +1,4 @@
-//! What a pipeline is made for.
+//! The parameters of a new pipeline.
 
 use kernel::ids::{
     JobId, MergeRequestId, PipelineId, PipelineScheduleId, ProjectId, TriggerId, UserId,

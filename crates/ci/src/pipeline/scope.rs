@@ -1,4 +1,4 @@
-//! Which pipelines a list shows: those at some stage, or the newest of each branch or tag.
+//! The scopes of pipeline lists: by state, or the latest of each branch or tag.
 
 use crate::Status;
 

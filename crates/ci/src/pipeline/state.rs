@@ -3,7 +3,7 @@
 
 use crate::Status;
 
-/// What is noted on a pipeline that becomes something else.
+/// Columns to set when a pipeline's status changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Effects {
     /// It began now, unless it did before.

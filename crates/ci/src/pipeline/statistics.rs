@@ -31,7 +31,7 @@ pub struct DayFigures {
     pub succeeded: i64,
 }
 
-/// How long a pipeline took.
+/// The duration of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineTime {
     pub sha: String,
@@ -39,7 +39,7 @@ pub struct PipelineTime {
     pub duration: i64,
 }
 
-/// What the tests of a branch's newest successful pipeline cover.
+/// The test coverage of a branch's latest successful pipeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoverageFigures {
     /// The mean of its jobs, in percent.

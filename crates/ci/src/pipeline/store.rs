@@ -16,7 +16,7 @@ use kernel::{
     ids::{JobId, MergeRequestId, PipelineId, ProjectId},
 };
 
-use super::{NewPipeline, Pipeline, Source, outdated};
+use super::{NewPipeline, Pipeline, Source, auto_cancel};
 use crate::Status;
 
 pub trait PipelineStore {
@@ -280,7 +280,7 @@ impl PipelineStore for Tx<'_> {
     }
 
     fn outdated_pipelines(&mut self, by: &Pipeline, most: i64) -> Result<Vec<Pipeline>> {
-        let ids = outdated::ids(self, by, most)?;
+        let ids = auto_cancel::ids(self, by, most)?;
         each_backend!(self, |conn| pipelines::table
             .filter(pipelines::id.one_of(&ids))
             .order(pipelines::id)

@@ -1,4 +1,4 @@
-//! What whoever asked for a pipeline set for it; values are sealed.
+//! Variables set when a pipeline is created; values are sealed.
 
 use db::{Tx, each_backend, error, schema::pipeline_variables as variables};
 use diesel::prelude::*;

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 
 use super::packed::each_file;
 
-/// How much a report may hold.
+/// The size limits of a dotenv report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DotenvLimits {
     /// Bytes of all files, which have to be fewer.

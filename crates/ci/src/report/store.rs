@@ -1,4 +1,4 @@
-//! What the tests of jobs came to, in the database.
+//! Test reports of jobs in the database.
 
 use db::{
     OneOf as _, Tx, each_backend, error,
@@ -17,7 +17,7 @@ use super::{
 
 const NOUN: &str = "Test report";
 
-/// What the tests of one job came to.
+/// The test suite of one job.
 #[derive(Clone, Debug, PartialEq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = test_suites, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct TestSuite {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::config::options::Options;
 
-/// How many tests ended how, and their seconds.
+/// The number of tests by status, and their duration in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TestCounts {
     pub time: f64,

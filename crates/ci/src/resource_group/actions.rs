@@ -1,4 +1,4 @@
-//! What people do with resource groups, and groups that are stuck.
+//! Use cases of resource groups, and recovery of groups that are stuck.
 
 use db::Tx;
 use kernel::{
@@ -6,7 +6,7 @@ use kernel::{
     page::{Page, PageRequest},
 };
 
-use super::{ProcessMode, ResourceGroup, ResourceGroupStore as _, turn::hand_on};
+use super::{ProcessMode, ResourceGroup, ResourceGroupStore as _, next_job::start_next_job};
 use crate::{
     job::Job,
     pipeline::advance_others,
@@ -20,7 +20,7 @@ pub fn free_stuck(tx: &mut Tx<'_>, most: i64) -> Result<bool> {
     let more = i64::try_from(stuck.len()).is_ok_and(|found| found >= most);
     for group in stuck {
         tx.set_holder(group, None)?;
-        let next = hand_on(tx, group)?;
+        let next = start_next_job(tx, group)?;
         advance_others(tx, next.map(|(_, pipeline)| pipeline).into_iter().collect())?;
     }
     Ok(more)
@@ -64,7 +64,7 @@ pub fn set_mode(
     if let Some(mode) = mode {
         tx.set_process_mode(group.id, mode)?;
         // In another order somebody may be next who waited for others.
-        let next = hand_on(tx, group.id)?;
+        let next = start_next_job(tx, group.id)?;
         advance_others(tx, next.map(|(_, pipeline)| pipeline).into_iter().collect())?;
     }
     read(tx, &reader, key)

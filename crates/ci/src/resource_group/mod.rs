@@ -2,8 +2,8 @@
 
 pub mod actions;
 mod model;
+pub(crate) mod next_job;
 mod store;
-pub(crate) mod turn;
 
 pub use model::{ProcessMode, ResourceGroup};
 pub use store::ResourceGroupStore;

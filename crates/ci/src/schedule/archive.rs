@@ -1,4 +1,4 @@
-//! What archives of projects hold of pipeline schedules. Their variables are secrets and stay.
+//! Pipeline schedules in project archives. Their variables are secrets and are left out.
 
 use db::archive::{Column, Relation};
 use kernel::Faults;

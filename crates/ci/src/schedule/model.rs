@@ -47,7 +47,7 @@ pub struct ScheduleChange {
     pub active: Option<bool>,
 }
 
-/// What the pipelines of a schedule are told.
+/// A variable of a pipeline schedule.
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::pipeline_schedule_variables, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct ScheduleVariable {

@@ -1,4 +1,4 @@
-//! Who may do what with one schedule, beyond a role, and what it may hold.
+//! Permissions on one schedule beyond a role, and validation of its fields.
 
 use kernel::{AccessLevel::Maintainer, Error, Faults, Result, Standing};
 

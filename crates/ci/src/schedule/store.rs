@@ -274,7 +274,7 @@ impl ScheduleStore for Tx<'_> {
     }
 }
 
-/// What a change may touch.
+/// The columns that a change may set.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = schedules, treat_none_as_null = true)]
 struct ScheduleColumns<'s> {

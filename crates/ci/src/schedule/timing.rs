@@ -1,4 +1,4 @@
-//! When a schedule is due: a cron expression of five fields, in a zone with its summer time.
+//! The next run of a schedule: a cron expression of five fields in a time zone with daylight saving time.
 
 use croner::{
     Cron,

@@ -1,4 +1,4 @@
-//! What the pipelines of a schedule are told, beside what reaches every pipeline of the project.
+//! Variables of pipeline schedules.
 
 use db::Tx;
 use kernel::{AccessLevel::Maintainer, Error, Faults, Grant, Result, ids::PipelineScheduleId};

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 /// So many signs of a token are shown to those who may not see all of it.
 const SHOWN: usize = 4;
 
-/// What a program shows to make a pipeline.
+/// A pipeline trigger token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriggerToken(Secret);
 

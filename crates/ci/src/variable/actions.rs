@@ -10,7 +10,7 @@ use kernel::{
 use secrets::{Secret, Vault};
 
 use super::{
-    Home, Keeper, NewVariable, Reader, Variable, VariableChange, VariableStore as _,
+    Home, ManageVariables, NewVariable, Reader, Variable, VariableChange, VariableStore as _,
     rules::{HIDDEN_STAYS, faults, fullness},
     store::ExtentStore as _,
 };
@@ -44,7 +44,7 @@ pub fn read(
 
 pub fn create(
     tx: &mut Tx<'_>,
-    keeper: &impl Keeper,
+    keeper: &impl ManageVariables,
     (limits, vault): (&impl PlanLimits, &Vault),
     new: NewVariable,
 ) -> Result<Variable> {
@@ -82,7 +82,7 @@ pub fn create(
 /// Changes the variable of this name. Its name stays: values are sealed for it.
 pub fn update(
     tx: &mut Tx<'_>,
-    keeper: &impl Keeper,
+    keeper: &impl ManageVariables,
     (limits, vault): (&impl PlanLimits, &Vault),
     key: &str,
     scope: Option<&str>,
@@ -120,7 +120,7 @@ pub fn update(
 /// Takes a variable away, unless it changed after `unmodified_since`.
 pub fn remove(
     tx: &mut Tx<'_>,
-    keeper: &impl Keeper,
+    keeper: &impl ManageVariables,
     key: &str,
     scope: Option<&str>,
     unmodified_since: Option<Ts>,

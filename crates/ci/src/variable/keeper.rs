@@ -11,7 +11,7 @@ pub trait Reader {
 }
 
 /// The proof that somebody may also change them.
-pub trait Keeper: Reader {}
+pub trait ManageVariables: Reader {}
 
 impl Reader for Grant<ReadVariables> {
     fn home(&self) -> Home {
@@ -37,6 +37,6 @@ impl Reader for Grant<Administrate> {
     }
 }
 
-impl Keeper for Grant<AdminVariables> {}
-impl Keeper for Grant<AdminGroupVariables> {}
-impl Keeper for Grant<Administrate> {}
+impl ManageVariables for Grant<AdminVariables> {}
+impl ManageVariables for Grant<AdminGroupVariables> {}
+impl ManageVariables for Grant<Administrate> {}

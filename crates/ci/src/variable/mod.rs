@@ -7,7 +7,7 @@ mod model;
 mod rules;
 mod store;
 
-pub use keeper::{Keeper, Reader};
+pub use keeper::{ManageVariables, Reader};
 pub use layers::{RefProtection, for_pipeline};
 pub use model::{Home, NewVariable, Variable, VariableChange};
 

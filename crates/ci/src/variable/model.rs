@@ -9,7 +9,7 @@ use secrets::{Secret, Vault};
 
 use crate::pipeline::VariableType;
 
-/// Where a variable is kept.
+/// The project, group or installation that owns a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
     Instance,

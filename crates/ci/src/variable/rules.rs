@@ -1,4 +1,4 @@
-//! Which names, values and scopes a variable may have.
+//! Validation of names, values and scopes of variables.
 
 use kernel::Faults;
 
@@ -18,7 +18,7 @@ const SCOPE: &str =
 pub(super) const HIDDEN_STAYS: &str =
     "The visibility setting cannot be changed for masked and hidden variables.";
 
-/// How many variables a place has, and how many bytes they take together, sealed.
+/// The number of a project's or group's variables, and their total size, sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub count: i64,

@@ -31,7 +31,7 @@ pub trait VariableStore {
     fn delete_variable(&mut self, id: VariableId) -> Result<()>;
 }
 
-/// What the rules ask of the rows.
+/// Counts of variables for the limits.
 pub(super) trait ExtentStore {
     fn variable_extent(&mut self, home: Home) -> Result<Extent>;
 }
@@ -158,7 +158,7 @@ struct ExtentRow {
     bytes: i64,
 }
 
-/// What a change may touch.
+/// The columns that a change may set.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = variables, treat_none_as_null = true)]
 struct VariableColumns<'v> {

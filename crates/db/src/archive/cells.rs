@@ -17,7 +17,7 @@ pub enum Cell {
     Fixed(&'static str),
 }
 
-/// Why a row cannot be taken.
+/// The reason for which a row is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{relation}: {column} {problem}")]
 pub struct Flaw {
@@ -26,7 +26,7 @@ pub struct Flaw {
     problem: &'static str,
 }
 
-/// What the ids of an archive are here.
+/// Local ids by the ids of an archive.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     pub home: i64,
@@ -92,7 +92,7 @@ pub fn cells(
     Ok(Some(cells))
 }
 
-/// What a value names: a relation, and an id in it or that of somebody.
+/// The target of a reference: a relation with an id in it, or a user.
 type Reference = (Option<&'static str>, Option<i64>);
 
 fn reference(

@@ -1,11 +1,11 @@
-//! What an archive holds of a table.
+//! The columns of a table in an archive.
 
 /// Characters of a long text, such as a description.
 const LONG: usize = 1 << 20;
 /// Largest number of what is counted.
 const MOST: i64 = 1 << 40;
 
-/// What values a column has.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug)]
 pub enum Field {
     /// The project or group that the archive is of.
@@ -41,7 +41,7 @@ pub struct Column {
     pub is_required: bool,
 }
 
-/// What an archive holds of one table.
+/// The archived columns of one table.
 #[derive(Clone, Copy, Debug)]
 pub struct Relation {
     /// The name in archives.

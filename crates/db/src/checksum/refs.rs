@@ -16,7 +16,7 @@ use crate::{
     schema::ref_checksums,
 };
 
-/// Whose refs they are.
+/// The owner of refs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RefHolder {
     Repository(ProjectId),
@@ -103,7 +103,7 @@ impl fmt::Display for RefSum {
     }
 }
 
-/// What is kept of the refs of a repository.
+/// The stored checksum of a repository's refs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefChecksum {
     pub place: RefHolder,

@@ -1,4 +1,4 @@
-//! What a domain is told of projects and groups that stand elsewhere, for grants in its tests.
+//! Project and group facts for grants in tests of domains.
 
 use kernel::{
     AccessLevel, Visibility,

@@ -22,9 +22,9 @@ use forgeway_db::{
 use kernel::{Result, Ts, event::Event, ids::ProjectId};
 use time::Duration;
 
-struct Told(i64);
+struct TestEvent(i64);
 
-impl Event for Told {
+impl Event for TestEvent {
     fn kind(&self) -> &'static str {
         "test.told"
     }
@@ -39,7 +39,8 @@ impl Event for Told {
 const READER: &str = "reader";
 
 fn write(test: &TestDatabase, numbers: impl IntoIterator<Item = i64> + Clone + Send + 'static) {
-    let told = move |tx: &mut Tx<'_>| numbers.into_iter().try_for_each(|one| tx.emit(Told(one)));
+    let told =
+        move |tx: &mut Tx<'_>| numbers.into_iter().try_for_each(|one| tx.emit(TestEvent(one)));
     test.db.write_blocking(told).unwrap();
 }
 
@@ -103,7 +104,7 @@ impl Open {
             stamp::keep(tx, &format!("{:?}", thread::current().id()), 1)?;
             told.send(()).unwrap();
             for number in asked.lock().unwrap().iter() {
-                tx.emit(Told(number))?;
+                tx.emit(TestEvent(number))?;
                 told.send(()).unwrap();
             }
             Ok(())

@@ -14,7 +14,7 @@ use std::{
 
 use diesel::{RunQueryDsl, prelude::*, sql_query};
 use forgeway_db::{
-    Conn, Database, Location, Loss, Tx, error,
+    Conn, Database, Location, LostCommits, Tx, error,
     schema::stamps,
     stamp::{keep, of},
     testing::TestDatabase,
@@ -127,7 +127,7 @@ fn killed_with_three_commits() -> tempfile::TempDir {
     dead
 }
 
-fn loss_in(folder: &tempfile::TempDir) -> Option<Loss> {
+fn loss_in(folder: &tempfile::TempDir) -> Option<LostCommits> {
     let file = folder.path().join("forgeway.sqlite3");
     Database::open(&Location::File(file), Arc::default()).unwrap().loss()
 }

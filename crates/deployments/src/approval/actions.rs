@@ -27,7 +27,7 @@ const LONGEST: usize = 255;
 /// Of what is said where no rule lets anybody.
 const NO_RULE: EnvironmentAccessId = EnvironmentAccessId(0);
 
-/// What somebody says of a deployment.
+/// The decision of an approver.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     pub status: ApprovalStatus,
@@ -36,7 +36,7 @@ pub struct Verdict {
     pub represented_as: Option<String>,
 }
 
-/// What follows from it for the job that deploys.
+/// The effect of an approval on the deployment job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consequence {
     /// It waits on.

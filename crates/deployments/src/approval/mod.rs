@@ -1,4 +1,4 @@
-//! What people say of deployments that wait for it.
+//! Approvals of deployments.
 
 pub mod actions;
 mod model;

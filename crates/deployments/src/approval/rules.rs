@@ -1,4 +1,4 @@
-//! Whether a deployment has been approved by as many as it needs.
+//! The number of approvals that a deployment still needs.
 
 use super::{Approval, ApprovalStatus};
 use crate::protection::{AccessRule, Protection, RuleKind};
@@ -16,7 +16,7 @@ impl RuleState {
     }
 }
 
-/// How far the approvals of a deployment are.
+/// The approvals of a deployment against the required number.
 #[derive(Clone, Debug, Default)]
 pub struct ApprovalState {
     pub rules: Vec<RuleState>,

@@ -22,7 +22,7 @@ use crate::{
 };
 
 kernel::text_enum! {
-    /// How far a deployment is, as people and programs report it.
+    /// The status of a deployment, as users and tools report it.
     pub enum StatusReport {
         Running = "running",
         Success = "success",
@@ -244,7 +244,7 @@ pub fn remove(
 }
 
 /// Reassigns all deployments of a user.
-pub fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<()> {
+pub fn reassign(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<()> {
     while tx.reassign_deployments(from, heir, HANDED_OVER_AT_ONCE)? {}
     Ok(())
 }

@@ -31,7 +31,7 @@ pub struct DeployJob {
     pub on_stop: Option<String>,
 }
 
-/// What a successful job sets on its environment.
+/// Values that a successful job sets on its environment.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Where people find what was deployed.
@@ -40,7 +40,7 @@ pub struct Outcome {
     pub tier: Option<Tier>,
 }
 
-/// What becomes of the moment at which an environment stops by itself.
+/// The change of an environment's `auto_stop_at`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AutoStop {
     /// It stays.
@@ -113,7 +113,11 @@ pub fn mirror(
 }
 
 /// Applies what a successful job sets on its environment.
-pub fn settle(tx: &mut Tx<'_>, environment: Environment, outcome: Outcome) -> Result<Environment> {
+pub fn set_terms(
+    tx: &mut Tx<'_>,
+    environment: Environment,
+    outcome: Outcome,
+) -> Result<Environment> {
     let fits = |url: &String| url.chars().count() <= LONGEST_URL && is_address(url);
     let after = Environment {
         external_url: outcome.url.filter(fits).or_else(|| environment.external_url.clone()),
@@ -146,7 +150,7 @@ pub fn is_outdated(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<bool> {
     Ok(last.is_some_and(|last| deployment.id < last.id && deployment.sha != last.sha))
 }
 
-/// What a job says of its environment, with the variables written out that it is told.
+/// The `environment` entry of a job, with its variables expanded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnvironmentTerms {
     /// Where people find it.

@@ -17,7 +17,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// What happens to a deployment, in the words of its refusals.
+    /// Steps of a deployment, as error messages name them.
     pub enum DeploymentStep {
         Run = "run",
         Succeed = "succeed",

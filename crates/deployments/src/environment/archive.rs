@@ -1,4 +1,4 @@
-//! What archives of projects hold of environments and freeze periods. What was deployed stays.
+//! Environments and freeze periods in project archives. Deployments are left out.
 
 use db::archive::{Column, Relation};
 use kernel::TextEnum as _;

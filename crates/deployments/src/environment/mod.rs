@@ -1,4 +1,4 @@
-//! Where the jobs of a project deploy to.
+//! Environments: the targets of deployments.
 
 pub mod actions;
 pub mod archive;

@@ -7,7 +7,7 @@ use super::{Environment, EnvironmentState, Tier};
 const LONGEST: usize = 255;
 const NAME_PROBLEM: &str = "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', and spaces, but it cannot start or end with '/'";
 
-/// What people set of an environment.
+/// Attributes of an environment that users set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnvironmentAttributes {
     pub name: String,

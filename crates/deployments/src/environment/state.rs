@@ -10,7 +10,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// What happens to an environment.
+    /// Steps of an environment's state machine.
     pub enum EnvironmentStep {
         /// Something was deployed to it.
         Start = "start",

@@ -17,7 +17,7 @@ use crate::{
 const MOST: i64 = 100;
 const INVALID: &str = "is invalid syntax";
 
-/// What becomes of a freeze period; what is left out stays.
+/// Fields of a freeze period to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
 pub struct FreezePeriodChange {
     pub freeze_start: Option<String>,

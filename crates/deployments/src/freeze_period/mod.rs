@@ -1,4 +1,4 @@
-//! When nothing is to be deployed.
+//! Freeze periods, in which nothing is deployed.
 
 pub mod actions;
 mod model;

@@ -19,7 +19,7 @@ const LONGEST: usize = 255;
 /// So many records one protection may have.
 const MOST_RULES: usize = 100;
 
-/// Where a caller may protect environments: a project or a group.
+/// The project or group whose environments a caller may protect.
 pub trait ProtectionScope {
     fn home(&self) -> ProtectionHome;
 }

@@ -1,4 +1,4 @@
-//! Whether somebody may deploy to an environment.
+//! The check whether a user may deploy to an environment.
 
 use db::Tx;
 use kernel::{AccessLevel, Error, Result, Standing, TextEnum as _, ids::ProjectId};
@@ -6,7 +6,7 @@ use kernel::{AccessLevel, Error, Result, Standing, TextEnum as _, ids::ProjectId
 use super::{AccessRule, Holder, Protection, ProtectionStore as _, RuleKind};
 use crate::{environment::Environment, ports::Members};
 
-/// What a user may do in a protected environment.
+/// A user's permissions on a protected environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeployRight {
     /// It is not protected.

@@ -1,10 +1,10 @@
-//! Who may deploy to an environment, and who has to approve that.
+//! Protected environments: who may deploy, and whose approval is required.
 
 pub mod actions;
 pub mod archive;
-pub mod departure;
 pub mod guard;
 mod model;
+pub mod on_access_lost;
 mod store;
 
 pub use actions::{AccessChange, NewProtection, ProtectionChange};

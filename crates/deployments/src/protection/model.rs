@@ -9,11 +9,11 @@ use kernel::{
 use crate::environment::Environment;
 
 kernel::text_enum! {
-    /// What a record lets its holder do.
+    /// The permission that an access rule gives.
     pub enum RuleKind { Deploy = "deploy", Approve = "approve" }
 }
 
-/// What is protected: one environment of a project, or all of a tier in a group.
+/// The protected object: one environment of a project, or all of a tier in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtectionHome {
     Project(ProjectId),
@@ -44,7 +44,7 @@ impl ProtectedEnvironment {
     }
 }
 
-/// Whom an access rule covers.
+/// The users that an access rule covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// Everybody whose role in the project is at least this one.

@@ -7,7 +7,7 @@ use forgeway_deployments::{
     deployment::{
         DeploymentFilter, DeploymentListStore as _, DeploymentOrder, DeploymentStatus,
         DeploymentStore as _, StatusReport,
-        actions::{create, hand_over, list, remove, update},
+        actions::{create, list, reassign, remove, update},
     },
     environment::{EnvironmentState, EnvironmentStore as _},
     policy::{ChangeDeployments, ReadDeployments, RemoveDeployments},
@@ -201,7 +201,7 @@ fn deployments_of_somebody_who_goes_are_the_heirs() {
         let one = world.environment(tx, "staging")?;
         let made = world.deployment(tx, one.id, "main", DeploymentStatus::Success)?;
 
-        hand_over(tx, world.developer, Some(world.maintainer))?;
+        reassign(tx, world.developer, Some(world.maintainer))?;
 
         let after = tx.deployment(world.project, made.id)?.unwrap();
         assert_eq!(after.user_id, Some(world.maintainer));

@@ -7,7 +7,7 @@ use forgeway_deployments::{
         actions::update,
         jobs::{
             AutoStop, DeployJob, EnvironmentTerms, Outcome, begin, is_outdated, mirror,
-            not_stopped, note_terms, of_job, settle, stopped,
+            not_stopped, note_terms, of_job, set_terms, stopped,
         },
     },
     environment::{Environment, EnvironmentState, EnvironmentStep, Tier, actions::step},
@@ -135,14 +135,14 @@ fn an_environment_is_left_as_its_job_said() {
             auto_stop,
             tier: Some(Tier::Testing),
         };
-        let timed = settle(tx, one, outcome("https://a.example.com", AutoStop::At(Ts(7))))?;
+        let timed = set_terms(tx, one, outcome("https://a.example.com", AutoStop::At(Ts(7))))?;
         assert_eq!(timed.external_url.as_deref(), Some("https://a.example.com"));
         assert_eq!((timed.auto_stop_at, timed.tier), (Some(Ts(7)), Tier::Testing));
-        let same = settle(tx, timed, outcome("javascript:alert(1)", AutoStop::Unchanged))?;
+        let same = set_terms(tx, timed, outcome("javascript:alert(1)", AutoStop::Unchanged))?;
         assert_eq!(same.external_url.as_deref(), Some("https://a.example.com"));
         assert_eq!(same.auto_stop_at, Some(Ts(7)));
 
-        let free = settle(tx, same, outcome("https://b.example.com", AutoStop::Never))?;
+        let free = set_terms(tx, same, outcome("https://b.example.com", AutoStop::Never))?;
 
         assert_eq!(free.auto_stop_at, None);
         Ok(())

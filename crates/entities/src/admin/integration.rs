@@ -2,7 +2,7 @@
 
 use admin::{
     flags::Flag,
-    integration::{Effective, Values},
+    integration::{EffectiveIntegration, Values},
 };
 use kernel::{Result, Ts};
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub struct IntegrationSettingsEntity {
 }
 
 impl IntegrationEntity {
-    pub fn new(one: &Effective) -> Self {
+    pub fn new(one: &EffectiveIntegration) -> Self {
         Self {
             id: one.row.id.0,
             title: one.row.kind().map_or("", |kind| kind.title),
@@ -77,7 +77,7 @@ impl IntegrationEntity {
 }
 
 impl IntegrationSettingsEntity {
-    pub fn new(one: &Effective) -> Result<Self> {
+    pub fn new(one: &EffectiveIntegration) -> Result<Self> {
         Ok(Self { basics: IntegrationEntity::new(one), properties: one.source.properties()? })
     }
 }

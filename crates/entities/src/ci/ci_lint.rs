@@ -1,4 +1,4 @@
-//! What is said of a CI configuration.
+//! The result of validating a CI/CD configuration.
 
 use ci::config::{Include, IncludeKind, Lint, LintJob, Need};
 use forge::urls::Urls;

@@ -1,4 +1,4 @@
-//! How far a check of a commit is.
+//! The status of a commit.
 
 use std::collections::HashMap;
 

@@ -97,7 +97,7 @@ pub async fn present<T>(
 }
 
 /// A record and the project of its job.
-pub type OfProject<T> = (T, Arc<ProjectFacts>);
+pub type WithProject<T> = (T, Arc<ProjectFacts>);
 
 /// Records of all jobs of a page, whatever their projects: by a fixed number of statements, and one reading of git for each
 /// project. Jobs of projects that the reader does not know of are left out.
@@ -106,7 +106,7 @@ pub async fn present_across<T>(
     reader: Actor,
     jobs: Page<Job>,
     form: Form<T>,
-) -> Result<Page<OfProject<T>>> {
+) -> Result<Page<WithProject<T>>> {
     let (urls, own) = (forge.urls.clone(), jobs.items.clone());
     let read = forge.db.read(move |tx| {
         let ids: BTreeSet<ProjectId> = own.iter().map(|job| job.project_id).collect();

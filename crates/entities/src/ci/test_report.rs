@@ -1,4 +1,4 @@
-//! What the tests of a pipeline came to.
+//! The test report of a pipeline.
 
 use ci::report::{ReportedSuite, TestCounts, TestSuite};
 use indexmap::IndexMap;

@@ -1,4 +1,4 @@
-//! Whom protections of environments let deploy and approve.
+//! Access rules of protected environments.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What people say of a deployment, and how many approvals it still needs.
+//! Approvals of a deployment, and the number still needed.
 
 use std::collections::{BTreeSet, HashMap};
 

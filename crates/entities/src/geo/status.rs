@@ -1,4 +1,4 @@
-//! What a node reports of itself.
+//! The status that a node reports.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What somebody did.
+//! Events of the activity feed.
 
 use std::collections::HashMap;
 

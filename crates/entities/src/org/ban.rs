@@ -2,7 +2,7 @@
 
 use forge::urls::Urls;
 use kernel::Ts;
-use org::namespace::locked_out::LockedOut;
+use org::namespace::banned_members::LockedOut;
 use serde::Serialize;
 use utoipa::ToSchema;
 

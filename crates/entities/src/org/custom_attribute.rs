@@ -1,4 +1,4 @@
-//! What administrators noted of something.
+//! Custom attributes.
 
 use org::custom_attribute::CustomAttribute;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! How many bytes the projects of a group take.
+//! Storage statistics of a group.
 
 use org::project::statistics::Statistics;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use forge::urls::Urls;
 use kernel::Actor;
-use org::namespace::{Kind, Namespace, places::HeadCounts};
+use org::namespace::{Kind, Namespace, list_all::HeadCounts};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,4 +1,4 @@
-//! What the OAuth endpoints answer.
+//! Responses of the OAuth endpoints.
 
 use kernel::Ts;
 use org::{

@@ -1,4 +1,4 @@
-//! What OpenID Connect answers.
+//! Responses of OpenID Connect.
 
 use forge::{openid::PersonClaims, urls::Urls};
 use kernel::TextEnum as _;

@@ -1,4 +1,4 @@
-//! What is told of a person beside who they are.
+//! Details of a user beyond the basic record.
 
 use kernel::{AccessLevel, Ts};
 use org::{
@@ -7,7 +7,7 @@ use org::{
     user::User,
     user_activity::{Associations, SourceKind, UserMembership},
 };
-use review::{contribution_count::ContributionCount, todo::waiting::AssignmentCounts};
+use review::{contribution_count::ContributionCount, todo::open_counts::AssignmentCounts};
 use serde::Serialize;
 use utoipa::ToSchema;
 

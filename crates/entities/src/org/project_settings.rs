@@ -1,4 +1,4 @@
-//! What a project is set to, as its record shows it.
+//! Project settings, as the project's record shows them.
 
 use kernel::{AccessLevel::Maintainer, access::FeatureAccess, time::date_text};
 use org::project::{

@@ -1,4 +1,4 @@
-//! Whom a project is shared with.
+//! Groups with which a project is shared.
 
 use forge::urls::Urls;
 use org::{namespace::Namespace, project::links::ProjectGroupLink};

@@ -1,4 +1,4 @@
-//! Where a project's repository lies.
+//! The storage location of a repository.
 
 use kernel::Ts;
 use serde::Serialize;

@@ -1,11 +1,11 @@
-//! Who counts below a top-level group, and who waits there.
+//! Billable and pending members of a top-level group.
 
 use forge::urls::Urls;
 use kernel::{Ts, time::date_text};
 use org::member::{
     Source, State,
-    awaiting::PendingMember,
     billable::{BillableMember, Kind, Seat},
+    pending_members::PendingMember,
     rules::role,
 };
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Who wrote which lines.
+//! Blame: the last commit of each line.
 
 use repo::git::CommitInfo;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What people say about commits.
+//! Comments on commits.
 
 use forge::urls::Urls;
 use kernel::Ts;

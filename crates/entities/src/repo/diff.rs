@@ -1,4 +1,4 @@
-//! How one file differs, as commits, comparisons and merge requests show it.
+//! The diff of one file in commits, comparisons and merge requests.
 
 use repo::git::FileDiff;
 use serde::Serialize;

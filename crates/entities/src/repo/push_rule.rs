@@ -1,4 +1,4 @@
-//! What pushes must look like.
+//! Push rules.
 
 use kernel::Ts;
 use repo::push_rule::{PushRule, Terms};

@@ -1,4 +1,4 @@
-//! Who has to approve merge requests, and who has.
+//! Approval rules, required approvals and given approvals.
 
 use std::collections::BTreeSet;
 

@@ -24,7 +24,7 @@ use utoipa::ToSchema;
 
 use super::{
     issue::{IssueEntity, IssueView},
-    item::{LabelNames, References, SeenFrom},
+    item::{LabelNames, ReferenceScope, References},
 };
 use crate::org::brief_user::BriefUser;
 
@@ -191,8 +191,8 @@ impl EpicEntity {
         let short = format!("&{}", epic.iid);
         let parent = epic.parent_id.and_then(|id| around.parents.get(&id));
         let from = match view.from.as_ref().filter(|from| *from != path) {
-            None => SeenFrom::Home,
-            Some(from) => SeenFrom::Group(from.clone()),
+            None => ReferenceScope::Home,
+            Some(from) => ReferenceScope::Group(from.clone()),
         };
         Self {
             id: epic.id,
@@ -296,7 +296,7 @@ impl EpicIssueLinkEntity {
         by: Actor,
     ) -> Result<Self> {
         let id = issue.id.0;
-        let view = IssueView { from: SeenFrom::Group(group.to_owned()), ..IssueView::of(by) };
+        let view = IssueView { from: ReferenceScope::Group(group.to_owned()), ..IssueView::of(by) };
         let issue = IssueEntity::all(tx, urls, vec![issue], &view)?.pop();
         let issue = issue.ok_or(kernel::Error::missing())?;
         Ok(Self { id, epic: EpicEntity::one(tx, urls, epic, (group, by))?, issue })

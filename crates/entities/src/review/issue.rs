@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use super::{
     epic::BriefEpic,
     issue_context::{IssueContext, ItemHints},
-    item::{LabelNames, References, SeenFrom, TaskCompletion, TimeStatsEntity},
+    item::{LabelNames, ReferenceScope, References, TaskCompletion, TimeStatsEntity},
     iteration::IterationEntity,
     milestone::MilestoneEntity,
 };
@@ -27,7 +27,7 @@ use crate::org::brief_user::BriefUser;
 /// How issues are shown.
 #[derive(Clone, Debug)]
 pub struct IssueView {
-    pub from: SeenFrom,
+    pub from: ReferenceScope,
     pub with_labels_details: bool,
     /// Only what they may read is shown and counted.
     pub reader: Actor,
@@ -36,12 +36,12 @@ pub struct IssueView {
 impl IssueView {
     /// As seen from its own project.
     pub fn of(reader: Actor) -> Self {
-        Self { from: SeenFrom::Home, with_labels_details: false, reader }
+        Self { from: ReferenceScope::Home, with_labels_details: false, reader }
     }
 
     /// As seen from a project, by its full path.
     pub fn in_project(reader: Actor, path: &str) -> Self {
-        Self { from: SeenFrom::Project(path.to_owned()), ..Self::of(reader) }
+        Self { from: ReferenceScope::Project(path.to_owned()), ..Self::of(reader) }
     }
 }
 

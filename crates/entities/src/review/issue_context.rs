@@ -1,4 +1,4 @@
-//! What belongs to a page of issues, loaded once for all of them.
+//! Related records of a page of issues, loaded once for all of them.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! How many issues there are.
+//! Issue counts by state.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! What the records of issues and merge requests have in common.
+//! The shared fields of issues and merge requests.
 
 use forge::urls::Urls;
 use review::{
@@ -8,9 +8,9 @@ use review::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// From where somebody looks at items.
+/// The project or group to which references are relative.
 #[derive(Clone, Debug)]
-pub enum SeenFrom {
+pub enum ReferenceScope {
     /// Their own project, or no place in particular.
     Home,
     /// A group, by its full path.
@@ -30,13 +30,13 @@ pub struct References {
 
 impl References {
     /// `short` is `!1` or `#1`; `path` is that of the project.
-    pub fn new(short: String, path: &str, from: &SeenFrom) -> Self {
+    pub fn new(short: String, path: &str, from: &ReferenceScope) -> Self {
         let full = format!("{path}{short}");
         let place = match from {
-            SeenFrom::Home => None,
-            SeenFrom::Group(group) => Some(group.as_str()),
-            SeenFrom::Project(project) if project == path => None,
-            SeenFrom::Project(project) => project.rsplit_once('/').map(|(home, _)| home),
+            ReferenceScope::Home => None,
+            ReferenceScope::Group(group) => Some(group.as_str()),
+            ReferenceScope::Project(project) if project == path => None,
+            ReferenceScope::Project(project) => project.rsplit_once('/').map(|(home, _)| home),
         };
         let relative = match (place, path.rsplit_once('/')) {
             (None, _) => short.clone(),
@@ -122,17 +122,17 @@ impl From<&Label> for LabelDetail {
 
 #[cfg(test)]
 mod tests {
-    use super::{References, SeenFrom};
+    use super::{ReferenceScope, References};
 
     #[test]
     fn a_reference_is_as_long_as_it_must_be() {
         for (from, relative) in [
-            (SeenFrom::Home, "!7"),
-            (SeenFrom::Group("a/b".to_owned()), "c!7"),
-            (SeenFrom::Group("a".to_owned()), "a/b/c!7"),
-            (SeenFrom::Project("a/b/c".to_owned()), "!7"),
-            (SeenFrom::Project("a/b/d".to_owned()), "c!7"),
-            (SeenFrom::Project("a/d".to_owned()), "a/b/c!7"),
+            (ReferenceScope::Home, "!7"),
+            (ReferenceScope::Group("a/b".to_owned()), "c!7"),
+            (ReferenceScope::Group("a".to_owned()), "a/b/c!7"),
+            (ReferenceScope::Project("a/b/c".to_owned()), "!7"),
+            (ReferenceScope::Project("a/b/d".to_owned()), "c!7"),
+            (ReferenceScope::Project("a/d".to_owned()), "a/b/c!7"),
         ] {
             let all = References::new("!7".to_owned(), "a/b/c", &from);
             assert_eq!((all.relative.as_str(), all.full.as_str()), (relative, "a/b/c!7"));

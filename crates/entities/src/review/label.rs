@@ -10,7 +10,7 @@ use kernel::{
 };
 use review::label::{
     Label, LabelStore,
-    counts::{self, CountedIn, count},
+    counts::{self, CountScope, count},
     text_color,
 };
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub struct LabelView {
     pub user: UserId,
     pub project: Option<ProjectId>,
     /// Where what carries them is counted, if it is.
-    pub counted: Option<CountedIn>,
+    pub counted: Option<CountScope>,
 }
 
 impl From<counts::LabelCounts> for LabelCounts {

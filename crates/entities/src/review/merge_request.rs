@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use super::{
     issue_context::ItemHints,
-    item::{LabelNames, References, SeenFrom, TaskCompletion, TimeStatsEntity},
+    item::{LabelNames, ReferenceScope, References, TaskCompletion, TimeStatsEntity},
     merge_request_context::MergeRequestContext,
     milestone::MilestoneEntity,
 };
@@ -25,21 +25,21 @@ use crate::org::brief_user::BriefUser;
 /// How merge requests are shown.
 #[derive(Clone, Debug)]
 pub struct MergeRequestView {
-    pub from: SeenFrom,
+    pub from: ReferenceScope,
     pub with_labels_details: bool,
     pub render_html: bool,
 }
 
 impl Default for MergeRequestView {
     fn default() -> Self {
-        Self { from: SeenFrom::Home, with_labels_details: false, render_html: false }
+        Self { from: ReferenceScope::Home, with_labels_details: false, render_html: false }
     }
 }
 
 impl MergeRequestView {
     /// As seen from a project, by its full path.
     pub fn in_project(path: &str) -> Self {
-        Self { from: SeenFrom::Project(path.to_owned()), ..Self::default() }
+        Self { from: ReferenceScope::Project(path.to_owned()), ..Self::default() }
     }
 }
 
@@ -154,7 +154,7 @@ impl MergeRequestEntity {
         let assignees = users(around.assignees_of(row.id));
         let merge_user = row.merge_user_id.and_then(user);
         let merged = row.state == MergeRequestState::Merged;
-        let collaboration = row.is_from_fork().then(|| around.lends(row.id));
+        let collaboration = row.is_from_fork().then(|| around.allows_collaboration(row.id));
         let html = |text: &str| markup::render(text, Format::Markdown, &Links::none());
         let html = |text: &str| view.render_html.then(|| html(text));
         Self {

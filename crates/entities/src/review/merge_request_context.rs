@@ -1,4 +1,4 @@
-//! What belongs to a page of merge requests, loaded once for all of them.
+//! Related records of a page of merge requests, loaded once for all of them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,7 +34,7 @@ pub struct MergeRequestContext {
     pub labels: HashMap<i64, Vec<Label>>,
     pub milestones: HashMap<i64, MilestoneEntity>,
     paths: HashMap<ProjectId, String>,
-    lending: HashSet<MergeRequestId>,
+    collaboration: HashSet<MergeRequestId>,
     demands: HashMap<ProjectId, MergeRequirements>,
     pipelines: HashMap<(ProjectId, String), HeadPipeline>,
 }
@@ -99,7 +99,7 @@ impl MergeRequestContext {
                 false => hierarchy::project_paths(tx, &projects)?,
             },
             pipelines: pipelines(tx, rows, &demands)?,
-            lending: fork_push_access::lending(tx, rows)?,
+            collaboration: fork_push_access::allowing_collaboration(tx, rows)?,
             demands,
             assignees,
             reviewers,
@@ -120,8 +120,8 @@ impl MergeRequestContext {
     }
 
     /// Whether those who may merge it may push to its source.
-    pub fn lends(&self, id: MergeRequestId) -> bool {
-        self.lending.contains(&id)
+    pub fn allows_collaboration(&self, id: MergeRequestId) -> bool {
+        self.collaboration.contains(&id)
     }
 
     fn pipeline(&self, row: &MergeRequest) -> HeadPipeline {

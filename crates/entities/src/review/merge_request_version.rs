@@ -1,4 +1,4 @@
-//! What a merge request held after a push.
+//! Versions of a merge request's diff.
 
 use kernel::Ts;
 use review::merge_request::{Version, version::VersionState};

@@ -1,4 +1,4 @@
-//! What is said about issues and merge requests.
+//! Notes and discussions.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use org::user::{User, store::UserStore};
 use review::{
     item::Item,
     note::{Discussion, Note, NoteType, actions::NoteResult},
-    quick_action::Done,
+    quick_action::ActionSummary,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -128,19 +128,19 @@ pub struct CommandsEntity {
     pub summary: Vec<String>,
 }
 
-impl From<Done> for CommandsEntity {
-    fn from(done: Done) -> Self {
+impl From<ActionSummary> for CommandsEntity {
+    fn from(done: ActionSummary) -> Self {
         Self { commands_changes: done.changes, summary: done.summary }
     }
 }
 
-/// What came of something that was said.
-pub enum SaidEntity {
+/// A created note, or the results of its quick actions when nothing else was left.
+pub enum NoteResultEntity {
     Note(Box<NoteEntity>),
     Commands(CommandsEntity),
 }
 
-impl SaidEntity {
+impl NoteResultEntity {
     pub fn new(tx: &mut Tx<'_>, urls: &Urls, said: NoteResult) -> Result<Self> {
         let Some(note) = said.note else { return Ok(Self::Commands(said.done.into())) };
         let mut note = NoteEntity::one(tx, urls, &said.item, note)?;

@@ -1,4 +1,4 @@
-//! What happened to one side of an issue or merge request.
+//! Events of labels, milestones, states, weights and iterations.
 
 use std::collections::HashMap;
 

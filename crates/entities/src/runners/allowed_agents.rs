@@ -1,4 +1,4 @@
-//! What programs in clusters learn of a job that shows them its token.
+//! The agents that a job may use, for the holder of its token.
 
 use ci::job::Job;
 use kernel::{AccessLevel, ids::NamespaceId};

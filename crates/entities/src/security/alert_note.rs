@@ -1,4 +1,4 @@
-//! What happened to an alert.
+//! System notes of an alert.
 
 use db::Tx;
 use forge::urls::Urls;

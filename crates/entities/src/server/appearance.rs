@@ -1,4 +1,4 @@
-//! How the installation presents itself.
+//! The appearance of the installation.
 
 use admin::appearance::{Appearance, Picture};
 use forge::urls::Urls;

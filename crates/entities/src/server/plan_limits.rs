@@ -1,4 +1,4 @@
-//! How much groups and projects may have.
+//! Plan limits.
 
 use org::settings::PlanLimits;
 use serde::Serialize;

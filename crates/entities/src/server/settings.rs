@@ -1,4 +1,4 @@
-//! What the installation is set to.
+//! The application settings.
 
 use std::{
     borrow::Cow,

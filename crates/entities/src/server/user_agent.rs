@@ -1,4 +1,4 @@
-//! Where an issue came from.
+//! The user agent and address from which an issue was created.
 
 use review::issue::origin::Origin;
 use serde::Serialize;

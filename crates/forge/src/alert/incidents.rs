@@ -68,14 +68,14 @@ impl Incidents {
     }
 }
 
-/// As [`Incidents`], where somebody opens the incident.
+/// As [`Incidents`], with incidents opened by the user of a grant.
 #[derive(Clone, Debug)]
-pub struct IncidentsBy {
+pub struct GrantIncidents {
     pub incidents: Incidents,
     pub grant: Grant<CreateIssues>,
 }
 
-impl ports::Incidents for IncidentsBy {
+impl ports::Incidents for GrantIncidents {
     fn open(
         &self,
         tx: &mut Tx<'_>,

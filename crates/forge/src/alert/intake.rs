@@ -1,4 +1,4 @@
-//! What monitors send, on its way in.
+//! Intake of alerts that monitoring tools send.
 
 use db::Tx;
 use kernel::{Result, ids::ProjectId};
@@ -20,7 +20,7 @@ pub async fn project(forge: &Forge, full_path: String) -> Result<Option<ProjectI
     Ok(found.map(|project| project.id))
 }
 
-/// Who may send alerts, and how an incident for one of them ends.
+/// The integration that admits an alert, and the incident template.
 #[derive(Clone, Debug)]
 pub struct Admission {
     integration: AlertIntegration,

@@ -6,4 +6,4 @@ pub mod intake;
 pub mod metric_images;
 pub mod templates;
 
-pub use incidents::{Incidents, IncidentsBy};
+pub use incidents::{GrantIncidents, Incidents};

@@ -16,14 +16,14 @@ use serde_json::{Map, Value};
 /// The name of who is gone, or never was.
 pub(super) const UNKNOWN: &str = "(System)";
 
-/// What is written of an event, but for who and where.
+/// An audit event without author and address.
 pub(super) struct Entry {
     name: &'static str,
     details: Value,
     target: Option<Target>,
 }
 
-/// Whom or what an event concerns, where that is not the entity.
+/// The target of an audit event, when it is not the entity.
 pub(super) struct Target {
     pub(super) kind: &'static str,
     pub(super) id: i64,

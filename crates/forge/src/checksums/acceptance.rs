@@ -5,7 +5,7 @@ use db::checksum::refs::{self as kept, RefHolder, RefSum};
 use kernel::{Error, Result};
 use repo::checksum::recount::{Recount, recount};
 
-use super::Pace;
+use super::CheckRate;
 use crate::Forge;
 
 /// Refs may be moved while they are counted; then they are counted again, so often.
@@ -16,7 +16,7 @@ const ATTEMPTS: usize = 5;
 /// # Errors
 /// 404 for a repository that is not there, and 409 where its refs are moved all the time.
 pub async fn accept_refs(forge: &Forge, place: RefHolder) -> Result<RefSum> {
-    let good_for = Pace::of(forge).await?.good_for;
+    let good_for = CheckRate::of(forge).await?.good_for;
     for _ in 0..ATTEMPTS {
         match recount(&forge.db, &forge.storage, place).await? {
             Recount::Gone | Recount::Absent(_) => return Err(Error::not_found("Repository")),

@@ -7,7 +7,7 @@ use objects::Objects;
 use repo::lfs::{self, LfsId};
 use sha2::{Digest as _, Sha256};
 
-use super::{AGAIN_AFTER, ARTIFACTS, AVATARS, Pace, UPLOADS};
+use super::{AGAIN_AFTER, ARTIFACTS, AVATARS, CheckRate, UPLOADS};
 use crate::Forge;
 
 /// So many files and bytes are read in one turn. The turn ends with the file that exceeds them.
@@ -27,7 +27,7 @@ fn kinds(forge: &Forge) -> [(&'static str, &Objects); 4] {
 
 /// Notes files that lie there without a row, as those do which were stored before checksums were kept. Each kind is
 /// listed once in the time for which a check holds.
-pub(super) async fn find(forge: &Forge, pace: Pace) -> Result<()> {
+pub(super) async fn find(forge: &Forge, pace: CheckRate) -> Result<()> {
     for (kind, objects) in kinds(forge) {
         let subject = format!("files listed: {kind}");
         let asked = subject.clone();
@@ -54,7 +54,7 @@ fn is_content(kind: &str, name: &str) -> bool {
     kind != lfs::KIND || name.rsplit('/').next().is_some_and(|name| name.parse::<LfsId>().is_ok())
 }
 
-pub(super) async fn check_due(forge: &Forge, pace: Pace) -> Result<()> {
+pub(super) async fn check_due(forge: &Forge, pace: CheckRate) -> Result<()> {
     let due = forge.db.read(|tx| kept::due(tx, AT_ONCE)).await?;
     let checks = stream::iter(due).map(|file| check(forge, pace, file));
     let (mut checks, mut read) = (Box::pin(checks.buffer_unordered(pace.at_once)), 0);
@@ -68,7 +68,7 @@ pub(super) async fn check_due(forge: &Forge, pace: Pace) -> Result<()> {
 }
 
 /// How many bytes were read.
-async fn check(forge: &Forge, pace: Pace, file: FileChecksum) -> Result<u64> {
+async fn check(forge: &Forge, pace: CheckRate, file: FileChecksum) -> Result<u64> {
     let stored = kinds(forge).into_iter().find(|(kind, _)| *kind == file.kind);
     let Some((kind, objects)) = stored else { return Ok(0) };
     let (read, found) = match digest(objects, &file.name).await {

@@ -5,19 +5,19 @@ use futures_util::{TryStreamExt as _, stream};
 use kernel::{Error, Result, error::Kind};
 use repo::checksum::recount::{Recount, recount};
 
-use super::{AGAIN_AFTER, BUSY_FOR, Pace};
+use super::{AGAIN_AFTER, BUSY_FOR, CheckRate};
 use crate::Forge;
 
 /// So many are looked at in one turn.
 const AT_ONCE: i64 = 200;
 
-pub(super) async fn check_due(forge: &Forge, pace: Pace) -> Result<()> {
+pub(super) async fn check_due(forge: &Forge, pace: CheckRate) -> Result<()> {
     let due = forge.db.read(|tx| kept::due(tx, AT_ONCE)).await?;
     let due = stream::iter(due.into_iter().map(Ok));
     due.try_for_each_concurrent(pace.at_once, |place| check(forge, pace, place)).await
 }
 
-async fn check(forge: &Forge, pace: Pace, place: RefHolder) -> Result<()> {
+async fn check(forge: &Forge, pace: CheckRate, place: RefHolder) -> Result<()> {
     let count = || recount(&forge.db, &forge.storage, place);
     let mut found = count().await;
     if let Ok(Recount::Sum { kept, sum }) = &found

@@ -9,7 +9,7 @@ use kernel::{
 use org::user::{User, store::UserStore as _};
 use repo::{
     changelog::{self, ChangelogCommits, Entry, Release, Request},
-    commit::{FileQuery, Words, file},
+    commit::{FileQuery, RefusalStyle, file},
     git::{
         CommitInfo, GitError, TreePath,
         change::{ActionKind, Change, FileAction, Start},
@@ -128,7 +128,7 @@ pub async fn add(
         author: committer.clone(),
         committer,
     };
-    forge.writer().commit(&grant.also()?, change, Words::Commit).await.map_err(unfit)?;
+    forge.writer().commit(&grant.also()?, change, RefusalStyle::Commit).await.map_err(unfit)?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use org::{
     project::{forks::are_related, store::ProjectStore as _},
 };
 use repo::{
-    commit::Words,
+    commit::RefusalStyle,
     git::{Oid, RepoPath, change::Change},
     policy::{NOT_YOUR_BRANCH, PushToBranch, ReadCode},
 };
@@ -31,7 +31,7 @@ pub async fn create(
     if let Some(project) = start {
         change.start.repository = Some(start_repository(forge, grant, project).await?);
     }
-    forge.writer().commit(grant, change, Words::Commit).await
+    forge.writer().commit(grant, change, RefusalStyle::Commit).await
 }
 
 /// The push right on the particular branch, as calls that make commits refuse it.

@@ -1,4 +1,4 @@
-//! What follows from a deployment: its commit is kept, and merge requests learn where they are.
+//! Effects of a deployment: its commit is kept, and merge requests record it.
 
 use std::time::Duration;
 

@@ -32,7 +32,7 @@ use org::access::IdOrPath;
 use secrets::Vault;
 use time::Duration;
 
-use super::outdated::is_outdated;
+use super::outdated_deployments::is_outdated;
 use crate::{ports::deployments::Members, user::standing::person_in_project};
 
 const OUTDATED: &str = "failed_outdated_deployment_job";
@@ -41,8 +41,8 @@ const NO_ENVIRONMENT: &str = "environment_creation_failure";
 /// What a job does with its environment unless it says something else.
 const START: &str = "start";
 
-/// What jobs write about their environments; many jobs share one.
-type WrittenBySpec = HashMap<JobSpecId, Written>;
+/// The `environment` entry of each job specification, which many jobs share.
+type EnvironmentOptionsBySpec = HashMap<JobSpecId, Written>;
 
 /// In the transaction in which a pipeline is made: its environments are there from now on, and what it is to bring to them
 /// is known in the order of pipelines.
@@ -71,7 +71,7 @@ fn follow_all(tx: &mut Tx<'_>, vault: &Vault, found: Vec<Job>) -> Result<()> {
     let known = tx.deployments_of_jobs(&ids)?;
     let mut known: HashMap<JobId, Deployment> =
         known.into_iter().filter_map(|one| Some((one.job_id?, one))).collect();
-    let mut specs = WrittenBySpec::new();
+    let mut specs = EnvironmentOptionsBySpec::new();
     for job in found {
         let written = written(tx, &mut specs, &job)?;
         let deployment = known.remove(&job.id);
@@ -80,7 +80,7 @@ fn follow_all(tx: &mut Tx<'_>, vault: &Vault, found: Vec<Job>) -> Result<()> {
     Ok(())
 }
 
-fn written(tx: &mut Tx<'_>, specs: &mut WrittenBySpec, job: &Job) -> Result<Written> {
+fn written(tx: &mut Tx<'_>, specs: &mut EnvironmentOptionsBySpec, job: &Job) -> Result<Written> {
     let Some(id) = job.spec_id else { return Ok(Written::default()) };
     if let Some(known) = specs.get(&id) {
         return Ok(known.clone());
@@ -118,7 +118,7 @@ fn follow_job(
         "prepare" | "access" if job.status == Status::Success => {
             let term = term_of(tx, job, written)?;
             let auto_stop = auto_stop(tx, vault, job, term)?;
-            jobs::settle(tx, environment, Outcome { auto_stop, ..Outcome::default() }).map(drop)
+            jobs::set_terms(tx, environment, Outcome { auto_stop, ..Outcome::default() }).map(drop)
         }
         // Who verifies an environment leaves it as it is.
         _ => Ok(()),
@@ -149,7 +149,7 @@ fn deploy(
     if deployment.status == DeploymentStatus::Success && before != deployment.status {
         let outcome = outcome(tx, vault, job, written, &deployment)?;
         if let Some(environment) = jobs::environment_of(tx, &deployment)? {
-            jobs::settle(tx, environment, outcome)?;
+            jobs::set_terms(tx, environment, outcome)?;
         }
     }
     if !matches!(job.status, Status::Pending | Status::WaitingForResource) {

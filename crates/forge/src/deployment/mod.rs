@@ -3,7 +3,7 @@
 mod approval;
 mod follow;
 mod jobs;
-pub(crate) mod outdated;
+pub(crate) mod outdated_deployments;
 mod ref_stops;
 mod refs;
 mod report;

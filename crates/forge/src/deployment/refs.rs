@@ -7,7 +7,7 @@ use repo::{
         Oid, RefName,
         refs::{self, RefMove},
     },
-    push::OwnMove,
+    push::InternalMove,
 };
 use serde::{Deserialize, Serialize};
 use worker::Job;
@@ -36,10 +36,10 @@ pub(super) async fn keep_ref(
     }
     let kept = RefMove { name, old: None.into(), new: Some(commit) };
     match forge.move_own(deployment.project_id, vec![kept]).await? {
-        OwnMove::Done => Ok(()),
+        InternalMove::Done => Ok(()),
         // Somebody else kept it in this moment.
-        OwnMove::Stale(Some(actual)) if actual == commit => Ok(()),
-        OwnMove::Stale(_) => Err(moved_meanwhile()),
+        InternalMove::Stale(Some(actual)) if actual == commit => Ok(()),
+        InternalMove::Stale(_) => Err(moved_meanwhile()),
     }
 }
 
@@ -102,7 +102,7 @@ pub(crate) async fn drop_refs(forge: Forge, work: DropDeploymentRefs) -> Result<
         return Ok(());
     }
     match forge.move_own(work.project, gone).await? {
-        OwnMove::Done => Ok(()),
-        OwnMove::Stale(_) => Err(moved_meanwhile()),
+        InternalMove::Done => Ok(()),
+        InternalMove::Stale(_) => Err(moved_meanwhile()),
     }
 }

@@ -1,4 +1,4 @@
-//! What time does to environments: they stop, and stopped ones of branches go.
+//! Periodic work on environments: stopping expired ones and removing stopped ones.
 
 use ci::policy::UpdateJobs;
 use db::Tx;
@@ -100,7 +100,7 @@ pub(crate) async fn sweep_environments(forge: Forge, _: SweepEnvironments) -> Re
     Ok(())
 }
 
-/// Why environments are stopped that nobody asks for one by one.
+/// Reasons for which environments are stopped automatically.
 #[derive(Clone, Copy, Debug)]
 enum StopReason {
     Overdue,

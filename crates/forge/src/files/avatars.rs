@@ -32,7 +32,7 @@ const TOO_LARGE: &str = "is too big (should be at most 200 KiB)";
 const NO_PICTURE: &str = "file format is not supported. Please try one of the following supported formats: \
                           png, jpg, jpeg, gif, bmp, tiff, ico, webp";
 
-/// Whose picture it is.
+/// The owner of a picture.
 #[derive(Clone, Copy, Debug)]
 pub enum Owner {
     Project(ProjectId),
@@ -123,7 +123,7 @@ pub async fn stage(forge: &Forge, upload: Upload) -> Result<StagedAvatar> {
     Ok(StagedAvatar { content, all, runtime: Handle::current(), sha256, name })
 }
 
-/// What becomes of somebody's picture: `None` keeps it, `Some(None)` takes it away.
+/// The change of a picture: `None` keeps it, `Some(None)` removes it.
 pub type PictureChange<P> = Option<Option<P>>;
 
 /// Reads the picture of a change, where it brings one.
@@ -138,19 +138,19 @@ pub async fn stage_change(
     })
 }
 
-/// As [`StagedAvatar::settle`], for the picture of a change, where it brought one.
+/// As [`StagedAvatar::commit`], for the picture of a change, where it brought one.
 pub fn finish_change(
     tx: &mut Tx<'_>,
     change: PictureChange<StagedAvatar>,
     owner: Owner,
 ) -> Result<()> {
-    change.flatten().map_or(Ok(()), |picture| picture.settle(tx, owner))
+    change.flatten().map_or(Ok(()), |picture| picture.commit(tx, owner))
 }
 
 impl StagedAvatar {
     /// Gives the picture to its owner. This is for the end of the transaction that names it, so that a change which is
     /// refused leaves the picture from before, and a row that is read names a picture that is there.
-    pub fn settle(self, tx: &mut Tx<'_>, owner: Owner) -> Result<()> {
+    pub fn commit(self, tx: &mut Tx<'_>, owner: Owner) -> Result<()> {
         let place = location(owner, &self.name);
         let check_at = tx.now.plus(GOOD_FOR);
         files::note(tx, AVATARS, &place, &self.sha256, check_at)?;

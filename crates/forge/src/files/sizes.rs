@@ -43,7 +43,7 @@ impl CountUploads {
     }
 }
 
-/// What lies there for a project.
+/// The disk usage of a project.
 #[derive(Default)]
 struct DiskUsage {
     bytes: i64,

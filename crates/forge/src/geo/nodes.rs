@@ -17,7 +17,7 @@ use crate::{
     ports::geo::{Applications, Namespaces},
 };
 
-/// What a transaction takes along.
+/// Values that a transaction needs.
 #[derive(Clone)]
 struct Parts {
     identity: Identity,

@@ -7,7 +7,7 @@ use crate::Forge;
 const READ_ONLY: &str = "You cannot perform write operations on a read-only instance";
 const MAINTENANCE: &str = "GitLab is undergoing maintenance";
 
-/// Why a server takes no writes.
+/// Reasons for which a server is read-only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteRefusal {
     /// It copies another one.

@@ -24,7 +24,7 @@ const PIPELINE_REFS: &str = "refs/pipelines/";
 /// A content as it is read.
 pub type Pieces = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
 
-/// What a secondary is given.
+/// The content that a secondary retrieves.
 pub enum Retrieval {
     Found {
         length: u64,

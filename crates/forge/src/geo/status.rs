@@ -21,7 +21,7 @@ use sha2::{Digest as _, Sha256};
 use time::Duration;
 use worker::Job;
 
-use super::{ensure_primary, status_request::renew};
+use super::{ensure_primary, status_request::refresh_status};
 use crate::{Forge, ports::geo::Applications, version::API_VERSION};
 
 /// How old the stored status of this server's own node may be before it is counted again.
@@ -43,7 +43,7 @@ pub(crate) async fn count_status(forge: Forge, _: CountStatus) -> Result<()> {
     refresh(&forge, Freshness::Now).await.map(drop)
 }
 
-/// How new the status of this server's node is to be.
+/// The permitted age of the node status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
     Now,
@@ -135,7 +135,7 @@ pub async fn status_of(
     let freshness = if is_anew { Freshness::Now } else { Freshness::Cached };
     let counted = refresh(forge, freshness).await?;
     if is_anew && forge.node_identity.is_primary() {
-        renew(forge, id).await?;
+        refresh_status(forge, id).await?;
     }
     let applications = Applications { by: None };
     forge.db.read(move |tx| actions::read(tx, &grant, &applications, counted, id)).await

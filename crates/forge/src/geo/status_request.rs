@@ -40,7 +40,7 @@ pub async fn own_report(forge: &Forge, request: &SignedRequest) -> Result<Value>
 ///
 /// # Errors
 /// When the database fails.
-pub(super) async fn renew(forge: &Forge, id: GeoNodeId) -> Result<()> {
+pub(super) async fn refresh_status(forge: &Forge, id: GeoNodeId) -> Result<()> {
     let node = forge.db.peek(move |tx| tx.geo_node(id)).await?;
     let Some(node) = node.filter(|node| !node.primary && node.enabled) else { return Ok(()) };
     let Some(report) = ask(forge, &node).await? else { return Ok(()) };

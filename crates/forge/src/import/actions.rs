@@ -46,7 +46,7 @@ use crate::{
 const PUBLIC_API: &str = "https://api.github.com";
 const ENTERPRISE_API: &str = "api/v3";
 
-/// Why an import was not begun. What it looks like outside differs from one source to another.
+/// Reasons for which an import does not start. Their response differs by source.
 #[derive(Debug)]
 pub enum Refusal {
     /// This address is not gone to.

@@ -1,4 +1,4 @@
-//! What one step brings: read and resolved before, written in one transaction with the place at which to go on.
+//! One import step: fetched and resolved first, then written in one transaction with the cursor.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -65,7 +65,7 @@ pub(crate) struct NumberedEvent {
     pub(crate) at: Ts,
 }
 
-/// What is known of a merge request beside what lists tell.
+/// Details of a merge request that lists do not contain.
 #[derive(Clone, Debug)]
 pub(crate) struct MergeRequestDetails {
     pub(crate) number: i64,

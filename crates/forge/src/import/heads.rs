@@ -1,9 +1,9 @@
-//! What git says of the two ends of a pull request.
+//! The commits of imported pull requests, as the repository has them.
 
 use kernel::Result;
 use repo::{
     git::{Oid, RefName},
-    proposal,
+    range,
 };
 use review::merge_request::{Heads, version::MOST_FILES};
 
@@ -11,9 +11,9 @@ use kernel::ids::ProjectId;
 
 use crate::Forge;
 
-/// The ends of a pull request as the source tells them.
+/// The head and start commit of a pull request, as the source reports them.
 #[derive(Clone, Debug)]
-pub(crate) struct Ends {
+pub(crate) struct PullRequestCommits {
     pub(crate) head: String,
     pub(crate) start: String,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Ends {
 pub(crate) async fn of_all(
     forge: &Forge,
     project: ProjectId,
-    all: Vec<Ends>,
+    all: Vec<PullRequestCommits>,
 ) -> Result<Vec<Heads>> {
     let read = forge.git_read(project, move |reader| {
         all.iter()
@@ -35,7 +35,7 @@ pub(crate) async fn of_all(
                 let Some(start) = start else {
                     return Ok(Heads { head: Some(head.to_string()), ..Heads::default() });
                 };
-                let found = proposal::extent(reader, start, head)?;
+                let found = range::extent(reader, start, head)?;
                 let files = found.files.and_then(|files| i64::try_from(files).ok());
                 Ok(Heads {
                     head: Some(head.to_string()),

@@ -36,7 +36,7 @@ pub(crate) struct People<'a> {
     pub(crate) private_host: String,
 }
 
-/// Who those that a page names are here.
+/// Local users for the users of an imported page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownPeople {
     pub(crate) users: HashMap<String, Option<UserId>>,

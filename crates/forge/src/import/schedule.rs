@@ -1,4 +1,4 @@
-//! What makes a new project one that is imported: the row, the status and the first piece of work.
+//! Scheduling of an import: its row, the project's status and the first job.
 
 use admin::{
     import::{

@@ -19,7 +19,7 @@ use super::{
     batch::{Batch, MergeRequestDetails, NumberedNote, Step},
     diff_line,
     git::land_branches,
-    heads::{self, Ends},
+    heads::{self, PullRequestCommits},
     json::{fitting, list, millis, number, server_user, text, title},
     people::{KnownPeople, People, SourceUser},
 };
@@ -33,7 +33,7 @@ const ITEMS: i64 = 5;
 const MOST_PAGES: usize = 50;
 const DEEPEST: usize = 50;
 
-/// What a step works with.
+/// The context of an import step.
 pub(crate) struct ServerStep<'a> {
     pub(crate) forge: &'a Forge,
     pub(crate) import: &'a Import,
@@ -102,7 +102,7 @@ impl ServerStep<'_> {
         let known = self.people.find(&users).await?;
         let ends = items
             .iter()
-            .map(|item| Ends {
+            .map(|item| PullRequestCommits {
                 head: text(&item["fromRef"], "latestCommit").to_owned(),
                 start: text(&item["toRef"], "latestCommit").to_owned(),
             })
@@ -319,7 +319,7 @@ impl ServerStep<'_> {
     }
 }
 
-/// What the notes of one thread have in common.
+/// Values that the notes of a thread share.
 struct Thread<'a> {
     row: &'a MergeRequest,
     root: i64,

@@ -1,4 +1,4 @@
-//! Why a source did not answer as it should, and what follows from that.
+//! Errors of import sources, and whether to retry.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is told of an import.
+//! Import status for the API.
 
 use admin::import::{Import, ImportFailure, ImportStore as _};
 use kernel::{Grant, Result};

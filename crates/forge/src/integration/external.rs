@@ -17,7 +17,7 @@ const ID: &str = ":id";
 /// Words before the number of an issue.
 const EWM_WORDS: [&str; 6] = ["bug", "task", "work item", "workitem", "rtcwi", "defect"];
 
-/// How a tracker names its issues.
+/// The form of issue references in an external tracker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// `ABC-1`, of which the number counts.

@@ -30,7 +30,7 @@ const SOLVING: [&str; 15] = [
     "implemented",
 ];
 
-/// Where Jira is, and what is done there.
+/// The Jira server, and its settings.
 #[derive(Clone, Debug)]
 pub(crate) struct JiraServer {
     base: String,
@@ -39,7 +39,7 @@ pub(crate) struct JiraServer {
     pub(crate) transition: Transition,
 }
 
-/// How an issue is moved on that was solved.
+/// The transition of a Jira issue when it is closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Transition {
     Never,
@@ -49,7 +49,7 @@ pub(crate) enum Transition {
     Ways(Vec<String>),
 }
 
-/// What an issue is told.
+/// The comment for a mentioned Jira issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mention {
     pub(crate) key: String,

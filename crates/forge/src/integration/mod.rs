@@ -14,7 +14,7 @@ use admin::{
 };
 use serde_json::{Value, json};
 
-/// What is sent to a product of others.
+/// A message to an external service.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) method: &'static str,
@@ -89,9 +89,9 @@ fn branch(payload: &Value) -> Option<&str> {
     }
 }
 
-/// What of an event decides, besides its flag, whether an integration is told of it; what is unknown excludes nobody.
+/// Traits of an event, besides its flag, that integrations filter by; an unknown trait excludes nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Occasion<'a> {
+pub(crate) struct EventTraits<'a> {
     /// That of a push, or of a pipeline that is not for a tag.
     pub(crate) branch: Option<&'a str>,
     pub(crate) is_default: bool,
@@ -99,7 +99,7 @@ pub(crate) struct Occasion<'a> {
     pub(crate) pipeline: Option<PipelineState>,
 }
 
-/// How far a pipeline is, as people are told it.
+/// The state of a pipeline in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PipelineState {
     /// It has not ended, or in another way than these.
@@ -111,7 +111,7 @@ pub(crate) enum PipelineState {
 }
 
 /// Whether an integration is told on this occasion.
-pub(crate) fn is_wanted(row: &Integration, occasion: &Occasion<'_>) -> bool {
+pub(crate) fn is_wanted(row: &Integration, occasion: &EventTraits<'_>) -> bool {
     let values = row.properties().unwrap_or_default();
     let is_for_people = row.kind().is_some_and(|kind| {
         kind.class == Class::Chat || ["telegram", "pipelines-email"].contains(&kind.slug)
@@ -132,7 +132,7 @@ pub(crate) fn asks_for_fixes(row: &Integration) -> bool {
 }
 
 /// Whether the branch is one of those that the integration is told of.
-fn is_wanted_branch(values: &Values, occasion: &Occasion<'_>) -> bool {
+fn is_wanted_branch(values: &Values, occasion: &EventTraits<'_>) -> bool {
     let Some(branch) = occasion.branch else { return true };
     if is_on(values, "notify_only_default_branch") && !occasion.is_default {
         return false;
@@ -161,11 +161,11 @@ fn is_wanted_pipeline(values: &Values, pipeline: Option<PipelineState>) -> bool 
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Occasion, PipelineState, is_wanted_branch, is_wanted_pipeline};
+    use super::{EventTraits, PipelineState, is_wanted_branch, is_wanted_pipeline};
 
     #[test]
     fn only_branches_that_are_wanted_are_told_of() {
-        let dev = Occasion { branch: Some("dev"), is_protected: true, ..Occasion::default() };
+        let dev = EventTraits { branch: Some("dev"), is_protected: true, ..EventTraits::default() };
         for (values, wanted) in [
             (json!({}), true),
             (json!({ "restrict_to_branch": "main, dev" }), true),

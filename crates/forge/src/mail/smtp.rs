@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// How long a server may take for each of its answers.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Where letters are handed in, and who signs them.
+/// The SMTP server and its credentials.
 #[derive(Clone, Debug)]
 pub struct MailServer {
     /// `smtp://`, or `smtps://` for TLS from the start.
@@ -22,7 +22,7 @@ pub struct MailServer {
     pub from: String,
 }
 
-/// Whose letter it is, where that is not the installation itself.
+/// The sender of a letter that is not from the installation itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sender {
     pub name: String,

@@ -1,4 +1,4 @@
-//! How approvals hear what happens to merge requests, branches and people.
+//! Reactions of approvals to events of merge requests, branches and users.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use kernel::{
     Error, Grant, Result,
     ids::{MergeRequestId, NamespaceId, ProjectId, UserId},
 };
-use org::access::{Event, Reach, projects_within};
+use org::access::{AccessScope, Event, projects_within};
 use repo::{event::MovedRef, protection};
 use review::{
     approval::{self, ApprovalStore, RuleStore, actions, config, own_rules},
@@ -59,23 +59,23 @@ pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
         Event::SignIn(user) => tx.projects_with_approver(*user)?,
         Event::ShareEnded { project, group } => {
             protection::on_member_removed::forget_group(tx, *project, *group)?;
-            environment_protection::departure::forget_group(tx, *project, *group)?;
+            environment_protection::on_access_lost::forget_group(tx, *project, *group)?;
             approval::on_member_removed::forget_group(tx, *project, *group)?;
             tx.projects_with_rules(&[*project])?
         }
         Event::Roles(reach) => {
             let reached = projects_within(tx, *reach)?;
             protection::on_member_removed::forget_strangers(tx, &reached)?;
-            environment_protection::departure::forget_strangers(tx, &reached)?;
+            environment_protection::on_access_lost::forget_strangers(tx, &reached)?;
             approval::on_member_removed::forget_strangers(tx, &reached)?;
             let mut reached = tx.projects_with_rules(&reached)?;
-            if let Reach::Group(group) | Reach::Tree(group) = reach {
+            if let AccessScope::Group(group) | AccessScope::Tree(group) = reach {
                 let named = tx.groups_with_rules()?;
                 let inside = groups_below(tx, *group, &named)?;
                 reached.extend(tx.projects_with_rules_of(&inside)?);
-                let named = environment_protection::departure::groups_with_protections(tx)?;
+                let named = environment_protection::on_access_lost::groups_with_protections(tx)?;
                 let inside = groups_below(tx, *group, &named)?;
-                environment_protection::departure::forget_strangers_of_groups(tx, &inside)?;
+                environment_protection::on_access_lost::forget_strangers_of_groups(tx, &inside)?;
             }
             reached.sort_unstable();
             reached.dedup();
@@ -133,7 +133,7 @@ pub fn follow(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
 }
 
 /// Sees to it that somebody looks whose files a push changed, and merges what waited for an approval alone.
-pub fn look_after(tx: &mut Tx<'_>, fact: &approval::Event) -> Result<()> {
+pub fn on_approval_event(tx: &mut Tx<'_>, fact: &approval::Event) -> Result<()> {
     match fact {
         approval::Event::Pushed { of, user, from } => {
             let pushed = Some(ApprovalReset { by: *user, from: from.clone() });

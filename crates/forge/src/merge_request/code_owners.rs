@@ -1,4 +1,4 @@
-//! Who owns what a merge request changes, and whose commits it brings: looked up in git after every move.
+//! The code owners and commit authors of a merge request, read from git after every push.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -60,7 +60,7 @@ impl Job for UpdateCodeOwners {
     }
 }
 
-/// What git says.
+/// Code owner facts read from git.
 #[derive(Clone, Debug, Default)]
 struct OwnerFacts {
     emails: BTreeSet<String>,
@@ -182,7 +182,7 @@ fn existing(tx: &mut Tx<'_>, people: BTreeSet<UserId>) -> Result<Vec<UserId>> {
     Ok(people.into_iter().filter(|user| known.contains_key(user)).collect())
 }
 
-/// Whom names and addresses stand for.
+/// Users and groups for the names and addresses of a code owners file.
 #[derive(Debug, Default)]
 struct OwnerLookup {
     people: HashMap<String, UserId>,

@@ -11,7 +11,7 @@ use kernel::{
 use repo::{
     commit::read::{deadline, find_commit},
     git::{CommitInfo, FileDiff, GitError, Oid, Reader},
-    proposal,
+    range,
 };
 use review::merge_request::{MergeRequest, Version};
 
@@ -55,7 +55,7 @@ pub async fn commits(
     let answers = forge.answers.clone();
     forge
         .git_read(row.project_id, move |reader| {
-            let all = proposal::commits(reader, &answers, span.start, span.base, span.head)?;
+            let all = range::commits(reader, &answers, span.start, span.base, span.head)?;
             Ok(page.slice(all.to_vec()).try_map_all(|ids| reader.commits(&ids))?)
         })
         .await
@@ -66,7 +66,7 @@ pub async fn commit_ids(forge: &Forge, row: &MergeRequest) -> Result<Vec<String>
     let Some(span) = CommitSpan::of(row) else { return Ok(Vec::new()) };
     let answers = forge.answers.clone();
     let read = forge.git_read(row.project_id, move |reader| {
-        proposal::commits(reader, &answers, span.start, span.base, span.head)
+        range::commits(reader, &answers, span.start, span.base, span.head)
     });
     Ok(read.await?.iter().map(ToString::to_string).collect())
 }
@@ -90,7 +90,7 @@ pub async fn whole_files(
     span: Option<CommitSpan>,
 ) -> Result<Arc<[FileDiff]>> {
     let Some(span) = span else { return Ok(Arc::default()) };
-    let read = move |reader: &Reader| proposal::whole_files(reader, span.base, span.head);
+    let read = move |reader: &Reader| range::whole_files(reader, span.base, span.head);
     Ok(forge.git_read(row.project_id, read).await?.into())
 }
 
@@ -101,7 +101,7 @@ pub async fn raw(
 ) -> Result<Option<impl Stream<Item = std::result::Result<Bytes, GitError>> + use<>>> {
     let Some(span) = CommitSpan::of(row) else { return Ok(None) };
     let repository = forge.storage.repository(row.project_id);
-    proposal::raw(&forge.git, &repository, span.base, span.head).await.map(Some)
+    range::raw(&forge.git, &repository, span.base, span.head).await.map(Some)
 }
 
 /// Those of these commits that the project has, by their whole hashes.

@@ -6,14 +6,14 @@ use org::user::User;
 use review::{
     merge_request::{
         BranchPair, MergeRequest, MergeRequestStore as _,
-        actions::{NewMergeRequest, Proposal},
+        actions::{MergeRequestRefs, NewMergeRequest},
     },
     policy::{CreateMergeRequests, ProposeMergeRequests},
     quick_action::{DeferredAction, in_description},
 };
 
 use super::{
-    heads::{grant_in_project, kinship, resolve_heads},
+    heads::{fork_relation, grant_in_project, resolve_heads},
     merge,
 };
 use crate::{
@@ -67,17 +67,17 @@ pub async fn open_merge_request(
 ) -> Result<(CreatedMergeRequest, Vec<DeferredAction>)> {
     let (from, to, who) = (source.project(), draft.target, *source.who());
     let located = forge.db.read(move |tx| {
-        Ok((grant_in_project::<CreateMergeRequests>(tx, &who, to)?, kinship(tx, from, to)?))
+        Ok((grant_in_project::<CreateMergeRequests>(tx, &who, to)?, fork_relation(tx, from, to)?))
     });
-    let (target, kinship) = located.await?;
+    let (target, fork_relation) = located.await?;
     let ends = BranchPair {
         source: from,
         source_branch: draft.source_branch,
         target: to,
         target_branch: draft.target_branch,
     };
-    let heads = resolve_heads(forge, &ends, kinship).await?;
-    let proposal = Proposal { ends, kinship, heads };
+    let heads = resolve_heads(forge, &ends, fork_relation).await?;
+    let proposal = MergeRequestRefs { ends, fork_relation, heads };
     let (source, granted, directory) =
         (source.clone(), target.clone(), Directory::new(&forge.urls));
     let created = forge.db.write(move |tx| {
@@ -86,7 +86,7 @@ pub async fn open_merge_request(
     });
     let (row, later) = created.await?;
     merge::resync_with_git(forge, row.id).await?;
-    merge::settle(forge, row.id).await?;
+    merge::run_pending(forge, row.id).await?;
     // Whoever created it is told whether git can merge it.
     let row = merge::check_mergeability(forge, row.id).await?;
     Ok((CreatedMergeRequest { row, target }, later))

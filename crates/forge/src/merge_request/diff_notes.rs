@@ -1,4 +1,4 @@
-//! What is said about lines of merge requests: the diff is asked whether it shows them, and where they are after a push.
+//! Positions of diff notes: validated against the diff, and moved along after a push.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use repo::{
 use review::{
     merge_request::{MergeRequest, MergeRequestStore as _},
     note::{
-        following::{self, LineOutcome, LineThread},
+        line_tracking::{self, LineOutcome, LineThread},
         position::{FileHunks, Position, Refs, no_line},
     },
 };
@@ -108,7 +108,7 @@ pub async fn follow_lines(forge: Forge, job: FollowLines) -> Result<()> {
     let known = forge.db.read(move |tx| {
         let Some(row) = tx.merge_requests_in_order(&[id.0])?.pop() else { return Ok(None) };
         let Some(refs) = refs(&row) else { return Ok(None) };
-        let threads = following::behind(tx, &row, &refs)?;
+        let threads = line_tracking::behind(tx, &row, &refs)?;
         Ok((!threads.is_empty()).then_some((row, refs, threads)))
     });
     let Some((row, refs, threads)) = known.await? else { return Ok(()) };
@@ -119,7 +119,7 @@ pub async fn follow_lines(forge: Forge, job: FollowLines) -> Result<()> {
     };
     let kept = forge.db.write(move |tx| {
         let resolve = tx.project_settings(row.project_id)?.resolve_outdated_diff_discussions;
-        following::keep(tx, &row, &traced, resolve)
+        line_tracking::keep(tx, &row, &traced, resolve)
     });
     kept.await
 }

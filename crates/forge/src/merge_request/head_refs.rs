@@ -11,7 +11,7 @@ use repo::{
         refs::{self, RefMove},
         transfer,
     },
-    push::OwnMove,
+    push::InternalMove,
 };
 use review::merge_request::{
     MergeRequest, MergeRequestCommitStore, MergeRequestStore, VersionStore,
@@ -78,8 +78,8 @@ async fn keep(forge: &Forge, row: &MergeRequest, heads: &[String]) -> Result<()>
     let mut moves = kept_around(forge, row.project_id, &repository, head, now, heads).await?;
     moves.push(RefMove { name: name.clone(), old: now.into(), new: Some(head) });
     match forge.move_own(row.project_id, moves).await? {
-        OwnMove::Done => Ok(()),
-        OwnMove::Stale(_) => Err(moved_meanwhile(&name)),
+        InternalMove::Done => Ok(()),
+        InternalMove::Stale(_) => Err(moved_meanwhile(&name)),
     }
 }
 
@@ -158,8 +158,8 @@ impl DropHead {
         };
         let gone = RefMove { name, old: Some(now).into(), new: None };
         match forge.move_own(self.project, vec![gone]).await? {
-            OwnMove::Done | OwnMove::Stale(None) => Ok(()),
-            OwnMove::Stale(Some(_)) => Err(moved_meanwhile(&head_ref(self.iid)?)),
+            InternalMove::Done | InternalMove::Stale(None) => Ok(()),
+            InternalMove::Stale(Some(_)) => Err(moved_meanwhile(&head_ref(self.iid)?)),
         }
     }
 }

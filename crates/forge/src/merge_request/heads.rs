@@ -1,4 +1,4 @@
-//! What merge requests ask of repositories: where their branches are, and that their commits stay.
+//! The head commits of merge requests in repositories, and the refs that keep them.
 
 use db::Tx;
 use kernel::{Ability, Grant, Result, Standing, access::Project, ids::ProjectId};
@@ -8,7 +8,7 @@ use org::{
 };
 use repo::{
     git::{Oid, transfer},
-    proposal,
+    range,
 };
 use review::merge_request::{
     BranchPair, ForkRelation, Heads, MergeRequest,
@@ -29,7 +29,7 @@ pub fn grant_in_project<A: Ability<Scope = Project>>(
 }
 
 /// How two projects are to each other.
-pub fn kinship(tx: &mut Tx<'_>, one: ProjectId, other: ProjectId) -> Result<ForkRelation> {
+pub fn fork_relation(tx: &mut Tx<'_>, one: ProjectId, other: ProjectId) -> Result<ForkRelation> {
     if one == other {
         return Ok(ForkRelation::Same);
     }
@@ -40,9 +40,9 @@ pub fn kinship(tx: &mut Tx<'_>, one: ProjectId, other: ProjectId) -> Result<Fork
 pub async fn resolve_heads(
     forge: &Forge,
     ends: &BranchPair,
-    kinship: ForkRelation,
+    fork_relation: ForkRelation,
 ) -> Result<Heads> {
-    match kinship {
+    match fork_relation {
         ForkRelation::Strangers => Ok(Heads::default()),
         ForkRelation::Same | ForkRelation::Related => resolve_heads_at(forge, ends).await,
     }
@@ -74,7 +74,7 @@ pub async fn resolve_heads_at(forge: &Forge, ends: &BranchPair) -> Result<Heads>
     let [from, into] = [ends.source, ends.target].map(|id| forge.storage.repository(id));
     transfer::bring(&forge.git, &from, &into, head).await?;
     let found =
-        forge.git_read(ends.target, move |reader| proposal::extent(reader, start, head)).await?;
+        forge.git_read(ends.target, move |reader| range::extent(reader, start, head)).await?;
     let files = found.files.and_then(|files| i64::try_from(files).ok()).unwrap_or(MOST_FILES + 1);
     Ok(Heads {
         head: Some(head.to_string()),

@@ -205,7 +205,7 @@ async fn create(
         (None, Some(title)) if change.commit_count == 1 => title.clone(),
         (None, _) => humanized(&ends.branch),
     };
-    let wishes = look_up(forge, pusher, options, ends.target).await?;
+    let wishes = resolve_options(forge, pusher, options, ends.target).await?;
     let attributes = NewMergeRequest {
         title: if options.draft { drafted(&title) } else { title },
         description: options.description.clone(),
@@ -228,7 +228,7 @@ async fn alter(
     row: &MergeRequest,
 ) -> Result<MergeRequest> {
     let grant: Grant<TakePartInMergeRequests> = granted(forge, pusher, row.project_id).await?;
-    let wishes = look_up(forge, pusher, options, row.project_id).await?;
+    let wishes = resolve_options(forge, pusher, options, row.project_id).await?;
     let item = row.item();
     let people = forge.db.read(move |tx| {
         let mut known = tx.assignees_of(item.id.kind, &[item.id.id])?;
@@ -259,14 +259,14 @@ async fn alter(
     update_merge_request(forge, &grant, &pusher.user, row.iid, change).await
 }
 
-/// What names in options stand for; names that nobody knows are passed over.
+/// The objects that push options name; unknown names are ignored.
 struct OptionTargets {
     milestone: Option<MilestoneId>,
     assign: Vec<UserId>,
     unassign: Vec<UserId>,
 }
 
-async fn look_up(
+async fn resolve_options(
     forge: &Forge,
     pusher: &Pusher,
     options: &Options,

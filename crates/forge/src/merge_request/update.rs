@@ -58,6 +58,6 @@ pub async fn change_merge_request(
     if asks_git {
         merge::resync_with_git(forge, row.id).await?;
     }
-    merge::settle(forge, row.id).await?;
+    merge::run_pending(forge, row.id).await?;
     Ok((row, later))
 }

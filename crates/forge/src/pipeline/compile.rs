@@ -112,7 +112,7 @@ fn is_compared(source: Source) -> bool {
     matches!(source, Source::Push | Source::ParentPipeline)
 }
 
-/// What came of it.
+/// The result of compiling a configuration.
 pub(super) enum CompileResult {
     Content(Content),
     /// There is no configuration.

@@ -126,7 +126,7 @@ impl<R: AsRef<Reader>> Tree for Files<R> {
     }
 }
 
-/// What lies outside of the project, as far as a person may read it.
+/// Files outside of the project, as far as a user may read them.
 pub(super) struct OtherProjects<'a> {
     pub(super) forge: &'a Forge,
     pub(super) actor: Actor,
@@ -174,9 +174,11 @@ impl Fetch for OtherProjects<'_> {
         };
         Ok(match commit {
             None => Project::NoReference,
-            commit => {
-                Project::Found(Box::new(Files::new(Some(Own(reader)), &facts.full_path, commit)))
-            }
+            commit => Project::Found(Box::new(Files::new(
+                Some(OwnedReader(reader)),
+                &facts.full_path,
+                commit,
+            ))),
         })
     }
 
@@ -199,7 +201,8 @@ impl Fetch for OtherProjects<'_> {
             Err(failure) => return Err(failure.into()),
         };
         let commit = default_head(&reader, &facts)?;
-        Files::new(Some(Own(reader)), &facts.full_path, commit).text(&format!("{TEMPLATES}/{name}"))
+        Files::new(Some(OwnedReader(reader)), &facts.full_path, commit)
+            .text(&format!("{TEMPLATES}/{name}"))
     }
 
     fn artifact(&self, job: &str, path: &str) -> Result<Artifact> {
@@ -210,10 +213,10 @@ impl Fetch for OtherProjects<'_> {
     }
 }
 
-/// A reader of one's own, and one that is lent.
-pub(super) struct Own(Reader);
+/// A reader that the files own; see [`BorrowedReader`] for a shared one.
+pub(super) struct OwnedReader(Reader);
 
-impl AsRef<Reader> for Own {
+impl AsRef<Reader> for OwnedReader {
     fn as_ref(&self) -> &Reader {
         &self.0
     }

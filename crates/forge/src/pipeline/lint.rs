@@ -24,8 +24,8 @@ use tokio::task::spawn_blocking;
 use super::{
     compile::RunContext,
     config::{
-        BorrowedReader, CONFIG_PATH, Files, OtherProjects, Own, elsewhere, environment_identity,
-        server,
+        BorrowedReader, CONFIG_PATH, Files, OtherProjects, OwnedReader, elsewhere,
+        environment_identity, server,
     },
     limits,
     make::closed,
@@ -42,9 +42,9 @@ pub enum Text {
     Committed(Option<String>),
 }
 
-/// A configuration that somebody wants to know about, in a project.
+/// A request to validate a CI/CD configuration in a project.
 #[derive(Clone)]
-pub struct Question {
+pub struct LintRequest {
     pub forge: Forge,
     pub project: Arc<ProjectFacts>,
     pub who: Standing,
@@ -66,7 +66,7 @@ struct Tip {
 ///
 /// # Errors
 /// When too many such texts wait already.
-pub async fn alone(forge: &Forge, actor: Actor, text: String) -> Result<Lint> {
+pub async fn lint_text(forge: &Forge, actor: Actor, text: String) -> Result<Lint> {
     let text = Arc::new(text);
     in_passes(forge, actor, |pass| {
         let (own, text) = (forge.clone(), Arc::clone(&text));
@@ -97,7 +97,7 @@ fn judge_text(forge: &Forge, actor: Actor, text: &str, pass: &CompilePass) -> Re
         has_kubernetes: false,
         variables: &OuterVariables { beneath: of_server(&server(forge)), above: Vec::new() },
         changes: None,
-        tree: &Files::<Own>::new(None, "", None),
+        tree: &Files::<OwnedReader>::new(None, "", None),
         fetch: &OtherProjects { forge, actor, pass, parent: None },
         environment: environment_identity,
         deadline: Some(pass.deadline()),
@@ -106,7 +106,7 @@ fn judge_text(forge: &Forge, actor: Actor, text: &str, pass: &CompilePass) -> Re
     lint(text, &given)
 }
 
-impl Question {
+impl LintRequest {
     /// What there is to say of it. A project whose repository is not there yet has no files.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Which pipeline a commit has, and which commit and ref somebody names.
+//! The lookup of a commit's pipeline, and of a commit and ref by name.
 
 use std::collections::HashMap;
 

@@ -41,7 +41,7 @@ use crate::{
     ports::ci::{Projects, Refs},
 };
 
-/// What somebody wants to run, and for which branch or tag.
+/// The parameters of a pipeline that a user runs.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub facts: Arc<ProjectFacts>,

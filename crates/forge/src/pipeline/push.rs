@@ -97,7 +97,7 @@ impl MakeForPush {
     }
 }
 
-/// Who pushed where, and how many branches and tags of the same push have moved before.
+/// The pusher, the project, and the number of refs of the same push that moved before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PushContext {
     pub(crate) project: ProjectId,
@@ -192,7 +192,7 @@ pub(crate) async fn make_for_push(forge: Forge, job: MakeForPush) -> Result<()> 
     }
 }
 
-/// Who does it.
+/// The user who runs a pipeline.
 #[derive(Clone, Copy, PartialEq)]
 enum Runner {
     /// The pusher waits. What was promised is taken back in the same transaction, so nobody does it again.

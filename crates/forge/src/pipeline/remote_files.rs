@@ -26,7 +26,7 @@ const ALL_FILES: FetchLimits = FetchLimits { bytes: 8 << 20, time: Duration::fro
 /// A file may include another, and that one the next: so deep they are followed.
 const MAX_PASSES: usize = 8;
 
-/// What lies at an address, or why there is nothing.
+/// The content of a remote file, or the reason for its absence.
 type Answer = std::result::Result<String, FetchFailure>;
 
 /// One compilation with the files that were fetched before it. Those that it misses are noted, and the outcome counts for

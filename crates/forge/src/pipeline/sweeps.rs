@@ -1,4 +1,4 @@
-//! What time does to jobs: delayed ones begin, and what nobody takes or tells of any more fails.
+//! Periodic work on jobs: starting delayed ones, and failing stuck or silent ones.
 
 use std::sync::Arc;
 

@@ -36,7 +36,7 @@ impl Upstream {
     }
 }
 
-/// What the jobs of a pipeline have in common that depend on others.
+/// Context that the dependent jobs of a pipeline share.
 pub(super) struct Downstream<'d> {
     pub(super) facts: &'d ProjectFacts,
     pub(super) pipeline: &'d Pipeline,

@@ -41,7 +41,7 @@ use crate::{Forge, ports::deployments::Calendar};
 /// So many merge requests of a branch are told.
 const MOST_MERGE_REQUESTS: usize = 4;
 
-/// What is kept in rows, in the order in which it wins.
+/// Stored variables, in order of precedence.
 pub(super) struct StoredVariables {
     pub config_path: Option<String>,
     /// Whether there are jobs without a configuration, too.

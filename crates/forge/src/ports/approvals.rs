@@ -1,4 +1,4 @@
-//! What approvals ask of others.
+//! The ports of `review` for approvals.
 
 use std::collections::{HashMap, HashSet};
 

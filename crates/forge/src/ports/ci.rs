@@ -1,4 +1,4 @@
-//! What pipelines ask of others.
+//! The ports of `ci`.
 
 use std::collections::HashMap;
 
@@ -23,9 +23,9 @@ use repo::protection::Protection;
 use review::merge_request::MergeRequestStore as _;
 
 use super::deployments::Members;
-use crate::{deployment::outdated::is_outdated_job, settings::archived_before};
+use crate::{deployment::outdated_deployments::is_outdated_job, settings::archived_before};
 
-/// What projects are set to, as `org` knows it.
+/// Project settings, from `org`.
 #[derive(Clone, Copy, Debug)]
 pub struct Projects;
 
@@ -39,7 +39,7 @@ impl ports::Projects for Projects {
     }
 }
 
-/// What administrators set, as `org` keeps it.
+/// Plan limits, from `org`.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanLimits;
 
@@ -62,7 +62,7 @@ impl ports::PlanLimits for PlanLimits {
     }
 }
 
-/// How branches and tags are protected, as `repo` knows it.
+/// Protection of branches and tags, from `repo`.
 #[derive(Clone, Copy, Debug)]
 pub struct Refs;
 

@@ -1,4 +1,4 @@
-//! What deployments ask of others.
+//! The ports of `deployments`.
 
 use ci::schedule::Timing;
 use db::Tx;
@@ -9,7 +9,7 @@ use kernel::{
 };
 use org::member::store::MemberStore as _;
 
-/// When cron expressions are due, as `ci` reads them.
+/// Cron expressions, as `ci` parses them.
 #[derive(Clone, Copy, Debug)]
 pub struct Calendar;
 
@@ -31,7 +31,7 @@ impl ports::Calendar for Calendar {
     }
 }
 
-/// Who has to do with projects and groups, as `org` knows it.
+/// Members of projects and groups, from `org`.
 #[derive(Clone, Copy, Debug)]
 pub struct Members;
 

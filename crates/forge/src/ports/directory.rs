@@ -18,7 +18,7 @@ use review::{Home, ports};
 use super::review::OrgHierarchy;
 use crate::{external_authorization::AuthorizationAnswers, urls::Urls};
 
-/// What there is around issues and merge requests, with the address of this installation.
+/// The ports of issues and merge requests, with the URLs of this installation.
 #[derive(Clone, Debug)]
 pub struct Directory {
     address: Arc<str>,

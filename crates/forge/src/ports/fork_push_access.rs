@@ -18,51 +18,60 @@ use repo::{
 };
 use review::merge_request::{
     MergeRequest,
-    lending::{LendingStore as _, Offer},
+    fork_push_access::{ForkPushAccessStore as _, OpenForkRequest},
 };
 
-/// What authors of open merge requests lend to those who may merge them.
+/// Push access to the source branches of open merge requests with `allow_collaboration`.
 #[derive(Clone, Copy, Debug)]
 pub struct Collaboration;
 
 impl ForkPushBranches for Collaboration {
-    fn lent(&self, tx: &mut Tx<'_>, who: &Standing, project: ProjectId) -> Result<HashSet<String>> {
+    fn fork_push_branches(
+        &self,
+        tx: &mut Tx<'_>,
+        who: &Standing,
+        project: ProjectId,
+    ) -> Result<HashSet<String>> {
         if who.visibility == Visibility::Private {
             return Ok(HashSet::new());
         }
-        let offers = tx.offers_from(project)?;
-        let authors: HashSet<UserId> = offers.iter().map(|offer| offer.author).collect();
+        let requests = tx.open_fork_requests(project)?;
+        let authors: HashSet<UserId> = requests.iter().map(|request| request.author).collect();
         let authors: Vec<UserId> = authors.into_iter().collect();
         if authors.is_empty() {
             return Ok(HashSet::new());
         }
-        let lenders = standings_in_project(tx, project, &authors)?.into_iter();
-        let lenders: HashSet<UserId> =
-            lenders.filter(lends).filter_map(|author| author.actor.id).collect();
+        let authors_with_access = standings_in_project(tx, project, &authors)?.into_iter();
+        let authors_with_access: HashSet<UserId> = authors_with_access
+            .filter(allows_collaboration)
+            .filter_map(|author| author.actor.id)
+            .collect();
         let mut targets: HashMap<ProjectId, Option<Protection>> = HashMap::new();
-        let mut lent = HashSet::new();
-        for offer in offers.into_iter().filter(|offer| lenders.contains(&offer.author)) {
-            let rules = match targets.get(&offer.target) {
+        let mut branches = HashSet::new();
+        for request in
+            requests.into_iter().filter(|request| authors_with_access.contains(&request.author))
+        {
+            let rules = match targets.get(&request.target) {
                 Some(known) => known,
                 None => {
-                    let rules = rules_of(tx, who, offer.target)?;
-                    targets.entry(offer.target).or_insert(rules)
+                    let rules = rules_of(tx, who, request.target)?;
+                    targets.entry(request.target).or_insert(rules)
                 }
             };
-            if rules.as_ref().is_some_and(|rules| may_merge(rules, &offer)) {
-                lent.insert(offer.source_branch);
+            if rules.as_ref().is_some_and(|rules| may_merge(rules, &request)) {
+                branches.insert(request.source_branch);
             }
         }
-        Ok(lent)
+        Ok(branches)
     }
 }
 
-/// Whether an author may give away what belongs to the source: nobody lends what they may not push to themselves.
-fn lends(author: &Standing) -> bool {
+/// Whether an author may push to the source, without which `allow_collaboration` has no effect.
+fn allows_collaboration(author: &Standing) -> bool {
     author.reads(Feature::Repository, Reporter) && author.writes(Developer)
 }
 
-/// The rules of a project where somebody might merge.
+/// The protection rules of a target project that the caller can see.
 fn rules_of(tx: &mut Tx<'_>, who: &Standing, target: ProjectId) -> Result<Option<Protection>> {
     match locate_project(tx, who.actor, &IdOrPath::Id(target.0)) {
         Err(gone) if gone.is_gone() => Ok(None),
@@ -72,13 +81,17 @@ fn rules_of(tx: &mut Tx<'_>, who: &Standing, target: ProjectId) -> Result<Option
     }
 }
 
-fn may_merge(rules: &Protection, offer: &Offer) -> bool {
-    let branch = rules.branch(&offer.target_branch);
+fn may_merge(rules: &Protection, request: &OpenForkRequest) -> bool {
+    let branch = rules.branch(&request.target_branch);
     branch.may_push() || branch.may_merge()
 }
 
-/// Which of these merge requests lend their source branch: those that are to, and whose branch can be lent at all.
-pub fn lending(tx: &mut Tx<'_>, rows: &[MergeRequest]) -> Result<HashSet<MergeRequestId>> {
+/// Those of these merge requests whose source branch members of the target may push to: `allow_collaboration` is set, no
+/// project is private, and the branch is not protected.
+pub fn allowing_collaboration(
+    tx: &mut Tx<'_>,
+    rows: &[MergeRequest],
+) -> Result<HashSet<MergeRequestId>> {
     let asked = |row: &&MergeRequest| row.allow_collaboration && row.is_from_fork();
     let asked: Vec<(&MergeRequest, ProjectId)> =
         rows.iter().filter(asked).filter_map(|row| Some((row, row.source_project_id?))).collect();
@@ -97,8 +110,8 @@ pub fn lending(tx: &mut Tx<'_>, rows: &[MergeRequest]) -> Result<HashSet<MergeRe
     let ends: Vec<(ProjectId, String)> =
         asked.iter().map(|(row, source)| (*source, row.source_branch.clone())).collect();
     let protected = protected_among(tx, &ends)?;
-    let lent = asked.into_iter().zip(ends).filter(|((row, source), end)| {
+    let branches = asked.into_iter().zip(ends).filter(|((row, source), end)| {
         open.contains(&row.project_id) && open.contains(source) && !protected.contains(end)
     });
-    Ok(lent.map(|((row, _), _)| row.id).collect())
+    Ok(branches.map(|((row, _), _)| row.id).collect())
 }

@@ -1,4 +1,4 @@
-//! What nodes ask of others.
+//! The ports of `geo`.
 
 use db::Tx;
 use geo::ports;

@@ -1,4 +1,4 @@
-//! What one domain asks of another, answered here.
+//! Implementations of the domains' ports.
 
 pub mod approvals;
 pub mod ci;

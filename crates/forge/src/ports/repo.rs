@@ -1,4 +1,4 @@
-//! What repositories ask of others.
+//! The ports of `repo`.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use repo::{
 
 use crate::urls::Urls;
 
-/// Who has to do with a project, as `org` knows it.
+/// Members of a project, from `org`.
 #[derive(Clone, Copy, Debug)]
 pub struct Members;
 
@@ -30,7 +30,7 @@ impl Membership for Members {
     }
 }
 
-/// Whose addresses are whose, as `org` knows it.
+/// Users by e-mail address, from `org`.
 #[derive(Clone, Debug)]
 pub struct Accounts {
     /// Knows how private addresses end.

@@ -1,4 +1,4 @@
-//! What reviews ask of others.
+//! The ports of `review`.
 
 use std::collections::HashMap;
 

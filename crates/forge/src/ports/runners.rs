@@ -1,4 +1,4 @@
-//! What runners ask of others.
+//! The ports of `runners`.
 
 use db::Tx;
 use kernel::{

@@ -1,4 +1,4 @@
-//! What vulnerabilities and alerts ask of others.
+//! The ports of `security`.
 
 use std::collections::HashMap;
 

@@ -119,7 +119,7 @@ async fn make(
             schedule(tx, made.id, import, &vault)?;
         }
         if let Some(picture) = picture {
-            picture.settle(tx, Owner::Project(made.id))?;
+            picture.commit(tx, Owner::Project(made.id))?;
         }
         Ok(made)
     });
@@ -127,7 +127,7 @@ async fn make(
     begin(forge, made.await?, beginning).await
 }
 
-/// What a new repository is to hold.
+/// The initial content of a repository.
 #[derive(Clone, Debug, Default)]
 pub struct InitialContent {
     /// The branch that HEAD names; [`USUAL_BRANCH`] where none is given.

@@ -17,7 +17,7 @@ const MAKING: Duration = Duration::minutes(1);
 /// The same for a copy of a large one.
 const COPYING: Duration = Duration::hours(1);
 
-/// What a project's repository begins as.
+/// The initial state of a repository.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RepositoryInit {

@@ -28,11 +28,11 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Looks at a repository again.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct SurveyRepository {
+pub struct RefreshStatistics {
     pub project: ProjectId,
 }
 
-impl Job for SurveyRepository {
+impl Job for RefreshStatistics {
     const KIND: &'static str = "project.survey";
 
     fn unique_key(&self) -> Option<String> {
@@ -40,7 +40,7 @@ impl Job for SurveyRepository {
     }
 }
 
-impl SurveyRepository {
+impl RefreshStatistics {
     pub async fn run(self, forge: &Forge) -> Result<()> {
         refresh(forge, self.project).await
     }

@@ -1,4 +1,4 @@
-//! What belongs to releases and lies in other tables: links, milestones, and how many issues these have.
+//! Related records of releases: links, milestones and their issue counts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,7 +40,7 @@ impl Default for MilestoneNames {
     }
 }
 
-/// What belongs to some releases.
+/// Related records of some releases.
 #[derive(Clone, Debug, Default)]
 pub struct ReleaseParts {
     /// The newest first.

@@ -33,7 +33,7 @@ fn is_broken(odd: &io::Error) -> bool {
 }
 
 /// What `work` comes to on a thread that may block; `Hidden` where the archive has no such thing.
-async fn sought<T: Send + 'static>(
+async fn read_blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<Option<T>> + Send + 'static,
 ) -> Result<T> {
     let found = match spawn_blocking(work).await.map_err(Error::internal)? {
@@ -51,7 +51,7 @@ pub async fn find(forge: &Forge, archive: &Artifact, path: &str) -> Result<Archi
     let size = u64::try_from(archive.size).unwrap_or_default();
     let (mut reader, name) =
         (forge.artifacts.reader(&archive.location, size), path.as_bytes().to_vec());
-    sought(move || {
+    read_blocking(move || {
         let found = zip::find(&mut reader, &name)?;
         Ok(found.map(|entry| ArchivedFile { size: entry.size, entry, reader }))
     })
@@ -74,7 +74,8 @@ impl ArchivedFile {
     ) -> Result<impl Stream<Item = io::Result<Bytes>> + use<>> {
         let Self { entry, reader, .. } = self;
         let left = part.end.saturating_sub(part.start);
-        let content = sought(move || zip::open(reader, &entry, part.start).map(Some)).await?;
+        let content =
+            read_blocking(move || zip::open(reader, &entry, part.start).map(Some)).await?;
         // A thread is held while a block is read, and none while its reader is slow.
         Ok(try_unfold(content.take(left), |mut content| async move {
             let read = spawn_blocking(move || {

@@ -42,7 +42,7 @@ pub struct IncomingArtifact {
     location: String,
 }
 
-/// What became of an artifact.
+/// The result of an artifact upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Kept,

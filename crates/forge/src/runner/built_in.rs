@@ -36,7 +36,7 @@ pub async fn enroll(forge: &Forge, token: RunnerToken) -> Result<Runner> {
 }
 
 /// Ends the jobs that the runner had when its process was killed: nobody does them any more. Returns how many.
-pub async fn fail_left_behind(forge: &Forge, runner: RunnerId) -> Result<usize> {
+pub async fn fail_orphaned_jobs(forge: &Forge, runner: RunnerId) -> Result<usize> {
     let left = forge.db.write(move |tx| {
         let (jobs, archived_before) = (tx.running_of(runner.0)?, archived_before(tx)?);
         let failed = |id: &JobId| {

@@ -1,4 +1,4 @@
-//! Whose jobs the runner does that a server brings along.
+//! The projects whose jobs the built-in runner takes.
 
 use std::{
     collections::HashSet,
@@ -14,9 +14,9 @@ use kernel::{
     ids::{NamespaceId, ProjectId, RunnerId, UserId},
 };
 use org::user::store::UserStore as _;
-use runners::matching::Home;
+use runners::matching::QueueProject;
 
-/// Whose jobs the runner does.
+/// The projects whose jobs the built-in runner takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobOwners {
     /// Those that administrators have started, as parts of pipelines that administrators have started.
@@ -68,7 +68,7 @@ impl BuiltIn {
 
 impl JobOwners {
     /// Whether the rule lets it do jobs of this project at all.
-    pub(super) fn serves(&self, home: &Home) -> bool {
+    pub(super) fn serves(&self, home: &QueueProject) -> bool {
         match self {
             Self::Places(places) => {
                 places.projects.contains(&home.project)

@@ -20,7 +20,7 @@ const EVERY_IDLE: Duration = Duration::minutes(10);
 /// So many programs are remembered.
 const MOST: usize = 4096;
 
-/// When which program's call was written down last.
+/// The last recorded contact of each runner manager.
 #[derive(Debug, Default)]
 pub struct Contacts(Mutex<HashMap<(RunnerId, Contact), Ts>>);
 

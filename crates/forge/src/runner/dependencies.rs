@@ -1,4 +1,4 @@
-//! Whose artifacts a job fetches before it begins.
+//! The jobs whose artifacts a job downloads before it starts.
 
 use std::collections::HashMap;
 

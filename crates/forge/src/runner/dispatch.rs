@@ -11,7 +11,7 @@ use kernel::{Error, Result, ids::JobId};
 use runners::{
     mailbox::{Assignment, Process},
     manager::Contact,
-    matching::Taker,
+    matching::JobMatcher,
     runner::{Runner, RunnerStore as _, RunnerToken},
 };
 use secrets::Secret;
@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{Forge, pipeline, settings::archived_before};
 
-/// What a runner asks for.
+/// A runner's request for a job.
 #[derive(Clone, Debug, Default)]
 pub struct JobRequest {
     /// The cursor of its last answer.
@@ -37,7 +37,7 @@ pub struct JobRequest {
     pub job_age: Option<i64>,
 }
 
-/// What a runner is told.
+/// The response to a job request.
 #[derive(Debug)]
 pub enum JobAnswer {
     Job(Box<Handover>),
@@ -88,7 +88,7 @@ async fn offer_job(
     forge.bell.listen(&forge.db);
     let id = runner.id;
     let projects = forge.db.peek(move |tx| tx.projects_of_runner(id)).await?;
-    let taker = Taker::new(runner, projects)?;
+    let taker = JobMatcher::new(runner, projects)?;
     let mut cursor = forge.bell.mailbox.cursor(&taker, process);
     if !runner.active {
         forge.bell.mailbox.found_none(id, &cursor);
@@ -138,7 +138,7 @@ impl TakeResult {
 async fn take(
     forge: &Forge,
     runner: &Runner,
-    taker: &Taker,
+    taker: &JobMatcher,
     request: &JobRequest,
     errand: Option<&Assignment<'_>>,
 ) -> Result<TakeResult> {
@@ -188,9 +188,9 @@ async fn take_one(
 ) -> Result<Step> {
     let id = reserved.job();
     let reason = match prepare(forge, runner, &request.features, id).await {
-        Ok(Verdict::Ready(draft)) => return hand_over(forge, runner, *draft, reserved).await,
+        Ok(Verdict::Ready(draft)) => return dispatch_job(forge, runner, *draft, reserved).await,
         Ok(Verdict::Gone) => {
-            reserved.settle();
+            reserved.mark_taken();
             return Ok(Step::Lost);
         }
         Ok(Verdict::Failed(reason)) => reason,
@@ -208,7 +208,7 @@ async fn take_one(
             refuse(tx, id, reason, archived_before)
         })
         .await?;
-    reserved.settle();
+    reserved.mark_taken();
     match ended {
         Some(job) => {
             pipeline::run_now(forge, job.pipeline_id).await;
@@ -218,7 +218,7 @@ async fn take_one(
     }
 }
 
-async fn hand_over(
+async fn dispatch_job(
     forge: &Forge,
     runner: &Runner,
     draft: Draft,
@@ -249,12 +249,12 @@ async fn hand_over(
             Ok(Some((job, running)))
         });
         let begun = begun.await?;
-        reserved.settle();
+        reserved.mark_taken();
         Ok::<_, Error>(begun.map(|(job, running)| (StartedJob::new(own, &job), job, running)))
     });
     match begun.await.map_err(Error::internal)?? {
         Some((begun, job, running)) => {
-            begun.heard();
+            begun.confirm();
             Ok(Step::Taken(Box::new(draft.into_handover(forge, job, running))))
         }
         None => Ok(Step::Lost),

@@ -21,14 +21,14 @@ use super::{
 };
 use crate::{
     Forge,
-    deployment::{environment_terms, outdated::is_outdated_job},
+    deployment::{environment_terms, outdated_deployments::is_outdated_job},
     pipeline::{JobSource, PipelineCommit, job_source},
 };
 
 /// Clones fetch so many commits unless a job or its project says otherwise.
 const WHOLE_HISTORY: i64 = 0;
 
-/// A job with what the runner is told.
+/// A job with its payload for the runner.
 #[derive(Clone, Debug)]
 pub struct Handover {
     pub job: Job,
@@ -54,7 +54,7 @@ pub struct Handover {
     pub dependencies: Vec<Dependency>,
 }
 
-/// What becomes of a job that a runner could take.
+/// Whether a job that a runner could take is assigned, skipped or failed.
 pub(super) enum Verdict {
     Ready(Box<Draft>),
     /// It fails for this reason.

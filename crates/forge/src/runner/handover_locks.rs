@@ -1,4 +1,4 @@
-//! Which jobs are being handed over.
+//! Locks of jobs that are being assigned to a runner.
 
 use std::{
     collections::HashSet,

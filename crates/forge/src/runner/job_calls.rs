@@ -1,4 +1,4 @@
-//! What a runner says of a job that it does.
+//! Calls of runners about a running job.
 
 use bytes::Bytes;
 use ci::{
@@ -102,7 +102,7 @@ async fn record_sign_of_life(forge: &Forge, shown: &ShownJob) -> Result<()> {
     forge.db.write(move |tx| tx.touch_job(id)).await
 }
 
-/// What came of a piece of a log.
+/// The result of appending to a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogResult {
     Kept(u64),
@@ -138,7 +138,7 @@ pub async fn write_log(
     })
 }
 
-/// How a runner says that a job goes.
+/// A runner's report about a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     Running,
@@ -146,7 +146,7 @@ pub enum Report {
     Failed { reason: Option<String>, exit_code: Option<i64> },
 }
 
-/// What came of a report.
+/// The result of a runner's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportResult {
     /// With how the job is now.

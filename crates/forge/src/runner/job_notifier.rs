@@ -19,7 +19,7 @@ use kernel::{
     ids::{JobId, ProjectId},
 };
 use org::runner_places::job_homes;
-use runners::mailbox::{Arrival, Mailbox};
+use runners::mailbox::{Mailbox, QueuedJob};
 use std::any::Any;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -52,7 +52,7 @@ impl Default for JobNotifier {
 
 impl JobNotifier {
     /// Hears, inside of a transaction, what may give runners something to do.
-    pub(crate) fn heard(&self, tx: &mut Tx<'_>, fact: &dyn Any) {
+    pub(crate) fn on_event(&self, tx: &mut Tx<'_>, fact: &dyn Any) {
         let jobs: Vec<JobId> = match fact.downcast_ref() {
             Some(ci::Event::JobsMoved { jobs, .. }) => {
                 let waits = jobs
@@ -121,7 +121,7 @@ async fn announce(
 }
 
 /// Those of these jobs that wait.
-fn arrivals(tx: &mut Tx<'_>, jobs: &[JobId]) -> Result<Vec<Arrival>> {
+fn arrivals(tx: &mut Tx<'_>, jobs: &[JobId]) -> Result<Vec<QueuedJob>> {
     let jobs: Vec<PendingJob> = tx.still_waiting(jobs)?;
     let mut projects: Vec<ProjectId> = jobs.iter().map(|job| job.project_id).collect();
     projects.sort_unstable();
@@ -133,7 +133,7 @@ fn arrivals(tx: &mut Tx<'_>, jobs: &[JobId]) -> Result<Vec<Arrival>> {
     let arrival = |job: &PendingJob| {
         let home = Arc::clone(homes.get(&job.project_id)?);
         let tags = job.spec_id.and_then(|spec| tags.get(&spec)).cloned().unwrap_or_default();
-        Some(Arrival { job: job.id, home, tags, protected: job.protected })
+        Some(QueuedJob { job: job.id, home, tags, protected: job.protected })
     };
     Ok(jobs.iter().filter_map(arrival).collect())
 }

@@ -113,7 +113,7 @@ impl LogFollowers {
     }
 
     /// Hears, inside of a transaction, which jobs end or go.
-    pub(crate) fn heard(&self, tx: &mut Tx<'_>, fact: &dyn Any) {
+    pub(crate) fn on_event(&self, tx: &mut Tx<'_>, fact: &dyn Any) {
         let (all, pipeline, jobs) = match fact.downcast_ref() {
             Some(ci::Event::JobsMoved { jobs, .. }) => {
                 let ended = jobs.iter().filter(|one| one.status.is_complete());

@@ -33,7 +33,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// Bytes of a character.
 const WIDEST: usize = 4;
 
-/// What a follower is told.
+/// An update for a log follower.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogNews {
     /// A piece of the log, and where it ends.
@@ -44,7 +44,7 @@ pub enum LogNews {
     End(Status),
 }
 
-/// What is read for one block.
+/// The data read for one block.
 enum Block {
     Bytes(Vec<u8>),
     /// All that can be shown was read.
@@ -102,7 +102,7 @@ impl Follower {
             // Taken before anything is looked at: what happens from here on wakes this again.
             let facts = self.following.pulse.borrow_and_update().facts;
             if self.facts != Some(facts) {
-                if !self.look_up().await? {
+                if !self.refresh().await? {
                     return Ok(None);
                 }
                 self.facts = Some(facts);
@@ -125,7 +125,7 @@ impl Follower {
     }
 
     /// How the job is by now; false where its log is not for the caller.
-    async fn look_up(&mut self) -> Result<bool> {
+    async fn refresh(&mut self) -> Result<bool> {
         let id = self.job.id;
         let known = self.forge.db.read(move |tx| Ok((tx.find_any_job(id)?, tx.find_log(id)?)));
         let (Some(job), log) = known.await? else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! What a job writes, on its way from the runner to the disk.
+//! Writing of job logs from runners to disk.
 
 use bytes::Bytes;
 use ci::{

@@ -23,7 +23,7 @@ pub mod registration;
 pub mod removal;
 pub mod reports;
 mod reservation;
-mod stuck;
+mod stuck_jobs;
 mod variables;
 
 pub use dependencies::{Dependency, archive_for_job};
@@ -33,4 +33,4 @@ pub use job_notifier::JobNotifier;
 pub use log_followers::LogFollowers;
 pub use log_stream::{LogNews, follow};
 pub(crate) use queue::{active_takers, without_runner};
-pub use stuck::stuck_jobs;
+pub use stuck_jobs::stuck_jobs;

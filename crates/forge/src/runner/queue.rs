@@ -1,4 +1,4 @@
-//! Which jobs a runner may take now, in the order in which it should.
+//! The jobs that a runner may take, in order.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use kernel::{
 };
 use org::runner_places::{JobHome, job_homes};
 use runners::{
-    matching::{Home, Taker},
+    matching::{JobMatcher, QueueProject},
     runner::{RunnerStore as _, RunnerType},
 };
 
@@ -21,8 +21,8 @@ const AT_ONCE: i64 = 100;
 /// So many that fit are told: others may be faster with the first of them.
 const MOST: usize = 10;
 
-pub(super) fn home(of: JobHome) -> Home {
-    Home {
+pub(super) fn home(of: JobHome) -> QueueProject {
+    QueueProject {
         project: of.project,
         groups: of.groups,
         instance_runners: of.instance_runners,
@@ -34,7 +34,7 @@ pub(super) fn home(of: JobHome) -> Home {
 /// The first jobs that wait and that this runner takes; `whose` is the rule of the built-in one.
 pub(super) fn candidates(
     tx: &mut Tx<'_>,
-    taker: &Taker,
+    taker: &JobMatcher,
     whose: &JobOwners,
     before: Option<Ts>,
     taken: &HashSet<JobId>,
@@ -62,28 +62,29 @@ pub(super) fn candidates(
 }
 
 /// All runners that are not paused.
-pub(crate) fn active_takers(tx: &mut Tx<'_>) -> Result<Vec<Taker>> {
+pub(crate) fn active_takers(tx: &mut Tx<'_>) -> Result<Vec<JobMatcher>> {
     let runners = tx.active_runners()?.into_iter();
-    runners.map(|(runner, projects)| Taker::new(&runner, projects)).collect()
+    runners.map(|(runner, projects)| JobMatcher::new(&runner, projects)).collect()
 }
 
 /// Those of these jobs that none of these runners takes, as things are.
 pub(crate) fn without_runner(
     tx: &mut Tx<'_>,
-    takers: &[Taker],
+    takers: &[JobMatcher],
     jobs: &[PendingJob],
 ) -> Result<Vec<JobId>> {
     let mut projects: Vec<ProjectId> = jobs.iter().map(|job| job.project_id).collect();
     projects.sort_unstable();
     projects.dedup();
     let homes = job_homes(tx, &projects)?.into_iter().map(home);
-    let homes: HashMap<ProjectId, Home> = homes.map(|home| (home.project, home)).collect();
+    let homes: HashMap<ProjectId, QueueProject> = homes.map(|home| (home.project, home)).collect();
     let specs: Vec<_> = jobs.iter().filter_map(|job| job.spec_id).collect();
     let tags = tx.tags_of(&specs)?;
     let has_taker = |job: &PendingJob| {
         let tags = job.spec_id.and_then(|spec| tags.get(&spec));
         let tags = tags.map(Vec::as_slice).unwrap_or_default();
-        let takes = |taker: &Taker, home| taker.serves(home) && taker.takes(tags, job.protected);
+        let takes =
+            |taker: &JobMatcher, home| taker.serves(home) && taker.takes(tags, job.protected);
         let home = homes.get(&job.project_id);
         home.is_some_and(|home| takers.iter().any(|taker| takes(taker, home)))
     };
@@ -92,7 +93,11 @@ pub(crate) fn without_runner(
 
 /// Projects whose jobs are looked at together. Runners of the installation first do those of projects of which they do
 /// few.
-fn turns(tx: &mut Tx<'_>, taker: &Taker, projects: Vec<ProjectId>) -> Result<Vec<Vec<ProjectId>>> {
+fn turns(
+    tx: &mut Tx<'_>,
+    taker: &JobMatcher,
+    projects: Vec<ProjectId>,
+) -> Result<Vec<Vec<ProjectId>>> {
     if taker.runner_type != RunnerType::Instance {
         return Ok(vec![projects]);
     }
@@ -105,9 +110,9 @@ fn turns(tx: &mut Tx<'_>, taker: &Taker, projects: Vec<ProjectId>) -> Result<Vec
     Ok(by_number.into_values().collect())
 }
 
-/// What somebody looks for.
+/// The runners and jobs that a search matches.
 struct QueueSearch<'l> {
-    taker: &'l Taker,
+    taker: &'l JobMatcher,
     starters: Option<&'l [UserId]>,
     before: Option<Ts>,
     taken: &'l HashSet<JobId>,

@@ -1,4 +1,4 @@
-//! Where a registration token registers runners, and other tokens in its place.
+//! The project or group that a registration token belongs to, and resetting such tokens.
 
 use db::Tx;
 use kernel::{Error, Grant, Result, access::Administrate};

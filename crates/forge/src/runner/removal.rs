@@ -1,4 +1,4 @@
-//! What jobs left behind goes: after the rows that name it, so that nobody finds half of it.
+//! Removal of the files of jobs, after the rows that name them.
 
 use ci::{
     Status,

@@ -39,14 +39,14 @@ const SHOWN_LIMIT: u64 = 64 << 20;
 /// Bytes of a dotenv report, whatever administrators set.
 const LARGEST_DOTENV: usize = 1 << 20;
 
-/// What a report says.
+/// The content of a report.
 #[derive(Clone, Debug)]
 pub(super) enum Report {
     Tests(TestSuite),
     Variables(Vec<(String, String)>),
 }
 
-/// What became of an artifact that may be a report.
+/// The result of reading an artifact that may be a report.
 pub(super) enum ReportResult {
     Done(Option<Report>),
     /// It is of no use, in words for whoever brought it.

@@ -25,7 +25,7 @@ impl JobReservation {
     }
 
     /// The job does not wait any more.
-    pub(super) fn settle(mut self) {
+    pub(super) fn mark_taken(mut self) {
         self.is_settled = true;
     }
 }
@@ -52,7 +52,7 @@ impl StartedJob {
     }
 
     /// The runner is told now.
-    pub(super) fn heard(mut self) {
+    pub(super) fn confirm(mut self) {
         self.is_heard = true;
     }
 }

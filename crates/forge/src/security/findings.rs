@@ -1,4 +1,4 @@
-//! What scanners found in one pipeline, as its reports tell: also on branches of which no vulnerability comes.
+//! Security findings of one pipeline, from its reports, also on branches without vulnerabilities.
 
 use std::collections::{HashMap, HashSet};
 
@@ -50,7 +50,7 @@ pub struct PipelineFinding {
     pub known: Option<KnownFinding>,
 }
 
-/// What was found in a pipeline, the worst first.
+/// Findings of a pipeline, most severe first.
 #[derive(Clone, Debug, Default)]
 pub struct PipelineFindings {
     /// `None` where there is no such pipeline, or none that brought reports.

@@ -1,4 +1,4 @@
-//! Who may read all that scanners found in a project or group: developers there, and auditors anywhere.
+//! Permission to read all findings of a project or group: developers there, and auditors anywhere.
 
 use kernel::{AccessLevel::Developer, Actor, Grant, Result, Standing};
 use org::access::{IdOrPath, locate_group, locate_project};

@@ -31,7 +31,7 @@ const SOON: u64 = 2;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// How a thread is begun.
+/// The function that starts a thread.
 type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 
 pub(super) struct Hashers {

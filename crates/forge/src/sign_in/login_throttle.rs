@@ -21,7 +21,7 @@ const REMEMBERED: usize = 100_000;
 #[derive(Debug, Default)]
 pub struct SignIns(Mutex<HashMap<Account, Failures>>);
 
-/// Whose password is tried.
+/// The account that a sign-in attempt is for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Account {
     /// Somebody, under whichever name.

@@ -68,7 +68,7 @@ fn repaint(tx: &mut Tx<'_>, user: User, picture: PictureChange<StagedAvatar>) ->
         Some(None) => actions::set_avatar(tx, user.id, None),
         Some(Some(picture)) => {
             let user = actions::set_avatar(tx, user.id, Some(&picture.name))?;
-            picture.settle(tx, Owner::User(user.id))?;
+            picture.commit(tx, Owner::User(user.id))?;
             Ok(user)
         }
     }

@@ -1,4 +1,4 @@
-//! Who may know of people at all.
+//! Permission to see users.
 
 use db::Tx;
 use kernel::{Actor, Result, Visibility};

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::Forge;
 
-/// What came of a request that somebody waits for.
+/// The result of a test delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialResult {
     pub status: Option<u16>,

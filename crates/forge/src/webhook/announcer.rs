@@ -13,9 +13,9 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::{audience::Audience, gaps::Gaps, payload::Scene};
-use crate::{integration::Occasion, urls::Urls};
+use crate::{integration::EventTraits, urls::Urls};
 
-/// What is needed to tell.
+/// The context of announcing events.
 #[derive(Clone, Debug)]
 pub(crate) struct Announcer {
     pub(crate) urls: Urls,
@@ -48,7 +48,7 @@ impl Announcer {
         tx: &mut Tx<'_>,
         audience: &Audience,
         news: News,
-        occasion: &Occasion<'_>,
+        occasion: &EventTraits<'_>,
     ) -> Result<()> {
         let receivers = audience.receivers(news.flag, occasion);
         self.announce(tx, news, &receivers)

@@ -1,11 +1,11 @@
-//! Who is told of what happens in a project or group.
+//! The receivers of events of a project or group.
 
 use admin::{
     delivery::Receiver,
     flags::Flag,
     home::Home,
     hook::{Hook, HookStore as _},
-    integration::{Effective, actions::effective},
+    integration::{EffectiveIntegration, actions::effective},
 };
 use db::Tx;
 use kernel::{
@@ -14,14 +14,14 @@ use kernel::{
 };
 use org::{hierarchy::group_chain, project::store::ProjectStore as _};
 
-use crate::integration::{Occasion, asks_for_fixes, asks_for_protection, is_wanted};
+use crate::integration::{EventTraits, asks_for_fixes, asks_for_protection, is_wanted};
 
-/// Everybody who may be told of what happens in one place.
+/// The webhooks and integrations that may receive events of one project or group.
 #[derive(Debug, Default)]
 pub(super) struct Audience {
     hooks: Vec<Hook>,
     system: Vec<Hook>,
-    integrations: Vec<Effective>,
+    integrations: Vec<EffectiveIntegration>,
     now: Option<Ts>,
 }
 
@@ -68,7 +68,7 @@ impl Audience {
 
     /// Whether anybody may be told of such events.
     pub(super) fn hears(&self, flag: Flag) -> bool {
-        let any = Occasion::default();
+        let any = EventTraits::default();
         !self.receivers(flag, &any).is_empty() || !self.system(Some(flag)).is_empty()
     }
 
@@ -83,7 +83,7 @@ impl Audience {
     }
 
     /// Webhooks and integrations that want to hear of such events on this occasion.
-    pub(super) fn receivers(&self, flag: Flag, occasion: &Occasion<'_>) -> Vec<Receiver> {
+    pub(super) fn receivers(&self, flag: Flag, occasion: &EventTraits<'_>) -> Vec<Receiver> {
         let Some(now) = self.now else { return Vec::new() };
         let hooks = self.hooks.iter().filter(|hook| hook.hears(flag, occasion.branch, now));
         let hooks = hooks.map(|hook| Receiver::Hook(hook.id));

@@ -1,4 +1,4 @@
-//! What of a payload only git knows. It is read before the payload is sent, outside of every transaction.
+//! Payload fields that only git knows, read before sending and outside of transactions.
 
 use bstr::BString;
 use kernel::{Error, Result, error::Kind, ids::ProjectId};
@@ -22,7 +22,7 @@ use crate::Forge;
 /// Commits of a push that are told one by one.
 const MOST_COMMITS: i64 = 20;
 
-/// What is to be read, and where it goes.
+/// Payload fields to read from git, and their positions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Gaps {

@@ -13,7 +13,7 @@ const BUDGET: Duration = Duration::from_secs(60);
 /// Bytes of an answer.
 const LARGEST: u64 = 2 << 20;
 
-/// Why Jira has not heard of everything.
+/// Reasons for which Jira could not be notified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum JiraFailure {
     /// It may hear of it later.

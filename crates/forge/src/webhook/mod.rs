@@ -19,7 +19,7 @@ mod rules;
 mod system_events;
 mod trial;
 
-pub(crate) use announce::heard;
+pub(crate) use announce::on_event;
 pub(crate) use announcer::Announcer;
 pub(crate) use circular_job::send_circular;
 pub use courier::Courier;

@@ -10,7 +10,7 @@ use kernel::{Result, page::PageRequest};
 use repo::protection::protected_among;
 
 use super::{audience::Audience, payload::Scene};
-use crate::integration::{Occasion, PipelineState};
+use crate::integration::{EventTraits, PipelineState};
 
 /// So many pipelines are looked through for the one that ended before another.
 const MOST_BEFORE: i64 = 20;
@@ -21,13 +21,13 @@ pub(super) fn occasion<'a>(
     (scene, audience): (&Scene, &Audience),
     flag: Flag,
     branch: Option<&'a str>,
-) -> Result<Occasion<'a>> {
-    let Some(name) = branch else { return Ok(Occasion::default()) };
+) -> Result<EventTraits<'a>> {
+    let Some(name) = branch else { return Ok(EventTraits::default()) };
     let place = (scene.project.id, name.to_owned());
     let is_protected =
         audience.asks_for_protection(flag) && !protected_among(tx, &[place])?.is_empty();
     let is_default = scene.project.default_branch.as_deref() == Some(name);
-    Ok(Occasion { branch, is_default, is_protected, pipeline: None })
+    Ok(EventTraits { branch, is_default, is_protected, pipeline: None })
 }
 
 /// How far a pipeline is; whether it has mended something is looked up where somebody asks.

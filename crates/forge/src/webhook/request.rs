@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LARGEST: usize = 25 << 20;
 const REDACTED: &str = "[REDACTED]";
 
-/// What is to be sent.
+/// A request to send.
 #[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) method: &'static str,

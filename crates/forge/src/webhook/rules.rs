@@ -1,4 +1,4 @@
-//! Where the server goes on somebody's word: what administrators set, known to every client that goes out.
+//! The outbound request rules of administrators, known to every HTTP client.
 
 use std::{
     net::SocketAddr,

@@ -17,11 +17,11 @@ use super::{
     audience::Audience,
     payload::{self, Scene},
 };
-use crate::integration::Occasion;
+use crate::integration::EventTraits;
 
 const HEADER: &str = "System Hook";
 
-pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, any: &dyn Any) -> Result<()> {
+pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, any: &dyn Any) -> Result<()> {
     if let Some(fact) = any.downcast_ref() {
         return of_member(tx, by, fact);
     }
@@ -80,7 +80,7 @@ fn of_group_member(
     let payload = payload::member::of_group(event, &row, &user, fact, tx.now);
     let object = format!("group_member/{group}/{}", user.id);
     let news = plain("Member Hook", Flag::Members, object.clone(), payload.clone());
-    by.tell(tx, &audience, news, &Occasion::default())?;
+    by.tell(tx, &audience, news, &EventTraits::default())?;
     by.tell_system(tx, &audience, plain(HEADER, Flag::Members, object, payload), None)
 }
 
@@ -120,7 +120,7 @@ fn subgroup(
     if !audience.hears(Flag::Subgroups) {
         return Ok(());
     }
-    let any = Occasion::default();
+    let any = EventTraits::default();
     let payload = payload::subgroup::subgroup(event, group, &above, tx.now);
     let object = format!("group/{}", group.group_id);
     by.tell(tx, &audience, plain("Subgroup Hook", Flag::Subgroups, object, payload), &any)

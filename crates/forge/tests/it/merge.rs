@@ -28,13 +28,13 @@ use review::{
 use crate::scratch::Scratch;
 
 /// A project of somebody's with the merge request 1 from the branch `green`, which is one commit ahead of `main`.
-struct Proposal {
+struct MergeFixture {
     scratch: Scratch,
     ada: User,
     project: Project,
 }
 
-impl Proposal {
+impl MergeFixture {
     async fn new() -> Self {
         let scratch = Scratch::new().await;
         let ada = scratch.person("ada").await;
@@ -94,7 +94,7 @@ fn refusal(merged: Result<MergeRequest>) -> Option<Kind> {
 
 #[tokio::test]
 async fn a_merge_moves_the_branch_and_the_row_together() {
-    let proposal = Proposal::new().await;
+    let proposal = MergeFixture::new().await;
     let main = proposal.scratch.tip(&proposal.project, "main").await.unwrap();
     let green = proposal.scratch.tip(&proposal.project, "green").await.unwrap();
 
@@ -108,7 +108,7 @@ async fn a_merge_moves_the_branch_and_the_row_together() {
 
 #[tokio::test]
 async fn what_is_merged_is_not_merged_again() {
-    let proposal = Proposal::new().await;
+    let proposal = MergeFixture::new().await;
     proposal.merge(AutoMerge::default()).await.unwrap();
 
     let again = proposal.merge(AutoMerge::default()).await;
@@ -118,7 +118,7 @@ async fn what_is_merged_is_not_merged_again() {
 
 #[tokio::test]
 async fn what_conflicts_is_not_merged() {
-    let proposal = Proposal::new().await;
+    let proposal = MergeFixture::new().await;
     proposal.write("main", "green.md").await;
     let before = proposal.scratch.tip(&proposal.project, "main").await;
 
@@ -130,8 +130,8 @@ async fn what_conflicts_is_not_merged() {
 
 #[tokio::test]
 async fn a_draft_is_not_merged() {
-    let proposal = Proposal::new().await;
-    let Proposal { scratch, ada, project } = &proposal;
+    let proposal = MergeFixture::new().await;
+    let MergeFixture { scratch, ada, project } = &proposal;
     let grant = scratch.grant(ada, project).await.unwrap();
     let title = Some("Draft: Tea".to_owned());
     let change = MergeRequestChange { title, ..MergeRequestChange::default() };
@@ -142,7 +142,7 @@ async fn a_draft_is_not_merged() {
 
 #[tokio::test]
 async fn another_head_than_the_one_that_was_seen_is_not_merged() {
-    let proposal = Proposal::new().await;
+    let proposal = MergeFixture::new().await;
     let how = AutoMerge { sha: Some("0".repeat(40)), ..AutoMerge::default() };
 
     assert_eq!(refusal(proposal.merge(how).await), Some(Kind::Conflict));
@@ -150,7 +150,7 @@ async fn another_head_than_the_one_that_was_seen_is_not_merged() {
 
 #[tokio::test]
 async fn developers_merge_into_a_protected_branch_where_its_rule_lets_them() {
-    let proposal = Proposal::new().await;
+    let proposal = MergeFixture::new().await;
     let project = proposal.project.id;
     let dora = proposal.scratch.member(&proposal.project, "dora", Developer).await;
 
@@ -170,12 +170,12 @@ async fn developers_merge_into_a_protected_branch_where_its_rule_lets_them() {
 async fn a_fast_forward_moves_the_target_and_makes_no_commit() {
     let merge_method = Some(MergeMethod::FastForward);
     let proposal =
-        Proposal::with(SettingsChange { merge_method, ..SettingsChange::default() }).await;
+        MergeFixture::with(SettingsChange { merge_method, ..SettingsChange::default() }).await;
 
     let merged = proposal.merge(AutoMerge::default()).await.unwrap();
 
     assert_eq!(merged.merge_commit_sha, None);
-    let Proposal { scratch, project, .. } = &proposal;
+    let MergeFixture { scratch, project, .. } = &proposal;
     assert_eq!(scratch.tip(project, "main").await, scratch.tip(project, "green").await);
 }
 
@@ -183,7 +183,7 @@ async fn a_fast_forward_moves_the_target_and_makes_no_commit() {
 async fn a_target_that_went_on_is_not_fast_forwarded() {
     let merge_method = Some(MergeMethod::FastForward);
     let proposal =
-        Proposal::with(SettingsChange { merge_method, ..SettingsChange::default() }).await;
+        MergeFixture::with(SettingsChange { merge_method, ..SettingsChange::default() }).await;
     proposal.write("main", "black.md").await;
 
     let refused = proposal.merge(AutoMerge::default()).await;
@@ -193,7 +193,7 @@ async fn a_target_that_went_on_is_not_fast_forwarded() {
 
 #[tokio::test]
 async fn a_squash_is_one_commit_below_the_merge_commit() {
-    let proposal = Proposal::new().await;
+    let proposal = MergeFixture::new().await;
     proposal.write("green", "more.md").await;
     let words = Some("All of it".to_owned());
     let how = AutoMerge { squash: true, squash_commit_message: words, ..AutoMerge::default() };
@@ -216,7 +216,7 @@ async fn the_project_overrules_whether_to_squash() {
     {
         let squash_option = Some(option);
         let proposal =
-            Proposal::with(SettingsChange { squash_option, ..SettingsChange::default() }).await;
+            MergeFixture::with(SettingsChange { squash_option, ..SettingsChange::default() }).await;
         proposal.write("green", "more.md").await;
 
         let merged = proposal.merge(AutoMerge { squash, ..AutoMerge::default() }).await.unwrap();
@@ -230,7 +230,7 @@ async fn the_message_follows_the_template_unless_the_caller_gives_one() {
     for (words, message) in [(None, "Tea (ada/tea!1)"), (Some("Mine"), "Mine")] {
         let merge_commit_template = Some(Some("%{title} (%{reference})".to_owned()));
         let settings = SettingsChange { merge_commit_template, ..SettingsChange::default() };
-        let proposal = Proposal::with(settings).await;
+        let proposal = MergeFixture::with(settings).await;
         let merge_commit_message = words.map(str::to_owned);
 
         proposal.merge(AutoMerge { merge_commit_message, ..AutoMerge::default() }).await.unwrap();
@@ -241,7 +241,7 @@ async fn the_message_follows_the_template_unless_the_caller_gives_one() {
 
 #[tokio::test]
 async fn a_push_rule_about_messages_leaves_the_merge_request_open() {
-    let proposal = Proposal::new().await;
+    let proposal = MergeFixture::new().await;
     let grant =
         proposal.scratch.grant::<repo::policy::AdminPushRule>(&proposal.ada, &proposal.project);
     let grant = grant.await.unwrap();
@@ -263,7 +263,7 @@ async fn a_push_rule_about_messages_leaves_the_merge_request_open() {
 #[tokio::test]
 async fn the_source_branch_is_removed_only_where_that_is_wanted() {
     for (wish, stays) in [(Some(true), false), (Some(false), true), (None, true)] {
-        let proposal = Proposal::new().await;
+        let proposal = MergeFixture::new().await;
         let how = AutoMerge { should_remove_source_branch: wish, ..AutoMerge::default() };
 
         proposal.merge(how).await.unwrap();
@@ -281,7 +281,7 @@ async fn a_merge_closes_what_its_description_names() {
     scratch.issue(&ada, &project, "Too little tea").await;
     scratch.write(&ada, &project, "green", ("green.md", "Green")).await.unwrap();
     scratch.propose_with(&ada, &project, "green", "Closes #1").await.unwrap();
-    let proposal = Proposal { scratch, ada, project };
+    let proposal = MergeFixture { scratch, ada, project };
 
     proposal.merge(AutoMerge::default()).await.unwrap();
 
@@ -291,7 +291,7 @@ async fn a_merge_closes_what_its_description_names() {
 
 #[tokio::test]
 async fn of_two_who_merge_at_once_one_wins() {
-    let proposal = Proposal::new().await;
+    let proposal = MergeFixture::new().await;
 
     let (one, other) =
         tokio::join!(proposal.merge(AutoMerge::default()), proposal.merge(AutoMerge::default()));
@@ -310,7 +310,7 @@ async fn a_fork_is_merged_like_a_branch() {
     let fork = scratch.fork(&bob, &project).await;
     let head = scratch.write(&bob, &fork, "black", ("black.md", "Black")).await.unwrap();
     scratch.propose_draft(&bob, &fork, Scratch::draft(&project, "black")).await.unwrap();
-    let proposal = Proposal { scratch, ada, project };
+    let proposal = MergeFixture { scratch, ada, project };
 
     proposal.merge(AutoMerge::default()).await.unwrap();
 
@@ -320,7 +320,7 @@ async fn a_fork_is_merged_like_a_branch() {
 
 #[tokio::test]
 async fn what_waits_for_its_pipeline_is_merged_when_that_succeeds() {
-    let proposal = Proposal::new().await;
+    let proposal = MergeFixture::new().await;
     proposal.report(ExternalState::Running).await;
     let wish = MergeOptions { when_pipeline_succeeds: true, ..MergeOptions::default() };
 
@@ -333,7 +333,7 @@ async fn what_waits_for_its_pipeline_is_merged_when_that_succeeds() {
 
 #[tokio::test]
 async fn nothing_waits_without_a_pipeline() {
-    let proposal = Proposal::new().await;
+    let proposal = MergeFixture::new().await;
     let wish = MergeOptions { when_pipeline_succeeds: true, ..MergeOptions::default() };
 
     let refused = proposal.merge_by(&proposal.ada, wish).await;

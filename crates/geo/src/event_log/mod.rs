@@ -14,7 +14,7 @@ pub struct EventMark {
     pub at: Ts,
 }
 
-/// How far a reader has come.
+/// The position of a reader in the event log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CursorMark {
     /// What the cursor is called; see [`cursor_name`].
@@ -98,9 +98,9 @@ mod tests {
 
     use super::{advance, close, cursor, cursors, last_event, open};
 
-    struct Told;
+    struct TestEvent;
 
-    impl Event for Told {
+    impl Event for TestEvent {
         fn kind(&self) -> &'static str {
             "test.told"
         }
@@ -116,7 +116,7 @@ mod tests {
     fn a_node_has_a_cursor_from_when_it_was_added_until_it_is_removed() {
         let test = db::testing::TestDatabase::new();
         let node = GeoNodeId(7);
-        let told = test.db.write_blocking(|tx| (0..3).try_for_each(|_| tx.emit(Told)));
+        let told = test.db.write_blocking(|tx| (0..3).try_for_each(|_| tx.emit(TestEvent)));
         told.unwrap();
         let done: Result<()> = test.db.write_blocking(move |tx| {
             let last = last_event(tx)?.unwrap();

@@ -35,7 +35,7 @@ const LOCKED_OUT: &str =
 const NO_STANDBY: &str = "A secondary node needs PostgreSQL: its rows come by streaming replication, which this \
      installation's SQLite database does not have";
 
-/// What changes of nodes work with.
+/// The context of node changes.
 #[derive(Debug)]
 pub struct NodeContext<'a, A, N> {
     pub identity: &'a Identity,
@@ -44,7 +44,7 @@ pub struct NodeContext<'a, A, N> {
     pub namespaces: &'a N,
 }
 
-/// Who changes a node: an administrator, or the node itself.
+/// The caller of a node change: an administrator, or the node itself.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one is made for each request")]
 pub enum NodeKeeper {

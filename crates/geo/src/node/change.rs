@@ -1,4 +1,4 @@
-//! What somebody asks a node to become, and what a node may be.
+//! Changes of a node, and their validation.
 
 use kernel::{Faults, TextEnum as _, ids::NamespaceId, values::is_web_url};
 
@@ -10,7 +10,7 @@ const MOST_SHARDS: usize = 100;
 /// What a column of the widely used product holds.
 const MOST: i64 = 2_147_483_647;
 
-/// What becomes of a node; what is left out stays, and begins as `applied` says.
+/// Fields of a node to change; unset ones stay, and have the defaults of `applied` in a new node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeChange {
     pub name: Option<String>,

@@ -30,7 +30,7 @@ pub struct NodeWithStatus {
     pub missing_oauth_application: bool,
 }
 
-/// What a secondary says of itself. What is left out is not known.
+/// The status that a secondary reports; unset fields are unknown.
 #[derive(Clone, Debug, Default)]
 pub struct StatusReport {
     pub db_replication_lag_seconds: Option<i64>,
@@ -163,7 +163,7 @@ impl StatusReport {
     }
 }
 
-/// What a server knows of itself beside its rows.
+/// Facts of the server beside its rows.
 #[derive(Clone, Debug)]
 pub struct ServerFacts {
     pub identity: Identity,

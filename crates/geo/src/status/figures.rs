@@ -173,7 +173,7 @@ pub fn is_counter(name: &str) -> bool {
     PLACES.contains_key(name)
 }
 
-/// What was counted. What was not counted has no value.
+/// Counter values; one that was not counted has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counters(Vec<Option<i64>>);
 

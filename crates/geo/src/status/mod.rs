@@ -1,4 +1,4 @@
-//! What nodes report of themselves: how far they have copied and checked what there is.
+//! Node statuses: replication and verification progress.
 
 pub mod actions;
 mod counts;

@@ -1,4 +1,4 @@
-//! How far the standbys of a PostgreSQL server are behind it.
+//! The replication lag of PostgreSQL standbys.
 
 use db::{Conn, Tx, error};
 use diesel::{
@@ -22,7 +22,7 @@ pub struct Slots {
     pub max_retained_wal_bytes: Option<i64>,
 }
 
-/// What a server is to its standbys, or to its primary.
+/// The replication role of a PostgreSQL server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, QueryableByName)]
 pub struct Standing {
     #[diesel(sql_type = Bool)]

@@ -1,4 +1,4 @@
-//! What queries cost, and where that ends.
+//! Query cost and its limits.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What is said of queries that do not fit the schema.
+//! Errors of queries that do not fit the schema.
 
 use serde_json::{Value, json};
 

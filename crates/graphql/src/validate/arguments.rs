@@ -11,7 +11,7 @@ use crate::{
     model::{ArgumentModel, TypeKind},
 };
 
-/// What has arguments, as messages call it.
+/// The owner of arguments, as messages name it.
 pub(super) struct Owner<'a> {
     pub(super) kind: &'static str,
     pub(super) name: &'a str,

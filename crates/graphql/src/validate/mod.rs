@@ -1,4 +1,4 @@
-//! Whether a document fits the schema: the language's rules, with the texts and codes that clients know.
+//! Validation of a document against the schema: the rules, texts and codes that clients know.
 
 mod arguments;
 mod fragments;
@@ -55,7 +55,7 @@ pub(crate) fn validate(rules: Rules<'_>, document: &Document) -> Vec<QueryError>
     validation.errors
 }
 
-/// What stands in a fragment or an operation.
+/// The variables and fragments that a fragment or an operation uses.
 #[derive(Default)]
 struct Usage<'a> {
     fragments: BTreeSet<&'a str>,

@@ -24,7 +24,7 @@ pub(crate) struct Upload<'u> {
     pub(crate) content: &'u mut File,
 }
 
-/// What came of bringing an artifact.
+/// The outcome of an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UploadResult {
     Done,
@@ -39,7 +39,7 @@ pub(crate) enum UploadResult {
     Elsewhere(String),
 }
 
-/// What came of fetching an artifact.
+/// The outcome of a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Download {
     Done(u64),

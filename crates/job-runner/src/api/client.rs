@@ -33,7 +33,7 @@ pub(crate) struct Client {
     pub(super) executor: &'static str,
 }
 
-/// What is sent.
+/// The body of a request.
 pub(super) enum Content<'c> {
     Json(&'c Value),
     Text(&'c [u8]),

@@ -1,4 +1,4 @@
-//! What is told of a job that runs: its log and its state.
+//! Updates of a running job: its log and its state.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(crate) struct JobCall<'c> {
     pub(crate) token: &'c str,
 }
 
-/// What an answer says about the job itself.
+/// The state of the job, as the server's response shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     GoOn,
@@ -35,9 +35,9 @@ impl Verdict {
     }
 }
 
-/// What came of telling something.
+/// The server's response to an update of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Touch {
+pub(crate) struct JobUpdate {
     pub(crate) status: u16,
     pub(crate) verdict: Verdict,
     /// How long to wait before the next piece.
@@ -46,7 +46,7 @@ pub(crate) struct Touch {
     pub(crate) stored: Option<usize>,
 }
 
-impl Touch {
+impl JobUpdate {
     fn of(answer: &Answer, is_put: bool) -> Self {
         let seconds = answer.header("X-GitLab-Trace-Update-Interval");
         let stored = answer.header("Range").and_then(|range| range.rsplit_once('-'));
@@ -59,7 +59,7 @@ impl Touch {
     }
 }
 
-/// How a job ended, as the server is told.
+/// The final state of a job, as reported to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FinalState {
     Success,
@@ -79,7 +79,7 @@ impl JobCall<'_> {
     }
 
     /// Sends a piece of the log that begins at `start`.
-    pub(crate) fn append(&self, start: usize, piece: &[u8], debug: bool) -> Result<Touch> {
+    pub(crate) fn append(&self, start: usize, piece: &[u8], debug: bool) -> Result<JobUpdate> {
         let path = format!("/jobs/{}/trace?debug_trace={debug}", self.id);
         let range = format!("{start}-{}", start + piece.len().saturating_sub(1));
         let headers = [("JOB-TOKEN", self.token), ("Content-Range", &range)];
@@ -91,16 +91,16 @@ impl JobCall<'_> {
             &content,
             super::client::ANSWER_TIMEOUT,
         )?;
-        Ok(Touch::of(&answer, false))
+        Ok(JobUpdate::of(&answer, false))
     }
 
     /// Says that the job still runs.
-    pub(crate) fn keep_alive(&self, log: LogSum) -> Result<Touch> {
+    pub(crate) fn keep_alive(&self, log: LogSum) -> Result<JobUpdate> {
         self.put(json!({ "state": "running" }), log)
     }
 
     /// Says how the job ended.
-    pub(crate) fn finish(&self, state: &FinalState, log: LogSum) -> Result<Touch> {
+    pub(crate) fn finish(&self, state: &FinalState, log: LogSum) -> Result<JobUpdate> {
         let body = match state {
             FinalState::Success => json!({ "state": "success" }),
             FinalState::Failed { reason, exit_code } => {
@@ -114,7 +114,7 @@ impl JobCall<'_> {
         self.put(body, log)
     }
 
-    fn put(&self, mut body: Value, log: LogSum) -> Result<Touch> {
+    fn put(&self, mut body: Value, log: LogSum) -> Result<JobUpdate> {
         let checksum = format!("crc32:{:08x}", log.crc32);
         body["token"] = json!(self.token);
         body["info"] = self.client.info();
@@ -128,6 +128,6 @@ impl JobCall<'_> {
             &Content::Json(&body),
             super::client::ANSWER_TIMEOUT,
         )?;
-        Ok(Touch::of(&answer, true))
+        Ok(JobUpdate::of(&answer, true))
     }
 }

@@ -9,6 +9,6 @@ mod requests;
 
 pub(crate) use artifacts::{Download, Upload, UploadResult};
 pub(crate) use client::{Client, is_local};
-pub(crate) use job::{FinalState, JobCall, LogSum, Touch, Verdict};
+pub(crate) use job::{FinalState, JobCall, JobUpdate, LogSum, Verdict};
 pub(crate) use registration::Registration;
 pub(crate) use requests::JobAnswer;

@@ -8,7 +8,7 @@ fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
-/// What is needed to tell the server that a job cannot be understood.
+/// The fields needed to report a job whose payload cannot be parsed.
 #[derive(Deserialize)]
 pub(crate) struct Stub {
     pub(crate) id: u64,

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::client::{Client, Content};
 
-/// What a registration token registers.
+/// The attributes of a runner to register.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Registration {
     pub(crate) token: String,
@@ -22,7 +22,7 @@ pub(crate) struct Registration {
     pub(crate) maximum_timeout: Option<u64>,
 }
 
-/// What the server answers.
+/// The server's response to a registration.
 #[derive(Deserialize)]
 pub(crate) struct RegisteredRunner {
     pub(crate) id: u64,

@@ -34,7 +34,7 @@ const FEATURES: &[&str] = &[
 const CONTAINER_FEATURES: &[&str] =
     &["image", "services", "service_variables", "service_multiple_aliases", "image_executor_opts"];
 
-/// What came of a request.
+/// The outcome of a job request.
 pub(crate) enum JobAnswer {
     /// A job as the server wrote it.
     Job(Value),

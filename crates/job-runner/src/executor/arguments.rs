@@ -8,7 +8,7 @@ use crate::{api::payload::Image, config::ContainerConfig};
 /// Runs the script in bash where the image has one.
 const START: &str = "for s in /usr/local/bin/bash /usr/bin/bash /bin/bash; do [ -x \"$s\" ] && exec \"$s\" \"$0\"; done; exec sh \"$0\"";
 
-/// What containers of one job have in common.
+/// Options that all containers of a job share.
 pub(super) struct Common<'c> {
     pub(super) dialect: Dialect,
     pub(super) config: &'c ContainerConfig,

@@ -1,4 +1,4 @@
-//! Where the commands of a job run.
+//! Executors, which run the commands of a job.
 
 mod arguments;
 mod container;

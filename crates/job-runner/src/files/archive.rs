@@ -57,7 +57,7 @@ pub(crate) fn pack(root: &Path, found: &FileKinds, into: &mut File) -> Result<Ve
     Ok(left_out)
 }
 
-/// Where an archive is unpacked, and how.
+/// The folder into which an archive is unpacked, with limits.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'t> {
     pub(crate) root: &'t Path,

@@ -1,4 +1,4 @@
-//! What a job leaves behind: found, packed and brought to the server.
+//! Artifacts of a job: found, packed and uploaded.
 
 use std::{collections::BTreeSet, fs::File, io::Write as _};
 
@@ -26,13 +26,13 @@ pub(super) fn upload(
     tracked: &BTreeSet<String>,
     is_success: bool,
 ) -> Result<(), Failure> {
-    for artifact in wanted(job, is_success) {
+    for artifact in artifacts_to_upload(job, is_success) {
         upload_one(job, artifact, tracked)?;
     }
     Ok(())
 }
 
-pub(super) fn wanted(job: &Job, is_success: bool) -> impl Iterator<Item = &Artifact> {
+pub(super) fn artifacts_to_upload(job: &Job, is_success: bool) -> impl Iterator<Item = &Artifact> {
     job.payload.artifacts.iter().filter(move |artifact| fits(&artifact.when, is_success))
 }
 

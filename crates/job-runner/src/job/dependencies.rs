@@ -11,7 +11,7 @@ use crate::{
 
 const ATTEMPTS: u32 = 3;
 
-pub(super) fn wanted(job: &Job) -> impl Iterator<Item = &Dependency> {
+pub(super) fn dependencies_to_fetch(job: &Job) -> impl Iterator<Item = &Dependency> {
     job.payload.dependencies.iter().filter(|dependency| {
         dependency.artifacts_file.as_ref().is_some_and(|file| !file.filename.is_empty())
     })
@@ -19,7 +19,7 @@ pub(super) fn wanted(job: &Job) -> impl Iterator<Item = &Dependency> {
 
 /// Fetches and unpacks all of them, in order.
 pub(super) fn download(job: &Job) -> Result<(), Failure> {
-    for dependency in wanted(job) {
+    for dependency in dependencies_to_fetch(job) {
         let (id, name) = (dependency.id, &dependency.name);
         job.trace.styled(NOTICE, &format!("Downloading artifacts for {name} ({id})..."));
         let mut file = tempfile::tempfile()?;

@@ -1,4 +1,4 @@
-//! Why a job did not succeed.
+//! Failure reasons of a job.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where the files of a job lie: a folder for each project and slot, which one job has for itself.
+//! Folders of a job's files: one for each project and slot, used by one job at a time.
 
 use std::{
     fs::{self, File, TryLockError},

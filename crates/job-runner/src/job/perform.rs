@@ -21,7 +21,7 @@ use crate::{
     },
     config::Runner,
     control::{Control, Interrupt},
-    trace::{ERROR, Masker, Pace, Reporter, SUCCESS, Trace},
+    trace::{ERROR, Masker, Reporter, RetryIntervals, SUCCESS, Trace},
 };
 
 /// Of jobs that name no timeout.
@@ -33,7 +33,7 @@ pub(crate) fn perform(
     client: &Arc<Client>,
     control: &Arc<Control>,
     job: Value,
-    pace: Pace,
+    pace: RetryIntervals,
 ) {
     let Ok(stub) = serde_json::from_value::<Stub>(job.clone()) else {
         tracing::error!("the server sent a job without an id or a token");
@@ -85,7 +85,7 @@ fn attempt(
     (runner, client, control): Parts,
     mut payload: Payload,
     trace: &Arc<Trace>,
-    pace: Pace,
+    pace: RetryIntervals,
 ) -> Result<(), Failure> {
     let begun = Instant::now();
     let elsewhere =

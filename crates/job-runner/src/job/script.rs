@@ -7,7 +7,7 @@ use super::variables::Variables;
 const GREEN: &str = "\x1b[32;1m";
 const RESET: &str = "\x1b[0;m";
 
-/// What a script is made of.
+/// The parts of a job's script.
 pub(crate) struct Script<'s> {
     pub(crate) lines: &'s [String],
     pub(crate) variables: &'s Variables,

@@ -77,7 +77,7 @@ fn bring(job: &Job, executor: &Executor, tracked: &mut BTreeSet<String>) -> Resu
         let _section = job.trace.section("restore_cache", "Restoring cache");
         cache::restore(job)?;
     }
-    if dependencies::wanted(job).next().is_some() {
+    if dependencies::dependencies_to_fetch(job).next().is_some() {
         let _section = job.trace.section("download_artifacts", "Downloading artifacts");
         dependencies::download(job)?;
     }
@@ -161,7 +161,7 @@ fn keep(job: &Job, tracked: &BTreeSet<String>, is_success: bool) -> Result<(), F
         let _section = job.trace.section(name, &format!("Saving cache for {word} job"));
         cache::save(job, tracked, is_success)?;
     }
-    if artifacts::wanted(job, is_success).next().is_none() {
+    if artifacts::artifacts_to_upload(job, is_success).next().is_none() {
         return Ok(());
     }
     let name =

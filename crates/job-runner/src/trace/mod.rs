@@ -10,8 +10,8 @@ use flate2::Crc;
 
 use crate::{api::LogSum, clock};
 pub(crate) use mask::Masker;
-pub use reporter::Pace;
 pub(crate) use reporter::Reporter;
+pub use reporter::RetryIntervals;
 pub(crate) use styles::{ERROR, NOTICE, SUCCESS, TITLE, WARNING};
 
 /// The end of a coloured text.

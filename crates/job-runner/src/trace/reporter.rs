@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use super::Trace;
 use crate::{
-    api::{Client, FinalState, JobCall, Touch, Verdict},
+    api::{Client, FinalState, JobCall, JobUpdate, Verdict},
     control::{Control, Interrupt},
 };
 
@@ -21,9 +21,9 @@ const FINAL_ATTEMPTS: u32 = 10;
 /// How often the server may say that it is not ready yet, or lacks a part of the log.
 const PATIENT_ATTEMPTS: u32 = 200;
 
-/// How fast things are told and tried again.
+/// The intervals of updates and retries.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct RetryIntervals {
     /// Between two pieces of a log, until the server says otherwise.
     pub update_interval: Duration,
     /// After so long without a piece the server is told that the job still runs.
@@ -33,7 +33,7 @@ pub struct Pace {
     pub longest_retry: Duration,
 }
 
-impl Default for Pace {
+impl Default for RetryIntervals {
     fn default() -> Self {
         Self {
             update_interval: Duration::from_secs(3),
@@ -51,7 +51,7 @@ pub(crate) struct Reporter {
     pub(crate) token: String,
     pub(crate) trace: Arc<Trace>,
     pub(crate) control: Arc<Control>,
-    pub(crate) pace: Pace,
+    pub(crate) pace: RetryIntervals,
     /// Whether only developers may see the log.
     pub(crate) debug: bool,
     sent: usize,
@@ -65,7 +65,7 @@ impl Reporter {
         (id, token): (u64, &str),
         trace: &Arc<Trace>,
         control: &Arc<Control>,
-        pace: Pace,
+        pace: RetryIntervals,
     ) -> Self {
         Self {
             client: Arc::clone(client),
@@ -107,7 +107,7 @@ impl Reporter {
         JobCall { client: &self.client, id: self.id, token: &self.token }
     }
 
-    fn heed(&mut self, touch: Touch) {
+    fn heed(&mut self, touch: JobUpdate) {
         match touch.verdict {
             Verdict::GoOn => {}
             Verdict::Cancel => self.control.interrupt(Interrupt::Canceled),

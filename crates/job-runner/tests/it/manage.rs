@@ -14,12 +14,12 @@ struct Line {
 }
 
 /// A server, and a folder for the configuration file.
-struct Desk {
+struct ServerFixture {
     server: Arc<Server>,
     folder: tempfile::TempDir,
 }
 
-impl Desk {
+impl ServerFixture {
     fn new() -> Self {
         Self { server: Server::start(), folder: tempfile::tempdir().expect("a folder") }
     }
@@ -47,7 +47,7 @@ impl Desk {
     }
 
     /// What the server was asked.
-    fn asked(&self) -> Vec<String> {
+    fn requests(&self) -> Vec<String> {
         self.server.lock().management.iter().map(|(call, _)| call.clone()).collect()
     }
 
@@ -58,11 +58,11 @@ impl Desk {
 
 #[test]
 fn a_runner_that_a_person_made_is_verified_and_written_down() {
-    let desk = Desk::new();
+    let desk = ServerFixture::new();
 
     desk.register("a", "glrt-0123456789", &[]).unwrap();
 
-    assert_eq!(desk.asked(), ["POST /runners/verify"]);
+    assert_eq!(desk.requests(), ["POST /runners/verify"]);
     assert_eq!(desk.body(0)["token"], "glrt-0123456789");
     assert!(desk.body(0)["system_id"].as_str().unwrap().starts_with("r_"));
     let text = desk.text();
@@ -72,12 +72,12 @@ fn a_runner_that_a_person_made_is_verified_and_written_down() {
 
 #[test]
 fn a_registration_token_makes_a_runner_with_what_is_said_of_it() {
-    let desk = Desk::new();
+    let desk = ServerFixture::new();
 
     let more = ["--tag-list", "a,b", "--locked", "--maximum-timeout", "600"];
     desk.register("a", "GR1348941-x", &more).unwrap();
 
-    assert_eq!(desk.asked(), ["POST /runners"]);
+    assert_eq!(desk.requests(), ["POST /runners"]);
     let body = desk.body(0);
     assert_eq!((&body["tag_list"], &body["run_untagged"]), (&"a,b".into(), &false.into()));
     assert_eq!((&body["locked"], &body["maximum_timeout"]), (&true.into(), &600.into()));
@@ -87,12 +87,12 @@ fn a_registration_token_makes_a_runner_with_what_is_said_of_it() {
 
 #[test]
 fn what_cannot_be_registered_leaves_no_trace() {
-    let desk = Desk::new();
+    let desk = ServerFixture::new();
     let settings = desk.register("a", "glrt-0123456789", &["--locked"]).unwrap_err().to_string();
     assert!(settings.contains("settings of the server"), "{settings}");
     let image = desk.register("a", "glrt-0123456789", &["--image", "debian"]).unwrap_err();
     assert!(image.to_string().contains("--executor docker"), "{image}");
-    assert!(desk.asked().is_empty());
+    assert!(desk.requests().is_empty());
 
     desk.server.lock().odd_management = Some(403);
     let unknown = desk.register("a", "glrt-0123456789", &[]).unwrap_err().to_string();
@@ -104,7 +104,7 @@ fn what_cannot_be_registered_leaves_no_trace() {
 
 #[test]
 fn a_name_is_given_once() {
-    let desk = Desk::new();
+    let desk = ServerFixture::new();
     desk.register("a", "glrt-0123456789", &[]).unwrap();
     let taken = desk.register("a", "glrt-abcdefghij", &[]).unwrap_err().to_string();
     assert!(taken.contains("has a runner \"a\" already"), "{taken}");
@@ -114,7 +114,7 @@ fn a_name_is_given_once() {
 
 #[test]
 fn verifying_fails_where_a_server_does_not_know_a_runner() {
-    let desk = Desk::new();
+    let desk = ServerFixture::new();
     desk.register("a", "glrt-0123456789", &[]).unwrap();
     assert_eq!(desk.run(&["verify"]).unwrap(), ExitCode::SUCCESS);
     desk.server.lock().odd_management = Some(403);
@@ -124,7 +124,7 @@ fn verifying_fails_where_a_server_does_not_know_a_runner() {
 
 #[test]
 fn a_runner_leaves_its_server_and_the_file() {
-    let desk = Desk::new();
+    let desk = ServerFixture::new();
     desk.register("a", "glrt-0123456789", &[]).unwrap();
     desk.register("b", "GR1348941-x", &[]).unwrap();
 
@@ -132,7 +132,7 @@ fn a_runner_leaves_its_server_and_the_file() {
     assert!(!desk.text().contains("\"a\"") && desk.text().contains("\"b\""), "{}", desk.text());
     assert_eq!(desk.run(&["unregister", "--all"]).unwrap(), ExitCode::SUCCESS);
 
-    assert_eq!(desk.asked()[2..], ["DELETE /runners/managers", "DELETE /runners"]);
+    assert_eq!(desk.requests()[2..], ["DELETE /runners/managers", "DELETE /runners"]);
     assert_eq!(desk.body(3)["token"], "made-by-it");
     assert!(!desk.text().contains("[[runners]]"), "{}", desk.text());
     assert!(desk.run(&["unregister", "--name", "a"]).is_err());
@@ -140,7 +140,7 @@ fn a_runner_leaves_its_server_and_the_file() {
 
 #[test]
 fn a_runner_that_the_server_keeps_stays_in_the_file() {
-    let desk = Desk::new();
+    let desk = ServerFixture::new();
     desk.register("a", "glrt-0123456789", &[]).unwrap();
     desk.server.lock().odd_management = Some(412);
 

@@ -4,14 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use job_runner::{
     config::Config,
-    fleet::{Fleet, Pace, StopHandle, StopReason},
+    fleet::{Fleet, RetryIntervals, StopHandle, StopReason},
 };
 use serde_json::{Value, json};
 
 use crate::server::Server;
 
 /// Quick, so that no test waits.
-pub(crate) const PACE: Pace = Pace {
+pub(crate) const PACE: RetryIntervals = RetryIntervals {
     update_interval: Duration::from_millis(5),
     keep_alive: Duration::from_millis(50),
     first_retry: Duration::from_millis(1),

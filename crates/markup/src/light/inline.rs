@@ -1,4 +1,4 @@
-//! What stands inside of a paragraph: emphasis, code, links and pictures.
+//! Inline markup: emphasis, code, links and images.
 //!
 //! One pass from left to right. A sign that may open something is kept as text until the sign that closes it comes; a
 //! search for a closing sign that failed once is not made again.
@@ -11,7 +11,7 @@ use crate::{Links, plain::escape};
 /// The target and the words of a link may have so many bytes.
 const LONGEST_LINK: usize = 2_000;
 
-/// What a sign does to the words between it and the next one.
+/// The formatting that a sign applies to the words up to the next one.
 #[derive(Clone, Copy)]
 enum Sign {
     Style(&'static str),

@@ -1,4 +1,4 @@
-//! What being locked out of a group takes from people: their roles there and below.
+//! The effect of a ban from a group on roles there and below.
 
 use db::{Tx, each_backend, error, schema::namespace_bans};
 use diesel::{dsl::exists, prelude::*, sql_query};
@@ -7,7 +7,7 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 
-use super::reach::AffectedUsers;
+use super::access_scope::AffectedUsers;
 use crate::listing::{ids, list_of, value};
 
 fn are_there(tx: &mut Tx<'_>) -> Result<bool> {

@@ -7,11 +7,11 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 
-use super::{alone, refresh_group_member};
+use super::{lock_access_projection, refresh_group_member};
 
 /// Locks somebody out; tells whether that is new.
 pub fn lock_out(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<bool> {
-    alone(tx)?;
+    lock_access_projection(tx)?;
     let row = (
         namespace_bans::namespace_id.eq(group),
         namespace_bans::user_id.eq(user),
@@ -27,7 +27,7 @@ pub fn lock_out(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<boo
 
 /// Lets somebody in again, as far as their roles reach.
 pub fn let_in(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<()> {
-    alone(tx)?;
+    lock_access_projection(tx)?;
     let row = diesel::delete(namespace_bans::table.find((group, user)));
     let gone = each_backend!(tx, |conn| row.execute(conn).map_err(error("Ban")))?;
     if gone > 0 {

@@ -1,11 +1,11 @@
-//! What answers about groups follow from, and who is told of a change: see [`db::stamp`].
+//! Cache versions of answers about groups, and notification of changes: see [`db::stamp`].
 
 use db::{Tx, stamp};
 use kernel::{Result, ids::UserId};
 
 use super::{
-    lock::alone,
-    reach::{AffectedUsers, Reach},
+    access_scope::{AccessScope, AffectedUsers},
+    lock::lock_access_projection,
 };
 
 /// Where people are let in and which groups lie in which, for everybody.
@@ -31,28 +31,28 @@ fn top(path: &str) -> String {
 
 /// Something was made in a tree, or left it, or will: it has this path there, in small letters.
 pub(crate) fn tree(tx: &mut Tx<'_>, path: &str) -> Result<()> {
-    alone(tx)?;
+    lock_access_projection(tx)?;
     stamp::renew_stamp(tx, &[top(path)])
 }
 
 /// Follows a change of roles in what has these paths, of which the first is its own.
 pub(super) fn follow(
     tx: &mut Tx<'_>,
-    reach: Reach,
+    access_scope: AccessScope,
     whom: AffectedUsers,
     paths: &[String],
 ) -> Result<()> {
     let mut changed = Vec::new();
-    match (reach, whom) {
+    match (access_scope, whom) {
         // Who has a role in a project knows of the groups above it.
         (_, AffectedUsers::One(user)) => changed.push(person(user)),
         (_, AffectedUsers::MembersOf(_) | AffectedUsers::PeopleIn(_)) => {
             changed.push(GROUPS.to_owned())
         }
-        (Reach::Project(_), AffectedUsers::Everybody) => {
+        (AccessScope::Project(_), AffectedUsers::Everybody) => {
             changed.extend(paths.first().map(|path| top(path)))
         }
-        (Reach::Group(_) | Reach::Tree(_), AffectedUsers::Everybody) => {
+        (AccessScope::Group(_) | AccessScope::Tree(_), AffectedUsers::Everybody) => {
             changed.push(GROUPS.to_owned());
             changed.extend(paths.first().map(|path| top(path)));
         }
@@ -62,6 +62,6 @@ pub(super) fn follow(
 
 /// Groups were taken away, or have another place or name.
 pub(crate) fn groups(tx: &mut Tx<'_>) -> Result<()> {
-    alone(tx)?;
+    lock_access_projection(tx)?;
     stamp::renew_stamp(tx, &[GROUPS.to_owned()])
 }

@@ -1,15 +1,15 @@
-//! Who may do what has changed: for those who keep something that follows from it.
+//! Events of changed roles.
 
 use kernel::ids::{NamespaceId, ProjectId, UserId};
 use serde::Serialize;
 
-use super::Reach;
+use super::AccessScope;
 
 /// Heard before the commit, and by nobody afterwards.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub enum Event {
     /// Roles were worked out anew.
-    Roles(Reach),
+    Roles(AccessScope),
     /// A project is shared with a group no more.
     ShareEnded { project: ProjectId, group: NamespaceId },
     /// Somebody may sign in who could not, or the other way round.
@@ -27,10 +27,10 @@ impl kernel::event::Event for Event {
 
     fn project(&self) -> Option<ProjectId> {
         match self {
-            Self::Roles(Reach::Project(project)) | Self::ShareEnded { project, .. } => {
+            Self::Roles(AccessScope::Project(project)) | Self::ShareEnded { project, .. } => {
                 Some(*project)
             }
-            Self::Roles(Reach::Group(_) | Reach::Tree(_)) | Self::SignIn(_) => None,
+            Self::Roles(AccessScope::Group(_) | AccessScope::Tree(_)) | Self::SignIn(_) => None,
         }
     }
 

@@ -10,7 +10,9 @@ use kernel::{
 use super::{level_in_namespace, levels_in_namespaces};
 use crate::{
     hierarchy::known_groups,
-    namespace::{Kind, Namespace, networks::shut_out_of_group, seen, store::NamespaceStore},
+    namespace::{
+        Kind, Namespace, networks::shut_out_of_group, store::NamespaceStore, visible_groups,
+    },
     project::store::{ProjectStore, ProjectWithLevel},
 };
 
@@ -102,13 +104,13 @@ fn stand_in(tx: &mut Tx<'_>, actor: Actor, found: Option<&Namespace>) -> Result<
     let Some(group) = found.filter(|namespace| namespace.kind == Kind::Group) else {
         // What is not there is looked for as long as what is hidden.
         level_in_namespace(tx, actor, NamespaceId(0))?;
-        seen::is_way(tx, actor, NamespaceId(0))?;
+        visible_groups::is_way(tx, actor, NamespaceId(0))?;
         return Err(Error::not_found("Group"));
     };
     let level = level_in_namespace(tx, actor, group.id)?;
     let mut standing = in_group(actor, level, group);
     if !standing.visible {
-        standing.visible = seen::is_way(tx, actor, group.id)?;
+        standing.visible = visible_groups::is_way(tx, actor, group.id)?;
     }
     if !standing.visible || shut_out_of_group(actor, standing.level, group) {
         return Err(Error::not_found("Group"));

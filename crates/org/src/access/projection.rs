@@ -19,8 +19,8 @@ use kernel::{
 };
 
 use super::{
-    Event, Reach, Role, ban_effect, changes, lock::alone, reach::AffectedUsers, role::FOREVER,
-    seats,
+    AccessScope, Event, Role, access_scope::AffectedUsers, ban_effect, changes,
+    lock::lock_access_projection, role::FOREVER, seats,
 };
 use crate::namespace::model::keeps_to_itself;
 
@@ -30,23 +30,27 @@ const UNIT: i64 = FOREVER.0 + 1;
 const LOCKED_OUT: Role = Role { level: AccessLevel::NoAccess, until: FOREVER };
 
 /// Works out roles anew.
-pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: AffectedUsers) -> Result<()> {
-    alone(tx)?;
+pub(crate) fn refresh(
+    tx: &mut Tx<'_>,
+    access_scope: AccessScope,
+    whom: AffectedUsers,
+) -> Result<()> {
+    lock_access_projection(tx)?;
     let text = Text { now: tx.now, whom };
     let hall = text.hall();
-    if !matches!(reach, Reach::Project(_)) {
-        write_groups(tx, &text, &format!("{hall}, {}", spots(reach)))?;
+    if !matches!(access_scope, AccessScope::Project(_)) {
+        write_groups(tx, &text, &format!("{hall}, {}", spots(access_scope)))?;
     }
-    write_projects(tx, &text, &format!("{hall}, {}", aims(reach)))?;
-    tx.mention(Event::Roles(reach));
-    let paths = seats::touched(tx, reach)?;
-    changes::follow(tx, reach, whom, &paths)?;
+    write_projects(tx, &text, &format!("{hall}, {}", aims(access_scope)))?;
+    tx.mention(Event::Roles(access_scope));
+    let paths = seats::touched(tx, access_scope)?;
+    changes::follow(tx, access_scope, whom, &paths)?;
     seats::follow(tx, &paths, whom)
 }
 
 /// Works out all roles anew, in a few statements: the rules are others than those by which they were worked out.
 pub(super) fn rebuild(tx: &mut Tx<'_>) -> Result<()> {
-    alone(tx)?;
+    lock_access_projection(tx)?;
     let text = Text { now: tx.now, whom: AffectedUsers::Everybody };
     let hall = text.hall();
     let tops =
@@ -114,19 +118,22 @@ fn write_projects(tx: &mut Tx<'_>, text: &Text, aims: &str) -> Result<()> {
 }
 
 /// The projects in reach.
-pub(super) fn projects_within(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<ProjectId>> {
-    if let Reach::Project(project) = reach {
+pub(super) fn projects_within(
+    tx: &mut Tx<'_>,
+    access_scope: AccessScope,
+) -> Result<Vec<ProjectId>> {
+    if let AccessScope::Project(project) = access_scope {
         return Ok(vec![project]);
     }
     let hall = Text { now: tx.now, whom: AffectedUsers::Everybody }.hall();
-    let text = format!("WITH RECURSIVE {hall}, {} SELECT DISTINCT id FROM aim", aims(reach));
-    let rows: Vec<FoundId> =
+    let text = format!("WITH RECURSIVE {hall}, {} SELECT DISTINCT id FROM aim", aims(access_scope));
+    let rows: Vec<IdRow> =
         each_backend!(tx, |conn| sql_query(&text).load(conn).map_err(error("Project")))?;
     Ok(rows.into_iter().map(|row| ProjectId(row.id)).collect())
 }
 
 #[derive(QueryableByName)]
-struct FoundId {
+struct IdRow {
     #[diesel(sql_type = BigInt)]
     id: i64,
 }
@@ -163,7 +170,7 @@ pub(super) fn role_in_project(
     let open: Vec<NamespaceId> = places.into_iter().filter(|place| !shut.contains(place)).collect();
     let text = Text { now: tx.now, whom: AffectedUsers::One(user) };
     let spot = format!("{}, {}, spot(id) AS (SELECT id FROM tops)", text.hall(), these(&open));
-    let (seeds, aims) = (text.seeds(), aims(Reach::Project(project)));
+    let (seeds, aims) = (text.seeds(), aims(AccessScope::Project(project)));
     let inherited = format!(
         "SELECT a.id, s.user_id, s.worth FROM aim a JOIN seed s ON s.spot_id = a.home WHERE s.worth >= 2 * {UNIT}"
     );
@@ -217,31 +224,31 @@ const SPOT: &str = "spot(id) AS (SELECT id FROM tops \
     UNION SELECT n.id FROM namespaces n JOIN spot s ON n.parent_id = s.id WHERE n.deleted_at IS NULL)";
 
 /// `below`: a group and all in it. `tops`: where the trees begin that are worked out; `spot`: all in them.
-fn spots(reach: Reach) -> String {
-    let tops = match reach {
-        Reach::Group(group) => format!(
+fn spots(access_scope: AccessScope) -> String {
+    let tops = match access_scope {
+        AccessScope::Group(group) => format!(
             "below(id) AS (SELECT CAST({group} AS BIGINT) \
              UNION SELECT n.id FROM namespaces n JOIN below b ON n.parent_id = b.id WHERE n.deleted_at IS NULL), \
              tops(id) AS (SELECT CAST({group} AS BIGINT) \
              UNION SELECT l.namespace_id FROM group_group_links l JOIN below b ON l.invited_id = b.id)"
         ),
-        Reach::Tree(group) => these(&[group]),
-        Reach::Project(_) => return "spot(id) AS (SELECT 0)".to_owned(),
+        AccessScope::Tree(group) => these(&[group]),
+        AccessScope::Project(_) => return "spot(id) AS (SELECT 0)".to_owned(),
     };
     format!("{tops}, {SPOT}")
 }
 
 /// `aim`: the projects that are worked out, and their namespaces: what lies in a spot, and what is shared with one.
-fn aims(reach: Reach) -> String {
+fn aims(access_scope: AccessScope) -> String {
     const INSIDE: &str = "SELECT p.id, p.namespace_id FROM projects p JOIN spot s ON p.namespace_id = s.id \
         WHERE p.deleted_at IS NULL";
     const INVITING: &str = "SELECT p.id, p.namespace_id FROM project_group_links k JOIN spot s ON k.namespace_id = s.id \
         JOIN projects p ON p.id = k.project_id WHERE p.deleted_at IS NULL";
-    match reach {
-        Reach::Group(_) | Reach::Tree(_) => {
-            format!("{}, aim(id, home) AS ({INSIDE} UNION {INVITING})", spots(reach))
+    match access_scope {
+        AccessScope::Group(_) | AccessScope::Tree(_) => {
+            format!("{}, aim(id, home) AS ({INSIDE} UNION {INVITING})", spots(access_scope))
         }
-        Reach::Project(project) => format!(
+        AccessScope::Project(project) => format!(
             "aim(id, home) AS (SELECT p.id, p.namespace_id FROM projects p \
              WHERE p.id = {project} AND p.deleted_at IS NULL)"
         ),

@@ -17,9 +17,9 @@ use kernel::{
 };
 
 use super::{
+    access_scope::{AccessScope, AffectedUsers},
     changes,
-    lock::alone,
-    reach::{AffectedUsers, Reach},
+    lock::lock_access_projection,
     role::FOREVER,
     tree::Tree,
 };
@@ -74,7 +74,7 @@ pub(crate) fn holds(tx: &mut Tx<'_>, top: NamespaceId) -> Result<bool> {
 
 /// Works out everybody who counts.
 pub(crate) fn rebuild(tx: &mut Tx<'_>, tree: &Tree) -> Result<()> {
-    alone(tx)?;
+    lock_access_projection(tx)?;
     let old = seats::table.filter(seats::namespace_id.eq(tree.top));
     each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Member")))?;
     insert(tx, tree, None)?;
@@ -211,23 +211,25 @@ struct Path {
 
 /// The paths of what a change reaches: where it is, whatever that, or anything below it, was invited to, and projects that
 /// are shared with any of these.
-pub(crate) fn touched(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<String>> {
-    let group = match reach {
-        Reach::Project(id) => {
+pub(crate) fn touched(tx: &mut Tx<'_>, access_scope: AccessScope) -> Result<Vec<String>> {
+    let group = match access_scope {
+        AccessScope::Project(id) => {
             let query = projects::table.find(id).select(projects::path_key);
             return each_backend!(tx, |conn| query.load(conn).map_err(error("Project")));
         }
-        Reach::Group(id) | Reach::Tree(id) => id,
+        AccessScope::Group(id) | AccessScope::Tree(id) => id,
     };
     let query = namespaces::table.find(group).select(namespaces::path_key);
     let mut paths: Vec<String> =
         each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))?;
-    let inviting = match reach {
-        Reach::Group(_) => {
+    let inviting = match access_scope {
+        AccessScope::Group(_) => {
             "SELECT n.id, n.path_key FROM inside i JOIN group_group_links l ON l.invited_id = i.id \
              JOIN namespaces n ON n.id = l.namespace_id"
         }
-        Reach::Tree(_) | Reach::Project(_) => "SELECT i.id, i.path_key FROM inside i WHERE 1 = 0",
+        AccessScope::Tree(_) | AccessScope::Project(_) => {
+            "SELECT i.id, i.path_key FROM inside i WHERE 1 = 0"
+        }
     };
     // From the few to what hangs on them: a group, and those that it is in reach of, each with all below it.
     let text = format!(

@@ -1,4 +1,4 @@
-//! How several people stand in one project or group, asked at once.
+//! The standings of several users in one project or group, loaded at once.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! How one person stands in several projects, asked at once.
+//! The standings of one user in several projects, loaded at once.
 
 use std::collections::{HashMap, HashSet};
 

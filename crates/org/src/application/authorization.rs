@@ -14,7 +14,7 @@ use crate::{
 /// How long a code can be changed for tokens.
 pub const CODE_LIFETIME: Duration = Duration::minutes(10);
 
-/// What an application asks for, as it comes.
+/// An authorization request before validation.
 #[derive(Clone, Debug, Default)]
 pub struct AuthorizationRequest {
     pub response_type: Option<String>,
@@ -26,7 +26,7 @@ pub struct AuthorizationRequest {
     pub nonce: Option<String>,
 }
 
-/// Why nobody is asked.
+/// Reasons for which a user is not asked for consent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthorizationRefusal {
     /// No such application.
@@ -41,7 +41,7 @@ pub enum AuthorizationRefusal {
     Denial,
 }
 
-/// What somebody is asked to agree to.
+/// The consent that a user is asked for.
 #[derive(Clone, Debug)]
 pub struct Consent {
     pub application: Application,
@@ -89,12 +89,12 @@ fn terms(
     if challenge.is_none() && !application.confidential {
         return Err(Refusal::Request);
     }
-    let scopes = asked(request.scope.as_deref(), application).ok_or(Refusal::Scope)?;
+    let scopes = requested_scopes(request.scope.as_deref(), application).ok_or(Refusal::Scope)?;
     Ok((scopes, challenge))
 }
 
 /// The scopes that an application asks for, none of them beyond its own; the whole API where it does not say.
-pub fn asked(words: Option<&str>, application: &Application) -> Option<Scopes> {
+pub fn requested_scopes(words: Option<&str>, application: &Application) -> Option<Scopes> {
     let words = words.filter(|words| !words.trim().is_empty()).unwrap_or("api");
     let (scopes, own) = (Scopes::read(words)?, application.scopes());
     scopes.0.iter().all(|scope| own.has(*scope)).then_some(scopes)

@@ -8,7 +8,7 @@ use super::model::same;
 
 kernel::text_enum! { pub enum ChallengeMethod { Plain = "plain", S256 = "S256" } }
 
-/// What an application says first of a text that it shows later.
+/// A PKCE code challenge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Challenge {
     pub text: String,

@@ -1,4 +1,4 @@
-//! What happens to applications, for those who keep a record of it.
+//! Events of applications.
 
 use kernel::ids::{ApplicationId, ProjectId, UserId};
 

@@ -1,4 +1,4 @@
-//! What an application gets for a code or for a token, and what it may know of one.
+//! Exchange of authorization codes and refresh tokens, and token introspection.
 
 use db::Tx;
 use kernel::{Result, ids::ApplicationId};
@@ -58,7 +58,7 @@ fn is_proven(code: &AuthorizationCode, proof: &CodeProof) -> bool {
 }
 
 /// The next tokens of a chain. What is shown a second time ends the chain.
-pub fn renew(
+pub fn refresh_tokens(
     tx: &mut Tx<'_>,
     client: Option<&Application>,
     secret: &Secret,
@@ -83,9 +83,9 @@ pub fn revoke(tx: &mut Tx<'_>, client: Option<&Application>, secret: &Secret) ->
     }
 }
 
-/// Who wants to know about a token.
+/// The caller of token introspection.
 #[derive(Clone, Debug)]
-pub enum Inquirer {
+pub enum IntrospectionCaller {
     Client(ApplicationId),
     /// Whoever has this token.
     Bearer(AccessToken),
@@ -93,15 +93,15 @@ pub enum Inquirer {
 
 /// A token that works, for the application that it was given to, and for whoever has another token of the same kind;
 /// with its user and the application's name for itself.
-pub fn look_up(
+pub fn introspect(
     tx: &mut Tx<'_>,
-    inquirer: &Inquirer,
+    inquirer: &IntrospectionCaller,
     secret: &Secret,
 ) -> Result<Option<(AccessToken, User, Option<String>)>> {
     let Some((token, user)) = tx.find_token(secret)? else { return Ok(None) };
     let is_theirs = match inquirer {
-        Inquirer::Client(id) => token.application_id == Some(*id),
-        Inquirer::Bearer(own) => {
+        IntrospectionCaller::Client(id) => token.application_id == Some(*id),
+        IntrospectionCaller::Bearer(own) => {
             own.application_id == token.application_id && own.user_id == token.user_id
         }
     };

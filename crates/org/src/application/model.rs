@@ -58,7 +58,7 @@ pub(super) fn same(one: &str, other: &str) -> bool {
     one.len() == other.len() && std::hint::black_box(differences) == 0
 }
 
-/// What somebody's consent is written down as, until the application fetches its tokens.
+/// An authorization code, until the application exchanges it for tokens.
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::oauth_codes, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct AuthorizationCode {

@@ -1,4 +1,4 @@
-//! Which addresses an application may give for people to be sent back to.
+//! Validation of redirect URIs.
 
 use kernel::values::is_web_url;
 

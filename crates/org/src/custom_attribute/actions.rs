@@ -18,7 +18,7 @@ use crate::{
 
 const LONGEST: usize = 255;
 
-/// Where notes are asked for: a kind of thing, and how a path names one.
+/// A kind of object with custom attributes, and how a path names one.
 #[derive(Clone, Debug)]
 pub enum AttributeOwner {
     Group(IdOrPath),

@@ -1,4 +1,4 @@
-//! What administrators note of groups, projects and people: names with values that mean something to them alone.
+//! Custom attributes of groups, projects and users, which administrators set.
 
 pub mod actions;
 pub mod filter;

@@ -3,7 +3,7 @@
 use diesel::prelude::{Queryable, Selectable};
 use kernel::ids::{NamespaceId, ProjectId, UserId};
 
-/// Whom or what a note is of.
+/// The object that a custom attribute belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     Group(NamespaceId),

@@ -23,7 +23,7 @@ use crate::{
 /// How long the link in a letter works.
 const LINK_WORKS: Duration = Duration::days(3);
 
-/// How it is known that an address is its user's.
+/// The proof that an address belongs to its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// Somebody opens a link that is sent there.
@@ -88,7 +88,7 @@ pub fn confirm(tx: &mut Tx<'_>, secret: &Secret) -> Result<Email> {
     if until.is_none_or(|until| until <= tx.now) {
         return Err(Error::missing());
     }
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     tx.confirm_email(email.id)?;
     let user = tx.user(email.user_id)?;
     invitations::accept_for(tx, &user, &email.email)?;

@@ -20,7 +20,7 @@ const MOST: i64 = 300;
 const TOO_MANY: &str =
     "You can't follow more than 300 users. To follow more users, unfollow some others.";
 
-/// How many follow somebody, and how many they follow.
+/// The number of followers and of followed users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FollowCounts {
     pub followers: i64,

@@ -26,7 +26,7 @@ pub struct LdapGroupLink {
     pub access_level: AccessLevel,
 }
 
-/// Who is meant in a directory.
+/// An LDAP group or filter.
 #[derive(Clone, Debug)]
 pub enum DirectoryQuery {
     Named(String),

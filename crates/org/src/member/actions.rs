@@ -34,7 +34,7 @@ pub fn add(
     terms: Terms,
     quota: Quota,
 ) -> Result<Member> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let user = tx.find_user(user)?.ok_or(Error::not_found("User"))?;
     if tx.find_member(place.source, user.id)?.is_some() {
         return Err(Error::conflict().whole("Member already exists"));
@@ -97,7 +97,7 @@ pub fn add_each(
     terms: Terms,
     quota: Quota,
 ) -> Result<Option<String>> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     if users.len() > MOST_AT_ONCE {
         return Ok(Some(too_many()));
     }
@@ -112,7 +112,7 @@ pub fn add_each(
     if let Some(why) = too_many {
         return Ok(Some(why));
     }
-    let mut done = Done::default();
+    let mut done = AddSummary::default();
     for user in users.iter().filter_map(|id| known.get(id)) {
         done.add(&user.username, add_or_change(tx, place, &lineage, user, terms)?);
     }
@@ -122,7 +122,7 @@ pub fn add_each(
     Ok((!refused.is_empty()).then(|| refused.join(" and ")))
 }
 
-/// What became of somebody who was to have a role.
+/// The outcome of granting a role to one user.
 pub(super) enum GrantOutcome {
     /// They had none here; an address was not invited either.
     New,
@@ -131,15 +131,15 @@ pub(super) enum GrantOutcome {
     Refused(String),
 }
 
-/// What became of all whom a call names.
+/// The outcome of granting roles to several users.
 #[derive(Default)]
-pub(super) struct Done {
+pub(super) struct AddSummary {
     pub(super) new: usize,
     /// With the reasons.
     pub(super) refused: Vec<(String, String)>,
 }
 
-impl Done {
+impl AddSummary {
     pub(super) fn add(&mut self, name: &str, given: GrantOutcome) {
         match given {
             GrantOutcome::New => self.new += 1,
@@ -189,14 +189,14 @@ pub(super) fn ensure_unlocked(lineage: &Lineage) -> Result<()> {
     }
 }
 
-/// What becomes of the end of a membership that is changed.
+/// Change of the expiry of a membership.
 #[derive(Clone, Copy, Debug)]
-pub enum End {
+pub enum EndChange {
     Keep,
     Set(Option<Ts>),
 }
 
-impl End {
+impl EndChange {
     pub fn over(self, old: Option<Ts>) -> Option<Ts> {
         match self {
             Self::Keep => old,
@@ -211,9 +211,9 @@ pub fn change(
     place: MemberSource,
     user: UserId,
     level: i64,
-    end: End,
+    end: EndChange,
 ) -> Result<Member> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let member = tx.find_member(place.source, user)?.ok_or(Error::missing())?;
     let lineage = Lineage::of(tx, place.source)?;
     let terms = Terms { level, expires_at: end.over(member.expires_at) };
@@ -252,14 +252,14 @@ fn altered(
     tx.find_member_row(place.source, user.id)?.ok_or(Error::missing())
 }
 
-/// What becomes of memberships below a group that somebody is taken out of.
+/// Treatment of memberships below a group when a member of the group is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DescendantMemberships {
     Keep,
     Remove,
 }
 
-/// How somebody is taken out.
+/// Options of removing a member.
 #[derive(Clone, Copy, Debug)]
 pub struct RemovalOptions {
     pub below: DescendantMemberships,
@@ -275,7 +275,7 @@ pub fn remove(
     user: UserId,
     how: RemovalOptions,
 ) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let member = tx.find_member(place.source, user)?.ok_or(Error::missing())?;
     member.updated_at.ensure_unchanged_since(how.unless_newer)?;
     let oneself = place.actor().id == Some(user);
@@ -305,7 +305,7 @@ const REMOVED_AT_ONCE: i64 = 200;
 
 /// Removes memberships whose end has come; tells whether there may be more.
 pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let expired = tx.expired_members(REMOVED_AT_ONCE)?;
     for member in &expired {
         tx.delete_member(member.source(), member.user_id)?;

@@ -200,7 +200,7 @@ fn counts(tx: &mut Tx<'_>, tree: &Tree, user: UserId) -> Result<bool> {
 
 /// Takes somebody out of the group and of everything below it.
 pub fn remove(tx: &mut Tx<'_>, place: MemberSource, user: UserId) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let tree = tree::owned(tx, &place, |why| {
         Error::bad_request().because(
             match why {

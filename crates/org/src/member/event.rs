@@ -25,7 +25,7 @@ pub enum Event {
     RequestDenied(Fact),
 }
 
-/// Who, where, and on what terms.
+/// A membership: user, project or group, and role.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Fact {
     pub project: Option<ProjectId>,

@@ -16,7 +16,7 @@ use worker::Queue;
 
 use super::{
     MemberSource, Source,
-    actions::{self, Done, End, GrantOutcome, MOST_AT_ONCE, ensure_unlocked},
+    actions::{self, AddSummary, EndChange, GrantOutcome, MOST_AT_ONCE, ensure_unlocked},
     member_source::Lineage,
     quota::Quota,
     rules::{self, Terms, sentences},
@@ -33,14 +33,14 @@ pub use accept::{accept, accept_all, accept_for, find_by_secret, known_as, remov
 pub use letter::SendInvitation;
 pub use store::Invitation;
 
-/// Who is to come.
+/// The users and addresses to invite.
 #[derive(Clone, Debug, Default)]
 pub struct Guests {
     pub emails: Vec<String>,
     pub users: Vec<UserId>,
 }
 
-/// What became of it: nothing to tell, one reason for all, or one for each who could not be invited.
+/// The outcome of invitations: success, one reason for all, or one for each address that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Done,
@@ -56,7 +56,7 @@ pub fn invite(
     terms: Terms,
     quota: Quota,
 ) -> Result<Outcome> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     if AccessLevel::find(terms.level).is_some_and(|level| level > place.level()) {
         return Err(Error::forbidden());
     }
@@ -77,7 +77,7 @@ pub fn invite(
     if let Some(why) = too_many {
         return Ok(Outcome::Refused(why));
     }
-    let mut done = Done::default();
+    let mut done = AddSummary::default();
     for (email, user) in &addresses {
         let given = match user {
             Some(user) => actions::add_or_change(tx, place, &lineage, user, terms)?,
@@ -185,7 +185,7 @@ pub fn change(
     place: MemberSource,
     email: &str,
     level: Option<AccessLevel>,
-    end: End,
+    end: EndChange,
 ) -> Result<Option<InvitationWithAuthor>> {
     let Some(invitation) = living(tx, place.source, email)? else { return Ok(None) };
     let level = level.unwrap_or(invitation.access_level);

@@ -13,7 +13,7 @@ use crate::{
 /// Whom a letter about a request goes to, at most.
 const MOST_READERS: i64 = 10;
 
-/// What a source is called in letters, and where it is.
+/// The name and URL of a project or group in letters.
 pub struct SourceName {
     pub word: &'static str,
     pub name: String,

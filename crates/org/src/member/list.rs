@@ -20,7 +20,7 @@ use kernel::{
 use super::{
     Member, MemberFilter, Membership, Source, State,
     member_source::Lineage,
-    reach::{self, Reach},
+    membership_sources::{self, MembershipSources},
     store::MemberStore,
 };
 use crate::{
@@ -39,7 +39,7 @@ pub fn direct(
     let living = living(tx);
     let rows = format!(
         "members m WHERE {} AND {living} AND (m.access_level > 5 OR m.awaiting_level > 5)",
-        reach::given_in(source)
+        membership_sources::given_in(source)
     );
     let found = chosen(tx, &rows, "m.id", filter, page)?;
     let ids: Vec<MemberId> = found.items.iter().copied().map(MemberId).collect();
@@ -91,12 +91,12 @@ pub fn all(
     page: PageRequest,
 ) -> Result<Page<Membership>> {
     let lineage = Lineage::of(tx, source)?;
-    let reach = Reach::of(tx, actor, source, &lineage)?;
-    let rows = people(tx, source, &reach, filter.state)?;
+    let membership_sources = MembershipSources::of(tx, actor, source, &lineage)?;
+    let rows = people(tx, source, &membership_sources, filter.state)?;
     let found = chosen(tx, &rows, "m.user_id", filter, page)?;
     let ids: Vec<UserId> = found.items.iter().copied().map(UserId).collect();
     let mut people = tx.users_by_id(&ids)?;
-    let given = highest(tx, &reach, &ids, filter.state)?;
+    let given = highest(tx, &membership_sources, &ids, filter.state)?;
     let creators = givers(tx, given.values().filter_map(|(_, member)| member.created_by))?;
     let secret =
         secret_groups(tx, actor, given.values().filter_map(|(_, member)| member.namespace_id))?;
@@ -117,13 +117,13 @@ pub(crate) fn known_here(
     project: ProjectId,
     column: &str,
 ) -> Result<Option<String>> {
-    if actor.admin || !reach::hides_somebody(tx, actor, project)? {
+    if actor.admin || !membership_sources::hides_somebody(tx, actor, project)? {
         return Ok(None);
     }
     let source = Source::Project(project);
     let lineage = Lineage::of(tx, source)?;
-    let reach = Reach::of(tx, actor, source, &lineage)?;
-    let (given, living) = (reach.given_in(Some(State::Active)), living(tx));
+    let membership_sources = MembershipSources::of(tx, actor, source, &lineage)?;
+    let (given, living) = (membership_sources.given_in(Some(State::Active)), living(tx));
     Ok(Some(format!(
         "{column} IN (SELECT m.user_id FROM members m WHERE {given} AND {living} AND m.access_level > 5)"
     )))
@@ -134,17 +134,22 @@ pub(super) fn living(tx: &Tx<'_>) -> String {
 }
 
 /// The rows of which a list is made, each with a `user_id`: from the projection where that is enough.
-fn people(tx: &mut Tx<'_>, source: Source, reach: &Reach, state: Option<State>) -> Result<String> {
+fn people(
+    tx: &mut Tx<'_>,
+    source: Source,
+    membership_sources: &MembershipSources,
+    state: Option<State>,
+) -> Result<String> {
     let counts = match state {
         Some(State::Awaiting) => "m.awaiting_level > 5",
         Some(_) => "m.access_level > 5",
         None => "(m.access_level > 5 OR m.awaiting_level > 5)",
     };
-    let waits = state != Some(State::Active) && reach.has_awaiting(tx)?;
+    let waits = state != Some(State::Active) && membership_sources.has_awaiting(tx)?;
     if state != Some(State::Awaiting)
         && !waits
-        && reach.shows_everybody()
-        && !reach::has_lapsed(tx, source)?
+        && membership_sources.shows_everybody()
+        && !membership_sources::has_lapsed(tx, source)?
     {
         let table = match source {
             Source::Project(id) => format!("project_access m WHERE m.project_id = {}", value(id)),
@@ -155,7 +160,7 @@ fn people(tx: &mut Tx<'_>, source: Source, reach: &Reach, state: Option<State>) 
     let living = living(tx);
     Ok(format!(
         "(SELECT DISTINCT m.user_id FROM members m WHERE {} AND {living} AND {counts}) m WHERE 1 = 1",
-        reach.given_in(state)
+        membership_sources.given_in(state)
     ))
 }
 
@@ -215,7 +220,7 @@ fn listed(ids: &[UserId]) -> String {
 /// For each of these people the membership that counts, with what it gives here.
 pub(super) fn highest(
     tx: &mut Tx<'_>,
-    reach: &Reach,
+    membership_sources: &MembershipSources,
     people: &[UserId],
     state: Option<State>,
 ) -> Result<BTreeMap<UserId, (AccessLevel, Member)>> {
@@ -225,8 +230,8 @@ pub(super) fn highest(
         .filter(members::expires_at.is_null().or(members::expires_at.gt(now)))
         .filter(
             members::namespace_id
-                .eq_any(reach.groups())
-                .or(members::project_id.eq_any(reach.project)),
+                .eq_any(membership_sources.groups())
+                .or(members::project_id.eq_any(membership_sources.project)),
         )
         .order_by(members::id.asc());
     let rows: Vec<Member> = each_backend!(tx, |conn| rows
@@ -237,7 +242,7 @@ pub(super) fn highest(
     for member in
         rows.into_iter().filter(|member| state.is_none_or(|state| member.state() == state))
     {
-        let Some(level) = reach.level_of(&member) else { continue };
+        let Some(level) = membership_sources.level_of(&member) else { continue };
         if best.get(&member.user_id).is_none_or(|(highest, _)| *highest < level) {
             best.insert(member.user_id, (level, member));
         }

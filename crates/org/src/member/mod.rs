@@ -2,16 +2,16 @@
 //! wait for approval.
 
 pub mod actions;
-pub mod awaiting;
 pub mod billable;
 pub mod event;
 pub mod invitations;
 pub(crate) mod letters;
 pub mod list;
 mod member_source;
+mod membership_sources;
 pub mod model;
+pub mod pending_members;
 pub mod quota;
-mod reach;
 pub mod related;
 pub mod requests;
 pub mod rules;

@@ -89,7 +89,7 @@ pub struct MemberFilter {
     pub state: Option<State>,
 }
 
-/// How members of a list relate to the project or group.
+/// The relations of members to a project or group that a list includes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relations {
     /// Added to it.

@@ -17,11 +17,11 @@ use super::{
     MemberFilter, Membership, Relations, Source,
     list::{chosen, givers, highest, living, secret_groups, shown},
     member_source::Lineage,
-    reach::Reach,
+    membership_sources::MembershipSources,
 };
 use crate::{hierarchy, user::store::UserStore};
 
-/// What a list is ordered by.
+/// The sort order of a member list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemberOrder {
     #[default]
@@ -72,8 +72,9 @@ pub fn list_in(
         true => below(tx, actor, &lineage)?,
         false => Vec::new(),
     };
-    let reach = Reach::related(tx, actor, &lineage, wanted.relations, below)?;
-    let (given, living) = (reach.given_in(wanted.filter.state), living(tx));
+    let membership_sources =
+        MembershipSources::related(tx, actor, &lineage, wanted.relations, below)?;
+    let (given, living) = (membership_sources.given_in(wanted.filter.state), living(tx));
     let rows = format!(
         "(SELECT DISTINCT m.user_id FROM members m WHERE {given} AND {living} \
          AND (m.access_level > 5 OR m.awaiting_level > 5)) m WHERE 1 = 1"
@@ -83,11 +84,12 @@ pub fn list_in(
     if is_plain && !window.reversed {
         let rows = format!("{rows}{}", between(window));
         let found = chosen(tx, &rows, "m.user_id", &wanted.filter, page)?;
-        return found.try_map_all(|ids| memberships(tx, actor, &reach, &wanted.filter, &ids));
+        return found
+            .try_map_all(|ids| memberships(tx, actor, &membership_sources, &wanted.filter, &ids));
     }
     let everybody = PageRequest { page: 1, per_page: COUNT_LIMIT };
     let found = chosen(tx, &rows, "m.user_id", &wanted.filter, everybody)?;
-    let mut all = memberships(tx, actor, &reach, &wanted.filter, &found.items)?;
+    let mut all = memberships(tx, actor, &membership_sources, &wanted.filter, &found.items)?;
     if !wanted.levels.is_empty() {
         all.retain(|member| wanted.levels.contains(&member.access_level));
     }
@@ -148,7 +150,7 @@ fn below(tx: &mut Tx<'_>, actor: Actor, lineage: &Lineage) -> Result<Vec<Namespa
 fn memberships(
     tx: &mut Tx<'_>,
     actor: Actor,
-    reach: &Reach,
+    membership_sources: &MembershipSources,
     filter: &MemberFilter,
     ids: &[i64],
 ) -> Result<Vec<Membership>> {
@@ -156,7 +158,7 @@ fn memberships(
     for batch in ids.chunks(BATCH) {
         let ids: Vec<UserId> = batch.iter().copied().map(UserId).collect();
         let mut people = tx.users_by_id(&ids)?;
-        let given = highest(tx, reach, &ids, filter.state)?;
+        let given = highest(tx, membership_sources, &ids, filter.state)?;
         let creators = givers(tx, given.values().filter_map(|(_, member)| member.created_by))?;
         let groups = given.values().filter_map(|(_, member)| member.namespace_id);
         let secret = secret_groups(tx, actor, groups)?;

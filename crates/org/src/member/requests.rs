@@ -137,7 +137,7 @@ pub fn approve(tx: &mut Tx<'_>, place: MemberSource, user: UserId, level: i64) -
     if !place.may_manage() {
         return Err(Error::forbidden());
     }
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     find(tx, place.source, user)?.ok_or(Error::missing())?;
     let (lineage, user) = (Lineage::of(tx, place.source)?, tx.user(user)?);
     let terms = Terms { level, expires_at: None };
@@ -185,7 +185,7 @@ pub fn deny(
 
 /// Takes a request away; false where there was none. Whoever does so may change roles next.
 pub(super) fn end(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<bool> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let Some(request) = find(tx, source, user)? else { return Ok(false) };
     let row = access_requests::table.find(request.id);
     each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Access Request")))?;

@@ -97,7 +97,7 @@ impl MemberStore for Tx<'_> {
     }
 
     fn insert_member(&mut self, new: &NewMember) -> Result<()> {
-        access::alone(self)?;
+        access::lock_access_projection(self)?;
         let (project, group) = new.source.columns();
         // An ended membership that was not cleared away yet makes room.
         self.delete_member(new.source, new.user_id)?;
@@ -122,7 +122,7 @@ impl MemberStore for Tx<'_> {
         level: AccessLevel,
         expires_at: Option<Ts>,
     ) -> Result<()> {
-        access::alone(self)?;
+        access::lock_access_projection(self)?;
         let waits = member.awaiting_level.is_some();
         let changes = (
             members::access_level.eq(if waits { AccessLevel::NoAccess } else { level }),
@@ -136,7 +136,7 @@ impl MemberStore for Tx<'_> {
     }
 
     fn move_member(&mut self, member: &Member, awaiting: Option<AccessLevel>) -> Result<bool> {
-        access::alone(self)?;
+        access::lock_access_projection(self)?;
         let works = match awaiting {
             Some(_) => AccessLevel::NoAccess,
             None => member.level(),
@@ -154,7 +154,7 @@ impl MemberStore for Tx<'_> {
     }
 
     fn delete_member(&mut self, source: Source, user: UserId) -> Result<()> {
-        access::alone(self)?;
+        access::lock_access_projection(self)?;
         let theirs = members::table.filter(members::user_id.eq(user));
         match source {
             Source::Project(id) => {

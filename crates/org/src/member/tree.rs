@@ -56,7 +56,7 @@ pub(super) struct NamespaceRow {
     pub(super) id: i64,
 }
 
-/// Why a tree is refused.
+/// Reasons for which a tree of members is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TreeRefusal {
     Nested,

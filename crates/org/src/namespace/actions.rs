@@ -48,7 +48,7 @@ pub fn create(
     new: &NewGroup,
     change: impl FnOnce(&mut GroupDetails),
 ) -> Result<Namespace> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let settings = tx.settings()?;
     let user = grant.user()?;
     let parent = read(tx, new.parent)?;
@@ -233,7 +233,7 @@ pub fn update(
     grant: &Grant<AdminGroup>,
     change: impl FnOnce(&mut GroupDetails),
 ) -> Result<Namespace> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let group = tx.namespace(grant.group())?;
     let parent = group.parent_id.map(|id| tx.namespace(id)).transpose()?;
     let mut details = GroupDetails::of(&group);
@@ -266,7 +266,7 @@ pub fn update(
     }
     tx.save_group(group.id, &details)?;
     let changed = tx.namespace(group.id)?;
-    runners::hand_down(tx, &old, &changed)?;
+    runners::apply_to_descendants(tx, &old, &changed)?;
     downloads::pardon(tx, &changed, (&old, &changed.settings()))?;
     announce(tx, &group, &changed, grant.actor().id)?;
     Ok(changed)

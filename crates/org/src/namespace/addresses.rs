@@ -1,4 +1,4 @@
-//! Where groups lie: their addresses, and moves of whole trees between them.
+//! The paths of groups, and moves of group trees.
 
 use db::{
     OneOf as _, Tx, each_backend, error,
@@ -36,7 +36,7 @@ pub fn rename(
 /// Writes the new place into a namespace and everything below it, in a few statements however much that is. The old
 /// addresses of projects keep leading to them; those of groups lead nowhere.
 pub(crate) fn relocate(tx: &mut Tx<'_>, namespace: &Namespace, place: &NewPath) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let moves = !namespace.full_path.eq_ignore_ascii_case(&place.full_path);
     if moves {
         free_addresses(tx, &place.full_path)?;

@@ -1,4 +1,4 @@
-//! How far the default branches of a group's new repositories are protected.
+//! The initial protection of default branches in a group's new repositories.
 
 use db::{Tx, each_backend, error, schema::namespaces};
 use diesel::prelude::*;

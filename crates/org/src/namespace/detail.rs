@@ -53,7 +53,7 @@ pub struct Projects {
     pub shared: Vec<ProjectView>,
 }
 
-/// What a group's row alone does not say.
+/// Details of a group from other tables.
 #[derive(Queryable)]
 struct Row {
     group: Namespace,

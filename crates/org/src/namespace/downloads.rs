@@ -16,7 +16,7 @@ use crate::{
     user::{User, names::ids_of, store::UserStore},
 };
 
-/// What follows from a download.
+/// The consequence of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Fine,

@@ -1,4 +1,4 @@
-//! What happens to groups, as others may want to hear of it.
+//! Events of groups.
 
 use kernel::ids::{NamespaceId, ProjectId, UserId};
 use serde::Serialize;

@@ -12,8 +12,8 @@ use kernel::{
 
 use super::{
     GroupFilter, Namespace,
-    model::{GroupOrder, Reach, TreeLevel},
-    networks, search, seen,
+    model::{GroupOrder, GroupSelection, TreeLevel},
+    networks, search, visible_groups,
 };
 use crate::{
     custom_attribute::filter,
@@ -53,24 +53,24 @@ impl GroupLists for Tx<'_> {
         window: &ListWindow,
         page: PageRequest,
     ) -> Result<Page<Namespace>> {
-        let mut question = question(self, filter, page.offset())?;
+        let mut query = query(self, filter, page.offset())?;
         if let (GroupOrder::Similarity, Some(term)) = (filter.order, &filter.search) {
-            return by_likeness(self, &question, term, page);
+            return by_likeness(self, &query, term, page);
         }
         let order = order(self, filter);
-        order.narrow(&mut question.conditions, window);
-        question.shortened |= *window != WHOLE;
-        let selection = question.in_order(order.sql(window));
-        let found = page_of_ids(self, &selection, page, |tx| question.count(tx, filter))?;
+        order.narrow(&mut query.conditions, window);
+        query.shortened |= *window != WHOLE;
+        let selection = query.in_order(order.sql(window));
+        let found = page_of_ids(self, &selection, page, |tx| query.count(tx, filter))?;
         let items = in_order(self, &found.items)?;
         Ok(Page { items, total: found.total })
     }
 
     fn groups_after(&mut self, filter: &GroupFilter, most: i64) -> Result<Page<Namespace>> {
-        let question = question(self, filter, 0)?;
+        let query = query(self, filter, 0)?;
         let page = PageRequest { page: 1, per_page: most };
         let order = order(self, filter).sql(&WHOLE);
-        let found = question.in_order(order).ids(self, page.probe(), 0)?;
+        let found = query.in_order(order).ids(self, page.probe(), 0)?;
         let found = page.uncounted(found);
         let items = in_order(self, &found.items)?;
         Ok(Page { items, total: found.total })
@@ -78,7 +78,7 @@ impl GroupLists for Tx<'_> {
 }
 
 /// Which groups are meant, in the words of the database.
-struct Question {
+struct GroupListQuery {
     conditions: Conditions,
     /// Whether some are left out that no network of the caller's reaches, or a part of the list is read.
     shortened: bool,
@@ -86,7 +86,7 @@ struct Question {
     member: Option<(UserId, AccessLevel, usize)>,
 }
 
-impl Question {
+impl GroupListQuery {
     fn from(&self) -> String {
         format!("namespaces g WHERE {}", self.conditions.text())
     }
@@ -106,7 +106,7 @@ impl Question {
             || self.shortened;
         match &self.member {
             Some((user, level, above)) if !narrowed => {
-                let reached = seen::reached(tx.now, *level);
+                let reached = visible_groups::reached(tx.now, *level);
                 let mine = format!("namespace_access a WHERE a.user_id = $1 AND {reached}");
                 let binds = [Bind::Number(user.0)];
                 let all = count_up_to(tx, &mine, &binds, COUNT_LIMIT + 2)?;
@@ -122,7 +122,7 @@ impl Question {
     }
 }
 
-fn question(tx: &mut Tx<'_>, filter: &GroupFilter, skipped: i64) -> Result<Question> {
+fn query(tx: &mut Tx<'_>, filter: &GroupFilter, skipped: i64) -> Result<GroupListQuery> {
     let mut all = Conditions::default();
     // In these words, for which there are indexes.
     all.plain("g.kind = 'group' AND g.deleted_at IS NULL");
@@ -160,7 +160,7 @@ fn question(tx: &mut Tx<'_>, filter: &GroupFilter, skipped: i64) -> Result<Quest
         let (own, last) = (tx.folded("g.name"), tx.folded(&name));
         all.plain(format!("({own}, g.name, g.id) > ({last}, {name}, {id})"));
     }
-    Ok(Question { conditions: all, shortened, member })
+    Ok(GroupListQuery { conditions: all, shortened, member })
 }
 
 /// Leaves out what the caller's network does not reach, unless they own it; whether there is anything like that.
@@ -169,7 +169,7 @@ fn within_network(tx: &mut Tx<'_>, all: &mut Conditions, filter: &GroupFilter) -
     let owned = format!(
         "EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {} AND a.namespace_id = g.id AND {})",
         filter.actor.id.map_or(0, |user| user.0),
-        seen::reached(tx.now, AccessLevel::Owner)
+        visible_groups::reached(tx.now, AccessLevel::Owner)
     );
     for ranges in &closed {
         let condition = format!("(g.ip_ranges IS NULL OR g.ip_ranges <> {{}} OR {owned})");
@@ -182,34 +182,34 @@ fn within_network(tx: &mut Tx<'_>, all: &mut Conditions, filter: &GroupFilter) -
 fn within_reach(
     tx: &mut Tx<'_>,
     all: &mut Conditions,
-    reach: Reach,
+    reach: GroupSelection,
     walked: Option<i64>,
 ) -> Result<Option<(UserId, AccessLevel, usize)>> {
     match reach {
-        Reach::All => {}
-        Reach::Open { user: None, .. } => all.plain("g.visibility = 'public'"),
-        Reach::Open { user: Some(user), internal } => {
+        GroupSelection::All => {}
+        GroupSelection::Open { user: None, .. } => all.plain("g.visibility = 'public'"),
+        GroupSelection::Open { user: Some(user), internal } => {
             let open = match internal {
                 true => "g.visibility <> 'private'",
                 false => "g.visibility = 'public'",
             };
-            let above = seen::above(tx, user)?;
-            let reached = seen::reached(tx.now, AccessLevel::Minimal);
+            let above = visible_groups::above(tx, user)?;
+            let reached = visible_groups::reached(tx.now, AccessLevel::Minimal);
             let mine = format!(
                 "EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {{}} AND a.namespace_id = g.id AND {reached})"
             );
             all.number(&format!("({open} OR {mine} OR g.id IN ({}))", list_of(&above)), user.0);
         }
-        Reach::Member { user } => {
-            let above = seen::above(tx, user)?;
+        GroupSelection::Member { user } => {
+            let above = visible_groups::above(tx, user)?;
             member(tx, all, user, AccessLevel::Minimal, &above, walked)?;
             return Ok(Some((user, AccessLevel::Minimal, above.len())));
         }
-        Reach::AtLeast { user, level } => {
+        GroupSelection::AtLeast { user, level } => {
             member(tx, all, user, level, &[], walked)?;
             return Ok(Some((user, level, 0)));
         }
-        Reach::Owned { user } => {
+        GroupSelection::Owned { user } => {
             let now = tx.now.0;
             all.number(
                 &format!(
@@ -227,14 +227,16 @@ fn within_reach(
 
 /// Whether the caller sees every group of the list: whoever has a role in a group has it in all that is inside.
 fn is_all_visible(tx: &mut Tx<'_>, filter: &GroupFilter) -> Result<bool> {
-    let (Reach::Open { user: Some(user), .. } | Reach::Member { user }) = filter.reach else {
+    let (GroupSelection::Open { user: Some(user), .. } | GroupSelection::Member { user }) =
+        filter.reach
+    else {
         return Ok(false);
     };
     match &filter.place {
-        TreeLevel::Under(parent) => seen::belongs(tx, user, "$2", Bind::Number(parent.0)),
+        TreeLevel::Under(parent) => visible_groups::belongs(tx, user, "$2", Bind::Number(parent.0)),
         TreeLevel::Below(path) => {
             let top = "(SELECT g.id FROM namespaces g WHERE g.path_key = $2)";
-            seen::belongs(tx, user, top, Bind::Word(path.to_lowercase()))
+            visible_groups::belongs(tx, user, top, Bind::Word(path.to_lowercase()))
         }
         TreeLevel::Anywhere | TreeLevel::TopLevel => Ok(false),
     }
@@ -249,7 +251,7 @@ fn member(
     others: &[i64],
     walked: Option<i64>,
 ) -> Result<()> {
-    let reached = seen::reached(tx.now, level);
+    let reached = visible_groups::reached(tx.now, level);
     let many = format!(
         "SELECT a.namespace_id AS id FROM namespace_access a WHERE a.user_id = $1 LIMIT 1 OFFSET {GATHERED}"
     );
@@ -320,11 +322,11 @@ impl GroupFilter {
 /// The same measure on both databases, so it is taken here.
 fn by_likeness(
     tx: &mut Tx<'_>,
-    question: &Question,
+    query: &GroupListQuery,
     term: &str,
     page: PageRequest,
 ) -> Result<Page<Namespace>> {
-    let found = question.in_order("g.id ASC".to_owned()).ids(tx, COMPARED, 0)?;
+    let found = query.in_order("g.id ASC".to_owned()).ids(tx, COMPARED, 0)?;
     let mut rows = in_order(tx, &found)?;
     rows.sort_by_cached_key(|group| {
         let alike = likeness(&group.path, term) * 10 + likeness(&group.name, term) * 7;

@@ -1,4 +1,4 @@
-//! Where groups and projects may be moved to.
+//! Namespaces that groups and projects may be transferred to.
 
 use db::{
     CountOf, Tx, each_backend, error, lower,
@@ -23,7 +23,7 @@ use crate::{
     search::containing,
 };
 
-/// What the caller would make in a group.
+/// The kind of object that the caller would create in a group.
 enum LocationPurpose {
     /// A subgroup, and not below the group with these keys.
     Subgroup {

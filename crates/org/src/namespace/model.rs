@@ -16,7 +16,7 @@ kernel::text_enum! {
     pub enum ProjectCreation { NoOne = "noone", Maintainer = "maintainer", Developer = "developer" }
 }
 kernel::text_enum! {
-    /// Who may use a group's wiki.
+    /// Access to a group's wiki.
     pub enum WikiAccess { Disabled = "disabled", Private = "private", Enabled = "enabled" }
 }
 
@@ -87,7 +87,7 @@ impl Namespace {
     }
 }
 
-/// What a group is set to beyond the columns that lists filter by.
+/// Group settings beyond the columns that lists filter by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GroupSettings {
@@ -216,9 +216,9 @@ pub enum TreeLevel {
     Below(String),
 }
 
-/// Whom a list is for, and how wide they look.
+/// Which groups a list covers, by the caller's membership.
 #[derive(Clone, Copy, Debug)]
-pub enum Reach {
+pub enum GroupSelection {
     /// Administrators see everything.
     All,
     /// What is open to everybody, or to everybody who is signed in, and what `user` is a member of.
@@ -236,7 +236,7 @@ pub enum Reach {
 pub struct GroupFilter {
     /// Who asks.
     pub actor: Actor,
-    pub reach: Reach,
+    pub reach: GroupSelection,
     pub place: TreeLevel,
     pub search: Option<String>,
     pub skip: Vec<NamespaceId>,

@@ -10,7 +10,7 @@ use kernel::{
     page::{Page, PageRequest, Total},
 };
 
-use super::{search, seen};
+use super::{search, visible_groups};
 use crate::listing::{Conditions, list_of};
 
 /// Which groups are wanted.
@@ -42,7 +42,7 @@ pub fn first_groups(
     let mut all = Conditions::default();
     let ids: Vec<i64> = people.iter().map(|user| user.0).collect();
     all.plain(format!("a.user_id IN ({})", list_of(&ids)));
-    all.plain(seen::reached(tx.now, wanted.level));
+    all.plain(visible_groups::reached(tx.now, wanted.level));
     all.plain("g.kind = 'group' AND g.deleted_at IS NULL");
     if let Some(term) = &wanted.search {
         search::matching(tx, &mut all, "g", ["full_path", "full_name"], term)?;

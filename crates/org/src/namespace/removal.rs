@@ -30,7 +30,7 @@ const WRONG_PATH: &str =
     "`full_path` is incorrect. You must enter the complete path for the subgroup.";
 const NOTHING_TO_RESTORE: &str = "Group has not been marked for deletion";
 
-/// How a group is to be removed.
+/// Options of removing a group.
 #[derive(Clone, Debug, Default)]
 pub struct Removal {
     /// A subgroup that is marked already goes now.
@@ -42,7 +42,7 @@ pub struct Removal {
 
 /// Removes a group with everything inside, or marks it where the installation gives groups some days more.
 pub fn remove(tx: &mut Tx<'_>, grant: &Grant<RemoveGroup>, how: &Removal) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let group = tx.namespace(grant.group())?;
     group.updated_at.ensure_unchanged_since(how.unless_newer)?;
     let user = grant.actor().id;
@@ -93,7 +93,7 @@ fn set_deletion(
 
 /// Lets a group stay that was to go.
 pub fn restore(tx: &mut Tx<'_>, grant: &Grant<RemoveGroup>) -> Result<Namespace> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let group = tx.namespace(grant.group())?;
     if group.marked_for_deletion_at.is_none() {
         return Err(Error::bad_request().whole(NOTHING_TO_RESTORE));
@@ -105,7 +105,7 @@ pub fn restore(tx: &mut Tx<'_>, grant: &Grant<RemoveGroup>) -> Result<Namespace>
 
 /// Removes groups whose days are over; tells whether there may be more.
 pub fn remove_overdue(tx: &mut Tx<'_>) -> Result<bool> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let period = Duration::days(tx.settings()?.deletion_adjourned_period);
     let limit = tx.now.plus(-period);
     let overdue = namespaces::table
@@ -136,7 +136,7 @@ fn take_away(tx: &mut Tx<'_>, group: &Namespace, user: Option<UserId>) -> Result
 /// Takes away a namespace, everything below it, and the projects of all of these: from now on nothing of it is found,
 /// nobody has a role by it, and its paths are free. Rows and repositories are cleared away later.
 pub fn remove_tree(tx: &mut Tx<'_>, id: NamespaceId) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let Some(namespace) = tx.find_namespace(id)? else { return Ok(()) };
     seats::leaves(tx, &namespace.full_path)?;
     changes::groups(tx)?;

@@ -1,4 +1,4 @@
-//! What groups may be called, and who may see them.
+//! Validation of group names, paths and visibility.
 
 use kernel::{Visibility, values::length_fault};
 
@@ -184,7 +184,7 @@ pub fn settings_faults(settings: &GroupSettings, top: bool, faults: &mut Faults)
     }
 }
 
-/// What speaks against a visibility below a parent, and above what is inside.
+/// The visibility of a group's parent and of its contents, which limit its own.
 #[derive(Clone, Copy, Debug)]
 pub struct VisibilityLimits {
     pub parent: Option<Visibility>,

@@ -93,7 +93,11 @@ pub(super) fn may_demand_second_factor(
 }
 
 /// Hands a change of a group's settings down to what is below it.
-pub(super) fn hand_down(tx: &mut Tx<'_>, old: &GroupSettings, group: &Namespace) -> Result<()> {
+pub(super) fn apply_to_descendants(
+    tx: &mut Tx<'_>,
+    old: &GroupSettings,
+    group: &Namespace,
+) -> Result<()> {
     let new = group.settings();
     if new.share_with_group_lock && !old.share_with_group_lock {
         each_below(tx, group, |settings| settings.share_with_group_lock = true)?;
@@ -133,7 +137,7 @@ pub(super) fn follow(tx: &mut Tx<'_>, group: &Namespace, parent: &Namespace) -> 
     }
     keep(tx, group.id, &own)?;
     let settings_text = serde_json::to_string(&own).map_err(Error::internal)?;
-    hand_down(tx, &old, &Namespace { settings_text, ..group.clone() })
+    apply_to_descendants(tx, &old, &Namespace { settings_text, ..group.clone() })
 }
 
 fn switch_off_below(tx: &mut Tx<'_>, group: &Namespace) -> Result<()> {

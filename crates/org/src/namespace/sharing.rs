@@ -22,7 +22,7 @@ use crate::{
 const ALREADY: &str = "Shared group The group has already been shared with this group";
 const ITSELF: &str = "Shared with group can't be the same as the shared group";
 
-/// What members of the invited group may at most.
+/// The maximum role of members of the invited group, and its expiry.
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing {
     pub invited: NamespaceId,
@@ -35,7 +35,7 @@ pub struct Sharing {
 /// # Errors
 /// `NotFound` when the caller may not share the group, or not with this one: what is forbidden is not there.
 pub fn share(tx: &mut Tx<'_>, grant: &Grant<UseGroup>, with: Sharing) -> Result<Namespace> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let (invited, _) = locate_group(tx, grant.actor(), &IdOrPath::Id(with.invited.0))?;
     let (group, invited) = (grant.group(), invited.0.id);
     if grant.also::<AdminGroup>().is_err() || !may_invite(tx, group, invited)? {
@@ -89,7 +89,7 @@ pub fn may_invite(tx: &mut Tx<'_>, group: NamespaceId, invited: NamespaceId) -> 
 
 /// Ends a share.
 pub fn unshare(tx: &mut Tx<'_>, grant: &Grant<AdminGroup>, invited: NamespaceId) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let group = grant.group();
     let row = group_group_links::table
         .filter(group_group_links::namespace_id.eq(group))
@@ -144,7 +144,7 @@ const REMOVED_AT_ONCE: i64 = 200;
 
 /// Removes shares whose end has come; tells whether there may be more.
 pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let expired = group_group_links::table
         .filter(ended!(group_group_links, tx.now))
         .order(group_group_links::id)

@@ -1,4 +1,4 @@
-//! How many bytes groups take.
+//! Storage statistics of groups.
 
 use std::collections::HashMap;
 

@@ -35,7 +35,7 @@ pub fn transfer(
     grant: &Grant<AdminGroup>,
     target: Option<(NamespaceId, Standing)>,
 ) -> Result<Namespace> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let target = read(tx, target)?;
     let group = tx.namespace(grant.group())?;
     ensure_elsewhere(&group, target.as_ref())?;

@@ -1,4 +1,4 @@
-//! What an application is told of somebody.
+//! The claims about a user.
 
 use db::{
     Tx, each_backend, error,

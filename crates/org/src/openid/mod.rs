@@ -1,4 +1,4 @@
-//! Who somebody is, for applications that sign people in with it (OpenID Connect).
+//! OpenID Connect: the identity of a user for applications.
 
 mod identity;
 mod signing_key;

@@ -37,7 +37,7 @@ pub fn update(
     change: &ProjectChange,
 ) -> Result<Project> {
     if change.name.is_some() || change.path.is_some() {
-        access::alone(tx)?;
+        access::lock_access_projection(tx)?;
     }
     let project = tx.project(grant.project())?;
     ensure_possible(&change.settings)?;
@@ -60,7 +60,7 @@ pub fn update(
         if !flaws.is_empty() {
             return Err(Error::bad_request().fields(flaws));
         }
-        home::settle(tx, &project, &home, name, path)?;
+        home::move_to_address(tx, &project, &home, name, path)?;
     }
     let changed = change::write(tx, project.id, change)?;
     record_change(tx, &project, &changed);
@@ -125,7 +125,7 @@ pub fn set_archived(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, archived: bool) 
 
 /// Moves a project into another namespace.
 pub fn transfer(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, target: &IdOrPath) -> Result<Project> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let project = tx.project(grant.project())?;
     let home = access::seen_namespace(tx, grant.actor(), target)?;
     home::move_to(tx, grant.actor(), &project, &home)
@@ -138,7 +138,7 @@ pub fn transfer_as_admin(
     project: &IdOrPath,
     home: NamespaceId,
 ) -> Result<Project> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let (found, _) = access::locate_project(tx, grant.actor(), project)?;
     let (project, home) = (tx.project(found.0.id)?, tx.namespace(home)?);
     home::move_to(tx, grant.actor(), &project, &home)
@@ -163,7 +163,7 @@ pub fn discard(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
 }
 
 fn remove(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let Some(project) = tx.find_project(project.id)? else { return Ok(()) };
     seats::leaves(tx, &project.full_path)?;
     if let Some(source) = project.forked_from_id {

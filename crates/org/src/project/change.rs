@@ -1,4 +1,4 @@
-//! What a request changes in a project, and how that is written down.
+//! Changes of a project, and their record in the audit log.
 
 use db::{Tx, each_backend, error, schema::projects};
 use diesel::prelude::*;

@@ -38,7 +38,7 @@ pub struct NewProject {
 
 /// Writes a project down, without its repository. Effective access is there with it.
 pub fn insert(tx: &mut Tx<'_>, new: &NewProject) -> Result<Project> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let namespace = tx.namespace(new.namespace_id)?;
     let full_path = format!("{}/{}", namespace.full_path, new.path);
     home::free_address(tx, &full_path.to_lowercase())?;
@@ -111,7 +111,7 @@ fn insert_companions(tx: &mut Tx<'_>, project: ProjectId, home: &Namespace) -> R
     Ok(())
 }
 
-/// What a new project is to be.
+/// The parameters of a new project.
 #[derive(Clone, Debug, Default)]
 pub struct Creation {
     /// The caller's own namespace where none is named.
@@ -140,7 +140,7 @@ pub fn create_for(
 }
 
 fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -> Result<Project> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let home = match wanted.namespace {
         None => tx.personal_namespace(creator.id)?.ok_or(Error::not_found("Namespace"))?,
         Some(id) => match tx.find_namespace(id)? {

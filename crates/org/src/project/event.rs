@@ -1,4 +1,4 @@
-//! What projects announce.
+//! Events of projects.
 
 use kernel::ids::{NamespaceId, ProjectId, UserId};
 use serde::Serialize;

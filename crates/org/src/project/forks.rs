@@ -25,7 +25,7 @@ use crate::{
     user::store::UserStore,
 };
 
-/// What a fork is to be; what is not said is as in the source.
+/// The parameters of a fork; unset ones are taken from the source.
 #[derive(Clone, Debug, Default)]
 pub struct Fork {
     /// The caller's own namespace where none is named.
@@ -39,7 +39,7 @@ pub struct Fork {
 
 /// Writes a fork down. Its repository is copied after the commit, by whoever asked.
 pub fn fork(tx: &mut Tx<'_>, grant: &Grant<ForkProject>, wanted: &Fork) -> Result<Project> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let source = tx.project(grant.project())?;
     let creator = grant.user()?;
     let home = target(tx, grant, &source, wanted.namespace)?;

@@ -1,4 +1,4 @@
-//! Where projects live: who may put one into a namespace, which addresses are taken, and moves between addresses.
+//! The namespace of a project: permission to create one there, path conflicts and transfers.
 
 use db::{
     OneOf as _, Tx, each_backend, error,
@@ -120,7 +120,7 @@ pub fn most_visible(home: &Namespace) -> Visibility {
 }
 
 /// Gives a project another address; the old one keeps leading to it.
-pub(super) fn settle(
+pub(super) fn move_to_address(
     tx: &mut Tx<'_>,
     project: &Project,
     home: &Namespace,
@@ -189,7 +189,7 @@ pub(super) fn move_to(
         return Err(stays("Project with same name or path in target namespace already exists"));
     }
     seats::leaves(tx, &project.full_path)?;
-    let mut moved = settle(tx, project, home, &project.name, &project.path)?;
+    let mut moved = move_to_address(tx, project, home, &project.name, &project.path)?;
     if moved.visibility > most_visible(home) {
         let columns = Columns { visibility: Some(most_visible(home)), ..Columns::default() };
         moved = change::update(tx, project.id, columns, FeatureChange::default())?;

@@ -1,4 +1,4 @@
-//! What an import asks of projects and namespaces: a place for a new project, and the status in its row.
+//! The project row of an import: its creation and its status.
 
 use db::{Tx, each_backend, error, schema::projects};
 use diesel::prelude::*;

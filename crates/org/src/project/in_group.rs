@@ -1,4 +1,4 @@
-//! Which projects belong to a group's list: its own, those below or above it, and those shared with it.
+//! The projects of a group's list: its own, those of ancestors or subgroups, and shared ones.
 
 use db::{Conn, Tx, stamp::StampedCache};
 use kernel::{Actor, Result, ids::NamespaceId, page::COUNT_LIMIT};
@@ -7,10 +7,10 @@ use crate::{
     access::changes,
     expiry::living_in,
     listing::{Bind, count, ids, list_of},
-    namespace::seen,
+    namespace::visible_groups,
 };
 
-/// How far around a group is looked.
+/// The groups around a group that a list includes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupScope {
     pub id: NamespaceId,
@@ -120,7 +120,9 @@ pub(super) fn is_all_visible(
     within: &GroupCondition,
 ) -> Result<bool> {
     match actor.id {
-        Some(user) if within.is_inside => seen::belongs(tx, user, "$2", Bind::Number(group.0)),
+        Some(user) if within.is_inside => {
+            visible_groups::belongs(tx, user, "$2", Bind::Number(group.0))
+        }
         _ => Ok(false),
     }
 }

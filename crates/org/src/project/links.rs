@@ -27,7 +27,7 @@ pub struct ProjectGroupLink {
     pub updated_at: Ts,
 }
 
-/// What members of the group may at most.
+/// The maximum role of members of the group, and its expiry.
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing {
     pub group: NamespaceId,
@@ -44,7 +44,7 @@ pub fn share(
     grant: &Grant<AdminProject>,
     with: Sharing,
 ) -> Result<ProjectGroupLink> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let project = tx.project(grant.project())?;
     let (group, _) = access::locate_group(tx, grant.actor(), &IdOrPath::Id(with.group.0))
         .map_err(|_absent| Error::missing())?;
@@ -105,7 +105,7 @@ pub fn unshare(
     group: NamespaceId,
     unmodified_since: Option<Ts>,
 ) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let found = link(tx, grant.project(), group)?;
     if found.expires_at.is_some_and(|end| end <= tx.now) {
         return Err(Error::missing());
@@ -125,7 +125,7 @@ const REMOVED_AT_ONCE: i64 = 200;
 
 /// Removes links whose end has come; tells whether there may be more.
 pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let expired = project_group_links::table
         .filter(ended!(project_group_links, tx.now))
         .order_by(project_group_links::id)

@@ -4,8 +4,8 @@
 //! index is walked. First the ids of the page are found, then its rows.
 
 mod conditions;
+mod filters;
 mod walk;
-mod which;
 mod words;
 
 use std::collections::HashMap;
@@ -20,14 +20,14 @@ use kernel::{
 
 use self::{
     conditions::Conditions,
+    filters::conditions,
     walk::{page_of_ids, select},
-    which::conditions,
 };
 use super::{Project, in_group::GroupScope, search::likeness};
 use crate::custom_attribute::CustomAttribute;
 
 kernel::text_enum! {
-    /// What a list is ordered by; the id decides between equals.
+    /// The sort order of a project list; ties are ordered by id.
     pub enum OrderBy {
         Id = "id", Name = "name", Path = "path", CreatedAt = "created_at", UpdatedAt = "updated_at",
         LastActivityAt = "last_activity_at", Similarity = "similarity", StarCount = "star_count",

@@ -1,4 +1,4 @@
-//! How names and paths of projects look, and how one follows from the other.
+//! Project names and paths, and the path derived from a name.
 
 use kernel::{FieldErrors, values::length_fault};
 

@@ -1,4 +1,4 @@
-//! What a push means for the project it went to.
+//! Effects of a push on its project.
 
 use db::{Tx, each_backend, error, schema::projects};
 use diesel::prelude::*;

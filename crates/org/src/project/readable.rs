@@ -1,14 +1,14 @@
-//! Whose issues and merge requests somebody may read, as conditions for lists of these.
+//! SQL conditions on projects whose issues and merge requests a user may read.
 
 use db::{Fragment, RowSet, Tx};
 use kernel::{Actor, Result, ids::NamespaceId};
 
 use crate::{
     listing::{ids, value},
-    namespace::{networks, seen},
+    namespace::{networks, visible_groups},
 };
 
-/// What is to be read.
+/// The kind of items to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadTarget {
     Issues,
@@ -92,7 +92,7 @@ fn seen_by(tx: &Tx<'_>, actor: Actor, what: ReadTarget) -> Vec<String> {
         ReadTarget::Issues => "10",
         ReadTarget::MergeRequests => "CASE WHEN p.visibility = 'private' THEN 20 ELSE 10 END",
     };
-    let reached = seen::reached(tx.now, kernel::AccessLevel::Guest);
+    let reached = visible_groups::reached(tx.now, kernel::AccessLevel::Guest);
     all.push(format!(
         "({open} OR EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = {} \
          AND a.project_id = p.id AND {reached} AND a.access_level >= {level}))",
@@ -121,7 +121,7 @@ fn few(
         format!("SELECT p.id AS id FROM projects p WHERE {open} AND {condition} LIMIT {most}");
     let mut found = ids(tx, &sql, &[])?;
     if let Some(user) = actor.id.filter(|_| is_few(&found)) {
-        let reached = seen::reached(tx.now, kernel::AccessLevel::Guest);
+        let reached = visible_groups::reached(tx.now, kernel::AccessLevel::Guest);
         let sql = format!(
             "SELECT p.id AS id FROM project_access a CROSS JOIN projects p \
              WHERE a.user_id = {} AND {reached} AND p.id = a.project_id AND {condition} LIMIT {most}",

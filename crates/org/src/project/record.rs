@@ -60,7 +60,7 @@ struct Row {
     beside: Numbers,
 }
 
-/// What rows of other tables say of some projects, looked up where there are any.
+/// Rows of other tables about some projects.
 struct RelatedRows {
     topics: BTreeMap<ProjectId, Vec<String>>,
     sources: HashMap<ProjectId, ProjectView>,

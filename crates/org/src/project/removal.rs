@@ -24,7 +24,7 @@ const WRONG_PATH: &str =
     "`full_path` is incorrect. You must enter the complete path for the project.";
 const NOTHING_TO_RESTORE: &str = "Project has not been marked for deletion";
 
-/// How a project is to be removed.
+/// Options of removing a project.
 #[derive(Clone, Debug, Default)]
 pub struct Removal {
     /// One that is marked already goes now.
@@ -44,7 +44,7 @@ pub fn remove(
     grant: &Grant<OwnProject>,
     how: &Removal,
 ) -> Result<Option<Project>> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let project = tx.project(grant.project())?;
     project.updated_at.ensure_unchanged_since(how.unless_newer)?;
     let is_marked = project.marked_for_deletion_at.is_some();
@@ -89,7 +89,7 @@ fn suffix(project: &Project) -> String {
 
 fn rename(tx: &mut Tx<'_>, project: &Project, name: &str, path: &str) -> Result<()> {
     let home = tx.namespace(project.namespace_id)?;
-    home::settle(tx, project, &home, name, path)?;
+    home::move_to_address(tx, project, &home, name, path)?;
     Ok(())
 }
 
@@ -114,7 +114,7 @@ fn set_deletion(
 /// # Errors
 /// `BadRequest` for one that is not to go.
 pub fn restore(tx: &mut Tx<'_>, grant: &Grant<OwnProject>) -> Result<Project> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let project = tx.project(grant.project())?;
     if project.marked_for_deletion_at.is_none() {
         return Err(Error::bad_request().whole(NOTHING_TO_RESTORE));
@@ -134,7 +134,7 @@ pub fn restore(tx: &mut Tx<'_>, grant: &Grant<OwnProject>) -> Result<Project> {
 
 /// Removes a project whose days are over; tells whether there may be more.
 pub fn remove_overdue(tx: &mut Tx<'_>) -> Result<bool> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let period = Duration::days(tx.settings()?.deletion_adjourned_period);
     let limit = tx.now.plus(-period);
     let overdue = projects::table

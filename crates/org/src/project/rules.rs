@@ -1,4 +1,4 @@
-//! What projects may be set to, by whom.
+//! Validation of project settings by role.
 
 use std::ops::RangeInclusive;
 

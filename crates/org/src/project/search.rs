@@ -1,4 +1,4 @@
-//! What databases are asked for a search among projects, and how alike a project is to what is searched for.
+//! SQL of the project search, and similarity to the search text.
 
 use std::collections::BTreeSet;
 

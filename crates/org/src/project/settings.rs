@@ -1,4 +1,4 @@
-//! What a project is set to, beyond the columns that lists filter by: one table of names, types and defaults.
+//! Project settings beyond the columns that lists filter by: one table of names, types and defaults.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::namespace::Namespace;
 
 kernel::text_enum! {
-    /// How merge requests reach their target.
+    /// The merge method of a project.
     pub enum MergeMethod { Merge = "merge", Rebase = "rebase_merge", FastForward = "ff" }
 }
 kernel::text_enum! {
@@ -18,7 +18,7 @@ kernel::text_enum! {
     pub enum SquashOption { Never = "never", Always = "always", DefaultOn = "default_on", DefaultOff = "default_off" }
 }
 kernel::text_enum! {
-    /// How jobs get the sources.
+    /// The way in which jobs get the sources.
     pub enum GitStrategy { Fetch = "fetch", Clone = "clone" }
 }
 kernel::text_enum! { pub enum Switch { Enabled = "enabled", Disabled = "disabled" } }
@@ -38,7 +38,7 @@ pub struct ExpirationPolicy {
     pub name_regex_keep: Option<String>,
 }
 
-/// What a request changes of it; `None` keeps.
+/// Fields of the policy to change; `None` keeps a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpirationChange {
     pub cadence: Option<String>,
@@ -146,7 +146,7 @@ macro_rules! declare { ($($name:ident: $type:ty = $default:expr),* $(,)?) => {
         }
     }
 
-    /// What a request changes; `None` keeps.
+    /// Settings to change; `None` keeps a value.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct SettingsChange {
         $(pub $name: Option<$type>,)*

@@ -1,4 +1,4 @@
-//! How large a repository and its large files may become together.
+//! The size limit of a repository with its large files.
 
 use db::Tx;
 use kernel::{Error, Result, head::Growth, ids::ProjectId};

@@ -28,7 +28,7 @@ use crate::{
     user::{UserSummary, store::UserStore},
 };
 
-/// How much is wanted.
+/// The level of detail of a project record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// What everybody may see.

@@ -4,7 +4,7 @@ use db::Tx;
 use kernel::{Grant, Result, access::Administrate};
 
 use super::{
-    Change, GivenSettings, PlanLimits, Settings, SettingsUpdate, store::SettingsStore,
+    Change, PlanLimits, SettingValues, Settings, SettingsUpdate, store::SettingsStore,
     table::Setting,
 };
 use crate::access;
@@ -14,10 +14,10 @@ use crate::access;
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &Grant<Administrate>,
-    given: &GivenSettings,
+    given: &SettingValues,
     seal: impl Fn(&Setting, &str) -> Result<String>,
 ) -> Result<Settings> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let (settings, changes) = tx.settings()?.changed(given, seal)?;
     if !changes.is_empty() {
         tx.store_settings(&settings)?;
@@ -32,7 +32,7 @@ pub fn update_plan_limits(
     grant: &Grant<Administrate>,
     change: impl FnOnce(&mut PlanLimits),
 ) -> Result<PlanLimits> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let mut settings = tx.settings()?;
     let before = settings.plan_limits.clone();
     change(&mut settings.plan_limits);

@@ -10,9 +10,9 @@ use super::{
 
 /// Settings with their new values, as a request gives them.
 #[derive(Clone, Debug, Default)]
-pub struct GivenSettings(pub Vec<(&'static Setting, Value)>);
+pub struct SettingValues(pub Vec<(&'static Setting, Value)>);
 
-/// What became of one setting. The values of secrets are in no change.
+/// The change of one setting. Values of secrets are left out.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Change {
     pub name: &'static str,
@@ -50,7 +50,7 @@ impl Settings {
     /// These settings with the given values, and what that changes. `seal` makes of the clear text of a secret what is stored.
     pub fn changed(
         &self,
-        given: &GivenSettings,
+        given: &SettingValues,
         seal: impl Fn(&Setting, &str) -> Result<String>,
     ) -> Result<(Self, Vec<Change>)> {
         let mut faults = Faults::default();

@@ -1,4 +1,4 @@
-//! Whose addresses are welcome: domains that people must come from, and domains that they must not come from.
+//! Allowed and denied e-mail domains.
 
 use db::Tx;
 use kernel::Result;

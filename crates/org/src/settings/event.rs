@@ -1,4 +1,4 @@
-//! What is announced about the settings.
+//! Events of the application settings.
 
 use kernel::ids::{ProjectId, UserId};
 use serde::Serialize;

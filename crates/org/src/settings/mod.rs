@@ -11,7 +11,7 @@ mod rules;
 pub mod store;
 pub mod table;
 
-pub use document::{Change, GivenSettings};
+pub use document::{Change, SettingValues};
 pub use event::SettingsUpdate;
 pub use model::{EmailConfirmation, Settings};
 pub use plan_limits::PlanLimits;

@@ -1,4 +1,4 @@
-//! What an installation is set to, with the names and defaults of the API.
+//! Application settings, with the names and defaults of the API.
 
 use kernel::{Ts, Visibility};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ const LARGEST_YAML: i64 = 8 << 20;
 const DEEPEST_YAML: i64 = 200;
 
 kernel::text_enum! {
-    /// What an address that is not confirmed yet keeps from.
+    /// Restrictions on accounts without a confirmed address.
     pub enum EmailConfirmation {
         Off = "off",
         /// Everything, after some days.

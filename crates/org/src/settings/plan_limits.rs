@@ -1,4 +1,4 @@
-//! How much groups and projects may have, with the names and defaults of the API.
+//! Plan limits, with the names and defaults of the API.
 
 use kernel::Faults;
 use serde::{Deserialize, Serialize};

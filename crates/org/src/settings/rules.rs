@@ -1,14 +1,14 @@
-//! What must hold between several settings.
+//! Rules between several settings.
 
 use kernel::{Faults, Result};
 use serde_json::{Map, Value};
 
-use super::{document::GivenSettings, table};
+use super::{document::SettingValues, table};
 use crate::namespace::Networks;
 
 /// Refuses values that do not fit together, as far as a request touches them: what was stored before a rule existed keeps nobody
 /// from changing something else.
-pub(super) fn check(values: &Map<String, Value>, given: &GivenSettings) -> Result<()> {
+pub(super) fn check(values: &Map<String, Value>, given: &SettingValues) -> Result<()> {
     let rules = Rules { values, given };
     let mut faults = Faults::default();
     rules.asset_proxy(&mut faults);
@@ -25,7 +25,7 @@ pub(super) fn check(values: &Map<String, Value>, given: &GivenSettings) -> Resul
 
 struct Rules<'a> {
     values: &'a Map<String, Value>,
-    given: &'a GivenSettings,
+    given: &'a SettingValues,
 }
 
 impl Rules<'_> {

@@ -10,7 +10,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// How long a status holds.
+    /// The duration of a user status.
     pub enum ClearAfter {
         HalfAnHour = "30_minutes", ThreeHours = "3_hours", EightHours = "8_hours", Day = "1_day",
         ThreeDays = "3_days", Week = "7_days", Month = "30_days",

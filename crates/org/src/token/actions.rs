@@ -241,11 +241,11 @@ pub fn rotate(
     expires_at: Option<Ts>,
 ) -> Result<Option<(AccessToken, Secret)>> {
     let Some(token) = find_visible(tx, grant, id)? else { return Ok(None) };
-    renew(tx, &token, expires_at).map(Some)
+    replace(tx, &token, expires_at).map(Some)
 }
 
 /// Revokes a token and makes its successor.
-pub fn renew(
+pub fn replace(
     tx: &mut Tx<'_>,
     token: &AccessToken,
     expires_at: Option<Ts>,

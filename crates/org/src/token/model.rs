@@ -58,7 +58,7 @@ impl AccessToken {
 kernel::text_enum! { pub enum Activity { Active = "active", Inactive = "inactive" } }
 
 kernel::text_enum! {
-    /// What a list of tokens is ordered by; the youngest decides between equals.
+    /// The sort order of a token list; ties are ordered by id, newest first.
     pub enum TokenOrder {
         CreatedAscending = "created_asc",
         CreatedDescending = "created_desc",

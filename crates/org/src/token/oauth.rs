@@ -59,7 +59,7 @@ pub fn sign_in(
     issue_first(tx, user.id, scopes, application)
 }
 
-/// What comes of a token that is to be renewed.
+/// The outcome of refreshing a token.
 #[derive(Clone, Debug)]
 pub enum Renewal {
     Pair(Box<Pair>),

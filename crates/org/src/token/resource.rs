@@ -16,7 +16,7 @@ use kernel::{
 
 use super::{
     AccessToken, Kind, Scope, Scopes, Secret, TokenFilter,
-    actions::{NewToken, faults_of, issue, renew, sentence},
+    actions::{NewToken, faults_of, issue, replace, sentence},
     store::TokenStore,
 };
 use crate::{
@@ -132,7 +132,7 @@ pub fn make(
     if let Some(why) = sentence(faults) {
         return Err(refused(why));
     }
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     // Nobody sees more through a bot than they may themselves.
     let bot = NewUser {
         created_by: Some(caller.id),
@@ -195,7 +195,7 @@ pub fn rotate(
     if level > place.level() || wider {
         return Err(Error::bad_request().whole(ABOVE));
     }
-    let (renewed, secret) = renew(tx, &token, expires_at)?;
+    let (renewed, secret) = replace(tx, &token, expires_at)?;
     let rotated = AuditRecord::change("resource_access_token_rotated", home(place), "access_token");
     record(tx, &renewed, rotated);
     Ok(Some(((renewed, level), secret)))
@@ -214,7 +214,7 @@ pub fn revoke(
         return Err(refused(format!("{} cannot delete {}", caller.name, bot.name)));
     }
     token.created_at.ensure_unchanged_since(unless_newer)?;
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     tx.revoke_family(&token)?;
     let revoked =
         AuditRecord::removal("resource_access_token_deleted", home(place), "access_token");

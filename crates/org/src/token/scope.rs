@@ -1,4 +1,4 @@
-//! What a token may be used for.
+//! Token scopes.
 
 use kernel::TextEnum;
 

@@ -8,7 +8,7 @@ use super::{Topic, TopicRecordStore as _};
 const LONGEST_NAME: usize = 255;
 const LONGEST_DESCRIPTION: usize = 1024;
 
-/// What becomes of a topic; what is left out stays.
+/// Fields of a topic to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
 pub struct TopicChange {
     pub name: Option<String>,

@@ -14,7 +14,7 @@ const LONGEST_MESSAGE: usize = 10_000;
 const MOST_READERS: usize = 20;
 
 kernel::text_enum! {
-    /// What somebody is reported for.
+    /// The category of an abuse report.
     pub enum AbuseCategory {
         Spam = "spam",
         Offensive = "offensive",
@@ -27,7 +27,7 @@ kernel::text_enum! {
     }
 }
 
-/// What somebody says of somebody else.
+/// A report about a user.
 #[derive(Clone, Debug)]
 pub struct AbuseReport {
     pub user: UserId,

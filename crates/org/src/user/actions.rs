@@ -108,7 +108,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
     Ok(user)
 }
 
-/// What else is asked for when an account is changed.
+/// Further changes of an account.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     pub password: Option<PasswordChoice>,
@@ -128,7 +128,7 @@ pub fn update(
     changes: &Changes,
     change: impl FnOnce(&mut Details),
 ) -> Result<User> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let user = tx.user(id)?;
     let before = Details::of(&user, tx.profile(id)?, &tx.account(id)?);
     let mut details = before.clone();

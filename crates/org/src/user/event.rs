@@ -59,7 +59,7 @@ pub enum Event {
     },
 }
 
-/// What somebody did to an account, for those who keep a record of it: heard in the transaction alone.
+/// Actions on an account for the audit log, announced inside the transaction only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountAction {
     pub person: Person,

@@ -19,7 +19,7 @@ use super::{
 /// Stands for readers without an id: nobody has this one.
 const NOBODY: UserId = UserId(0);
 
-/// What is kept beside a person's row.
+/// Columns kept beside a user's row.
 #[derive(Queryable)]
 struct Row {
     user: User,

@@ -37,7 +37,7 @@ impl Job for ConfirmAddress {
     }
 }
 
-/// Why somebody is to set a password.
+/// The reason for a password link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -159,7 +159,7 @@ pub fn confirm(tx: &mut Tx<'_>, secret: &Secret) -> Result<User> {
     let id = found.ok_or(Error::missing())?;
     let account = tx.account(id)?;
     ensure_fresh(account.confirmation_sent_at, CONFIRM_WITHIN, tx.now)?;
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let user = tx.user(id)?;
     if let Some(address) = &account.unconfirmed_email {
         super::actions::ensure_address_free(tx, address, Some(id))?;
@@ -208,7 +208,7 @@ pub fn set_password(tx: &mut Tx<'_>, secret: &Secret, password: &PasswordChoice)
     let identity = super::model::Identity::new(&user.username, &user.name, &user.email);
     faults.add_each("password", password.faults(&identity, &settings));
     faults.into_result()?;
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     tx.save_password(user.id, password.hash(), None)?;
     let row = diesel::update(user_accounts::table.find(user.id))
         .set(user_accounts::reset_digest.eq(None::<String>));

@@ -32,7 +32,7 @@ kernel::text_enum! { #[derive(Default)] pub enum Order {
 } }
 kernel::text_enum! { pub enum TwoFactor { Enabled = "enabled", Disabled = "disabled" } }
 
-/// Whom a list shows. Filters act only when they are set.
+/// Filters of a user list; unset ones have no effect.
 #[derive(Clone, Debug, Default)]
 pub struct UserFilter {
     pub username: Option<String>,

@@ -88,7 +88,7 @@ impl User {
     }
 }
 
-/// What a person tells of themselves.
+/// The public profile of a user.
 #[derive(Clone, Debug, Queryable, Selectable, AsChangeset)]
 #[diesel(table_name = db::schema::user_profiles, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 #[diesel(treat_none_as_null = true)]
@@ -136,7 +136,7 @@ impl Profile {
     }
 }
 
-/// What an account is set to, beyond what every request needs.
+/// Settings of an account that not every request needs.
 #[derive(Clone, Debug, Default, Queryable, Selectable)]
 #[diesel(table_name = db::schema::user_accounts, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct Account {
@@ -162,7 +162,7 @@ pub struct ExternalIdentity {
     pub saml_provider_id: Option<i64>,
 }
 
-/// What somebody is called.
+/// The username, name and e-mail address of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     pub username: String,

@@ -22,7 +22,7 @@ use crate::{
     settings::{Settings, store::SettingsStore},
 };
 
-/// How an account begins.
+/// The initial state of an account.
 #[derive(Clone, Debug)]
 pub struct AccountStart {
     pub password: PasswordChoice,

@@ -25,7 +25,7 @@ use crate::{
     namespace::{self, store::NamespaceStore},
 };
 
-/// What becomes of what somebody wrote, and of the groups that only they own.
+/// Treatment of a removed user's contributions and of groups that only they own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Removal {
     /// It stays; the groups stand in the way.
@@ -91,7 +91,7 @@ fn ensure_removable(tx: &mut Tx<'_>, user: &User, removal: Removal) -> Result<Ve
 }
 
 pub(super) fn remove_with_everything(tx: &mut Tx<'_>, user: &User, removal: Removal) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     for group in ensure_removable(tx, user, removal)? {
         namespace::actions::remove_tree(tx, group)?;
     }

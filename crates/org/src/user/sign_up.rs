@@ -22,7 +22,7 @@ use crate::{
 const CLOSED: &str = "Sign-up is disabled";
 const UNWELCOME: &str = "is not allowed for sign-up. Check with your administrator.";
 
-/// What somebody says of themselves who wants an account.
+/// The form of a sign-up.
 #[derive(Clone, Debug)]
 pub struct SignUp {
     pub username: String,

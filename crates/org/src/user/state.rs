@@ -10,7 +10,7 @@ kernel::text_enum! { pub enum Step {
     Ban = "ban", Unban = "unban", Approve = "approve", Reject = "reject",
 } }
 
-/// What becomes of an account.
+/// Transitions of an account's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateTransition {
     State(State),

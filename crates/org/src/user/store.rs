@@ -222,7 +222,7 @@ impl UserStore for Tx<'_> {
     }
 
     fn move_user(&mut self, user: &User, to: State) -> Result<bool> {
-        access::alone(self)?;
+        access::lock_access_projection(self)?;
         let row = users::table.find(user.id).filter(users::state.eq(user.state));
         let changes = (users::state.eq(to), users::updated_at.eq(self.now));
         let update = diesel::update(row).set(changes);

@@ -1,4 +1,4 @@
-//! What a change of an account did to its values, for the record of it.
+//! Changed values of an account, for the audit log.
 
 use super::Details;
 

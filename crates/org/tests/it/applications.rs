@@ -6,7 +6,7 @@ use forgeway_org::{
         Application, ApplicationStore as _,
         actions::{NewApplication, create, remove},
         authorization::{AuthorizationRefusal, AuthorizationRequest, CODE_LIFETIME, agree, read},
-        exchange::{CodeProof, change_code, renew, revoke},
+        exchange::{CodeProof, change_code, refresh_tokens, revoke},
     },
     token::{
         Secret,
@@ -21,7 +21,7 @@ use crate::world::{World, administers, test};
 
 const BACK: &str = "https://board.example.com/back";
 
-fn wanted() -> NewApplication {
+fn new_application() -> NewApplication {
     NewApplication {
         name: "Board".to_owned(),
         redirect_uri: format!("{BACK}\nboard:/back"),
@@ -32,7 +32,7 @@ fn wanted() -> NewApplication {
 }
 
 fn made(tx: &mut Tx<'_>, world: &World) -> Result<Application> {
-    Ok(create(tx, &administers(&world.admin), &wanted())?.0)
+    Ok(create(tx, &administers(&world.admin), &new_application())?.0)
 }
 
 fn request(application: &Application, scope: &str) -> AuthorizationRequest {
@@ -60,7 +60,7 @@ fn pair(tx: &mut Tx<'_>, application: &Application, user: &User) -> Result<Pair>
 }
 
 fn renewed(tx: &mut Tx<'_>, application: &Application, pair: &Pair) -> Result<Option<Pair>> {
-    Ok(match renew(tx, Some(application), &pair.refresh, None)? {
+    Ok(match refresh_tokens(tx, Some(application), &pair.refresh, None)? {
         Renewal::Pair(pair) => Some(*pair),
         _ => None,
     })
@@ -74,10 +74,10 @@ fn works(tx: &mut Tx<'_>, pair: &Pair) -> Result<bool> {
 #[test]
 fn only_a_digest_of_a_secret_is_kept() {
     test(|tx, world| {
-        let (made, secret) = create(tx, &administers(&world.admin), &wanted())?;
+        let (made, secret) = create(tx, &administers(&world.admin), &new_application())?;
         assert!(made.is_proven_by(Some(&secret)) && !made.is_proven_by(None));
         assert!(!made.is_proven_by(Some(&Secret::given(&made.secret_digest))));
-        let odd = NewApplication { redirect_uri: "javascript:x".to_owned(), ..wanted() };
+        let odd = NewApplication { redirect_uri: "javascript:x".to_owned(), ..new_application() };
         let refused = create(tx, &administers(&world.admin), &odd).unwrap_err();
         assert_eq!(refused.kind, Kind::BadRequest);
         Ok(())
@@ -163,7 +163,7 @@ fn a_pair_renewed_twice_leaves_one_and_renewed_late_leaves_none() {
         first_use(tx, &next.token)?;
         assert!(!works(tx, &old)?);
 
-        assert!(matches!(renew(tx, Some(&own), &old.refresh, None)?, Renewal::Replay(_)));
+        assert!(matches!(refresh_tokens(tx, Some(&own), &old.refresh, None)?, Renewal::Replay(_)));
         assert!(!works(tx, &next)? && renewed(tx, &own, &next)?.is_none());
         Ok(())
     });
@@ -175,7 +175,7 @@ fn a_pair_is_renewed_and_ended_by_its_application_alone() {
         let (own, other) = (made(tx, world)?, made(tx, world)?);
         let pair = pair(tx, &own, &world.bob)?;
         for stranger in [Some(&other), None] {
-            assert!(matches!(renew(tx, stranger, &pair.refresh, None)?, Renewal::Invalid));
+            assert!(matches!(refresh_tokens(tx, stranger, &pair.refresh, None)?, Renewal::Invalid));
             revoke(tx, stranger, &pair.access)?;
             assert!(works(tx, &pair)?);
         }

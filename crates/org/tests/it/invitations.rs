@@ -4,7 +4,7 @@ use db::Tx;
 use forgeway_org::{
     email::actions::{Proof, add},
     member::{
-        actions::End,
+        actions::EndChange,
         invitations::{Guests, Outcome, change, invite, list, withdraw},
         quota::Quota,
     },
@@ -80,7 +80,8 @@ fn nobody_is_invited_to_a_higher_role_than_ones_own() {
         let refused = invite(tx, place, &guests, owner, Quota::Unlimited).unwrap_err();
         assert_eq!(refused.kind, Kind::Forbidden);
         invited(tx, world, &["zoe@example.com"])?;
-        let raised = change(tx, place, "zoe@example.com", Some(AccessLevel::Owner), End::Keep);
+        let raised =
+            change(tx, place, "zoe@example.com", Some(AccessLevel::Owner), EndChange::Keep);
         assert_eq!(raised.unwrap_err().kind, Kind::Forbidden);
         Ok(())
     });

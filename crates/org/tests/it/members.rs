@@ -6,7 +6,7 @@ use forgeway_org::{
     member::{
         MemberSource,
         actions::{
-            DescendantMemberships, End, RemovalOptions, add, add_each, change, remove,
+            DescendantMemberships, EndChange, RemovalOptions, add, add_each, change, remove,
             remove_expired,
         },
         quota::Quota,
@@ -124,7 +124,7 @@ fn a_group_keeps_an_owner() {
         let place = world.group_place(tx, &world.ada)?;
         let (ada, guest) = (world.ada.id, i64::from(AccessLevel::Guest.number()));
         assert_eq!(take_out(tx, place, ada).unwrap_err().kind, Kind::Forbidden);
-        let lowered = change(tx, place, ada, guest, End::Keep).unwrap_err();
+        let lowered = change(tx, place, ada, guest, EndChange::Keep).unwrap_err();
         assert_eq!(lowered.kind, Kind::Forbidden);
         world.join_group(tx, &world.bob, AccessLevel::Owner)?;
         take_out(tx, place, ada)

@@ -23,7 +23,7 @@ enum Node {
 /// The steps from a value to one inside of it; none is the value itself.
 type Path = Vec<String>;
 
-/// How a list of nodes ended.
+/// The token that ended a list of nodes.
 #[derive(Debug, PartialEq, Eq)]
 enum Stop {
     End,

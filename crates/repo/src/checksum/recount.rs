@@ -24,7 +24,7 @@ fn folder(storage: &Storage, place: RefHolder) -> RepoPath {
     }
 }
 
-/// What adding up the refs of a repository found.
+/// The result of recomputing the checksum of a repository's refs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recount {
     /// The refs add up to `sum`, with the moves that were decided and that git is about to carry out.
@@ -45,7 +45,7 @@ pub async fn recount(db: &Database, storage: &Storage, place: RefHolder) -> Resu
     let before = move |tx: &mut Tx<'_>| Ok((kept::find(tx, place)?, open_moves(tx, place)?));
     let (Some(kept), open) = db.read(before).await? else { return Ok(Recount::Gone) };
     let path = folder(storage, place);
-    let read = spawn_blocking(move || Reader::alone(&path)?.all_targets());
+    let read = spawn_blocking(move || Reader::open_uncached(&path)?.all_targets());
     let mut refs: HashMap<RefName, Oid> = match read.await.map_err(GitError::corrupt)? {
         Err(GitError::NotFound) => return Ok(Recount::Absent(kept)),
         read => read?.into_iter().collect(),

@@ -7,7 +7,7 @@ use super::glob::Glob;
 /// The section of what stands above all headers.
 const WITHOUT_NAME: &str = "codeowners";
 
-/// What the file says.
+/// A parsed code owners file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodeOwners {
     pub sections: Vec<Section>,

@@ -55,7 +55,7 @@ pub struct OwnerMatch {
     pub owners: Vec<Owner>,
 }
 
-/// What of a change has owners.
+/// Changed files with their code owners.
 pub type OwnerMatches = Vec<OwnerMatch>;
 
 impl CodeOwners {

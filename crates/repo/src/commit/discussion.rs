@@ -45,9 +45,9 @@ pub struct DiffPosition {
     pub line: Option<LineAt>,
 }
 
-/// What somebody says.
+/// The text and time of a new comment.
 #[derive(Clone, Debug)]
-pub struct Words {
+pub struct NewComment {
     pub body: String,
     /// Heeded from owners and administrators.
     pub created_at: Option<Ts>,
@@ -78,7 +78,7 @@ pub fn begin(
     tx: &mut Tx<'_>,
     grant: &Grant<CommentOnCommit>,
     sha: Oid,
-    words: Words,
+    words: NewComment,
     spot: Option<DiffPosition>,
 ) -> Result<CommitDiscussion> {
     let (position, at) = spot.map(|spot| (spot.position, spot.line)).unzip();
@@ -98,7 +98,7 @@ pub fn reply(
     grant: &Grant<CommentOnCommit>,
     sha: Oid,
     id: &str,
-    words: Words,
+    words: NewComment,
 ) -> Result<CommitNote> {
     let found = read(tx, grant.project(), sha, id)?;
     let first = found.notes.first().filter(|note| note.note_type.is_some());
@@ -118,7 +118,7 @@ fn say(
     tx: &mut Tx<'_>,
     grant: &Grant<CommentOnCommit>,
     sha: Oid,
-    words: Words,
+    words: NewComment,
     thread: &Thread,
     at: Option<LineAt>,
 ) -> Result<CommitNote> {

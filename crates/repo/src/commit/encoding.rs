@@ -4,7 +4,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 
 kernel::text_enum! {
-    /// How the content of a file is written in a request.
+    /// The encoding of a file's content in a request.
     pub enum Encoding { Text = "text", Base64 = "base64" }
 }
 

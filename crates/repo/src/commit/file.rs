@@ -18,7 +18,7 @@ use crate::git::{
 /// Larger files are never held in memory.
 const IN_MEMORY: u64 = 2 << 20;
 
-/// What is asked about a file.
+/// The ref and path of a file.
 #[derive(Clone, Debug)]
 pub struct FileQuery {
     /// A branch, tag or commit.
@@ -27,7 +27,7 @@ pub struct FileQuery {
     pub path: Option<TreePath>,
 }
 
-/// What is known of a file.
+/// Metadata of a file.
 #[derive(Clone, Debug)]
 pub struct FileFacts {
     pub entry: EntryInfo,

@@ -14,4 +14,4 @@ pub use answers::Answers;
 pub use encoding::Encoding;
 pub use file::{FileFacts, FileQuery};
 pub use read::{CommitFilter, Source};
-pub use write::{Pick, Words, Writer};
+pub use write::{Pick, RefusalStyle, Writer};

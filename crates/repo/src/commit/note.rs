@@ -20,7 +20,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// What a note of a thread is about: the commit as a whole, or a place in its diff. Plain comments are neither.
+    /// The type of a threaded commit note: on the whole commit, or on a line of its diff. Plain comments are neither.
     pub enum CommitNoteType { Discussion = "DiscussionNote", Diff = "DiffNote" }
 }
 
@@ -105,7 +105,7 @@ fn hunk_start(line: &[u8]) -> Option<(i64, i64)> {
     Some((sides.next()??, sides.next()??))
 }
 
-/// What somebody says.
+/// The fields of a new commit note.
 #[derive(Clone, Debug)]
 pub struct NewNote {
     pub sha: Oid,
@@ -113,7 +113,7 @@ pub struct NewNote {
     pub at: Option<LineAt>,
 }
 
-/// Where a note belongs.
+/// The thread that a commit note belongs to.
 #[derive(Clone, Debug)]
 pub(super) struct Thread {
     pub(super) id: String,

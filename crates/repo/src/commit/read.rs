@@ -16,7 +16,7 @@ use crate::git::{
 /// How long one answer may walk through history.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// Where a list of commits begins.
+/// The start of a commit list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     DefaultBranch,

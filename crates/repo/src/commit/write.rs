@@ -23,7 +23,7 @@ use crate::{
     policy::{NOT_YOUR_BRANCH, PushToBranch},
     ports::{AfterPush, ForkPushBranches, People},
     protection,
-    push::{self, Incoming, Journal, LostRef, Push, PushSource, RefChange, Setback},
+    push::{self, Incoming, Journal, LostRef, Push, PushSource, RefChange, RefRejection},
 };
 
 /// So often a commit is made again on top of what others committed meanwhile.
@@ -38,19 +38,19 @@ pub struct Writer<'a> {
     pub repositories: &'a Repositories,
     pub journal: &'a Journal,
     pub people: &'a Arc<dyn People>,
-    pub lending: &'a Arc<dyn ForkPushBranches>,
+    pub fork_push_access: &'a Arc<dyn ForkPushBranches>,
     pub aftermath: &'a Arc<dyn AfterPush>,
 }
 
-/// Whose words a refused change is told in.
+/// The style of error texts for a refused change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Words {
+pub enum RefusalStyle {
     Commit,
     /// Of the endpoints that write a single file.
     File(ActionKind),
 }
 
-impl Words {
+impl RefusalStyle {
     fn of(self, error: ChangeError) -> Error {
         match (self, error) {
             (Self::File(kind), ChangeError::Refused(refusal)) => {
@@ -68,7 +68,7 @@ pub fn ensure_may_push(
     who: &Standing,
     project: &ProjectFacts,
     branch: &str,
-    lending: &dyn ForkPushBranches,
+    fork_push_access: &dyn ForkPushBranches,
 ) -> Result<()> {
     let refused = || Error::bad_request().whole(NOT_YOUR_BRANCH);
     let name = RefName::branch(branch).ok().filter(|_| !looks_like_id(branch));
@@ -77,8 +77,14 @@ pub fn ensure_may_push(
     };
     // The move of a branch that is there: who may make a protected branch is who may push to it.
     let moved = RefChange::plain(name, Some(Oid::NULL), Some(Oid::NULL));
-    let checked =
-        protection::rules::check_change(tx, who, project, &moved, PushSource::Api, Some(lending));
+    let checked = protection::rules::check_change(
+        tx,
+        who,
+        project,
+        &moved,
+        PushSource::Api,
+        Some(fork_push_access),
+    );
     checked.map_err(|refusal| match refusal {
         Error { kind: Kind::BadRequest, message: Message::Whole(_), .. } => refused(),
         other => other,
@@ -93,8 +99,8 @@ impl Writer<'_> {
         branch: &str,
     ) -> Result<()> {
         let (who, facts, branch) = (*grant.who(), grant.facts().clone(), branch.to_owned());
-        let lending = Arc::clone(self.lending);
-        self.db.peek(move |tx| ensure_may_push(tx, &who, &facts, &branch, &*lending)).await
+        let fork_push_access = Arc::clone(self.fork_push_access);
+        self.db.peek(move |tx| ensure_may_push(tx, &who, &facts, &branch, &*fork_push_access)).await
     }
 
     /// Commits file actions to a branch.
@@ -102,7 +108,7 @@ impl Writer<'_> {
         &self,
         grant: &Grant<PushToBranch>,
         change: Change,
-        words: Words,
+        words: RefusalStyle,
     ) -> Result<Oid> {
         self.ensure_may_push(grant, &change.branch).await?;
         let repo = self.storage.repository(grant.project());
@@ -113,8 +119,8 @@ impl Writer<'_> {
             let (id, seen) = (new.id, new.branch.old.oid());
             match self.land(grant, new, title.clone()).await {
                 Ok(()) => return Ok(id),
-                Err(Setback::Failed(error)) => return Err(error),
-                Err(Setback::Lost(lost)) => {
+                Err(RefRejection::Failed(error)) => return Err(error),
+                Err(RefRejection::Lost(lost)) => {
                     if !self.may_follow(&repo, &change, seen, &lost).await? {
                         return Err(words.of(refusal_of(lost)));
                     }
@@ -176,7 +182,7 @@ impl Writer<'_> {
         grant: &Grant<PushToBranch>,
         new: NewCommit,
         title: String,
-    ) -> Result<(), Setback> {
+    ) -> Result<(), RefRejection> {
         let repo = self.storage.repository(grant.project());
         let old = new.branch.old.oid();
         let forced = match (old, new.parent) {

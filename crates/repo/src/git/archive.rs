@@ -61,7 +61,7 @@ impl ArchiveFormat {
     }
 }
 
-/// What goes into the file.
+/// The contents of an archive.
 #[derive(Clone, Debug)]
 pub struct Archive {
     /// Its time becomes the time of every entry.

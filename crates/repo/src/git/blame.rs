@@ -14,7 +14,7 @@ pub struct Span {
     pub lines: u32,
 }
 
-/// Whose the lines of a file are, one span behind the other. The lines themselves are in the blob.
+/// The blame of a file, as consecutive spans. The lines themselves are in the blob.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blame {
     /// How many lines of the file come before the first span.

@@ -105,7 +105,7 @@ pub enum StartAt {
     Sha(String),
 }
 
-/// Where the commit grows from. The default is the branch itself.
+/// The start commit of a change. The default is the branch itself.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
     pub at: Option<StartAt>,
@@ -179,19 +179,19 @@ pub async fn build(git: &Git, repo: &RepoPath, change: Change) -> Result<NewComm
             in_background(move || site.write(&open(&site.place)?, ground, &change)).await?
         }
     };
-    Ok(NewCommit { bytes: stored.settle(git, repo).await?, ..commit })
+    Ok(NewCommit { bytes: stored.persist(git, repo).await?, ..commit })
 }
 
 /// A commit, and where its objects are.
 type WrittenCommit = (NewCommit, ObjectStorage);
 
-/// How far a commit got on the first thread it was on: all the way, unless it starts in another repository.
+/// The progress of a commit on its first thread: written, unless it starts in another repository.
 enum CommitProgress {
     Written(WrittenCommit),
     From(CommitBase),
 }
 
-/// Where a commit is made.
+/// The repository in which a commit is created, and the deadline.
 struct Site {
     place: RepoPath,
     deadline: Deadline,
@@ -216,7 +216,7 @@ impl Site {
     ) -> Result<WrittenCommit, ChangeError> {
         let guarded = change.actions.iter().any(|action| action.guard().is_some());
         if let Some(parent) = ground.parent.filter(|_| guarded) {
-            let reader = Reader::alone(&self.place)?;
+            let reader = Reader::open_uncached(&self.place)?;
             check_seen(&reader, parent, &change.actions, self.deadline)?;
         }
         let (commit, objects) = ground.commit(own, change)?;
@@ -231,7 +231,7 @@ async fn in_background<T: Send + 'static>(
     spawn_blocking(work).await.map_err(GitError::corrupt)?
 }
 
-/// What the new commit stands on.
+/// The parent and tree of a new commit.
 struct CommitBase {
     branch: RefName,
     tip: Option<Oid>,

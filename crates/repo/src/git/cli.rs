@@ -3,7 +3,7 @@
 //! A child inherits nothing, reads no configuration but the repository's own, runs in its own process group,
 //! and is ended with everything it started when it is dropped, takes too long or says too much.
 
-mod running;
+mod child_process;
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-pub use running::{GitProcess, Output};
+pub use child_process::{GitProcess, Output};
 
 use super::{GitError, Oid, RepoPath, TreePath};
 
@@ -62,7 +62,7 @@ impl Version {
     }
 }
 
-/// What a person who starts the server reads when its git cannot be used.
+/// Reasons for which the git program is not usable, for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum GitProblem {
     #[error(
@@ -75,7 +75,7 @@ pub enum GitProblem {
     NotGit { program: PathBuf, answer: String },
 }
 
-/// How many children may run at once, for how long, and how much they may say.
+/// The number, time and output limits of git processes.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub program: PathBuf,

@@ -22,7 +22,7 @@ const MANY_PACKS: u64 = 20;
 /// From so many refs on that have a file each, one file for all of them pays.
 const MANY_LOOSE_REFS: u64 = 100;
 
-/// How a repository lies on disk.
+/// The state of a repository on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
     pub loose: u64,
@@ -37,7 +37,7 @@ impl State {
     }
 }
 
-/// What becomes of objects that no ref leads to.
+/// The treatment of unreachable objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnreachableObjects {
     /// Safe at any time: a write that is about to name one again still finds it.

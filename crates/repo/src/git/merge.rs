@@ -18,14 +18,14 @@ use super::{
 
 pub use super::side_store::CleanMerge;
 
-/// What is done with a commit that exists.
+/// Cherry-pick or revert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     CherryPick,
     Revert,
 }
 
-/// What the person who asked thinks of the commit as.
+/// The kind of object in a conflict message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     Commit,

@@ -69,7 +69,7 @@ impl NewObjects {
     pub async fn persist(self, git: &Git, repo: &RepoPath) -> Result<i64, GitError> {
         let place = repo.clone();
         let stored = blocking(move || self.store(&open(&place)?, &place)).await?;
-        stored.settle(git, repo).await
+        stored.persist(git, repo).await
     }
 
     /// Writes loose objects, or makes the pack that is better written by git. `known` was opened just now.
@@ -122,7 +122,7 @@ impl NewObjects {
     }
 }
 
-/// Where new objects are.
+/// The location of new objects.
 pub(super) enum ObjectStorage {
     /// Durable on disk, in so many bytes.
     Loose(i64),
@@ -132,7 +132,7 @@ pub(super) enum ObjectStorage {
 
 impl ObjectStorage {
     /// Returns when the objects would survive a power cut. Tells how many bytes they take.
-    pub(super) async fn settle(self, git: &Git, repo: &RepoPath) -> Result<i64, GitError> {
+    pub(super) async fn persist(self, git: &Git, repo: &RepoPath) -> Result<i64, GitError> {
         match self {
             Self::Loose(bytes) => Ok(bytes),
             Self::Pack(pack) => {

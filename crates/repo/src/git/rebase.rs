@@ -98,7 +98,7 @@ struct Pick {
 }
 
 fn steps(repo: &RepoPath, commits: &[Oid], onto: Oid) -> Result<Steps, GitError> {
-    let reader = Reader::alone(repo)?;
+    let reader = Reader::open_uncached(repo)?;
     let mut picks = Vec::with_capacity(commits.len());
     let (mut in_line, mut first_parent, mut last) = (true, None, None);
     for id in commits {

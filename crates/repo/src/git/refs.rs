@@ -1,6 +1,7 @@
 //! The one place that moves refs, in two phases: they are locked and compared, the database decides, they move.
 
 mod head;
+mod lock_wait;
 mod locked_refs;
 mod loose;
 mod objects;
@@ -8,9 +9,8 @@ mod pack;
 mod packed;
 mod ref_move;
 mod transaction;
-mod turn;
 mod view;
-mod wait;
+mod write_turn;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -20,7 +20,7 @@ use std::{
 
 use tokio::time::sleep;
 
-use self::{locked_refs::LockedRefs, transaction::Patience};
+use self::{locked_refs::LockedRefs, transaction::LockTimeouts};
 use super::{GitError, Oid, RefName, RepoPath, blocking::blocking};
 
 pub use head::set_head;
@@ -46,13 +46,13 @@ pub struct PreparedRefs {
 
 /// Locks the refs and compares each with what its writer saw: all or nothing.
 pub async fn prepare(repo: &RepoPath, moves: &[RefMove]) -> Result<PreparedRefs, GitError> {
-    prepare_within(repo, moves, Patience { turn: TURN_PATIENCE, lock: PATIENCE }).await
+    prepare_within(repo, moves, LockTimeouts { turn: TURN_PATIENCE, lock: PATIENCE }).await
 }
 
 async fn prepare_within(
     repo: &RepoPath,
     moves: &[RefMove],
-    patience: Patience,
+    patience: LockTimeouts,
 ) -> Result<PreparedRefs, GitError> {
     let locked = transaction::lock(repo, moves, patience).await?;
     Ok(PreparedRefs { repo: repo.clone(), moves: moves.to_vec(), locked })
@@ -74,7 +74,7 @@ pub async fn move_within(
     moves: &[RefMove],
     patience: Duration,
 ) -> Result<(), GitError> {
-    let patience = Patience { turn: patience, lock: patience };
+    let patience = LockTimeouts { turn: patience, lock: patience };
     prepare_within(repo, moves, patience).await?.commit().await
 }
 
@@ -159,7 +159,7 @@ mod tests {
     use tokio::task::JoinSet;
 
     use super::{
-        ExpectedValue, Patience, RefMove, move_now, move_within, prepare_within, try_again,
+        ExpectedValue, LockTimeouts, RefMove, move_now, move_within, prepare_within, try_again,
     };
     use crate::git::{GitError, Oid, RefName, RepoPath, Storage};
 
@@ -203,7 +203,7 @@ mod tests {
             let (repo, name) = (repo.clone(), format!("b{number}"));
             fs::write(file(&repo, &format!("refs/heads/{name}")), ID.to_string()).unwrap();
             writers.spawn(async move {
-                let patience = Patience { turn: Duration::from_secs(60), lock: Duration::ZERO };
+                let patience = LockTimeouts { turn: Duration::from_secs(60), lock: Duration::ZERO };
                 let steps = [gone(&name, ExpectedValue::Exactly(ID))];
                 let held = prepare_within(&repo, &steps, patience).await?;
                 // As long as the database decides.

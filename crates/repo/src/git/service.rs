@@ -67,7 +67,7 @@ impl Protocol {
     }
 }
 
-/// How much a client may send and how long it may take.
+/// The size and time limits of a client's request.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Bytes of one push, as they travel.
@@ -78,7 +78,7 @@ pub struct Limits {
     pub idle: Duration,
 }
 
-/// Where the hooks of a push are, and what they say of whose push it is.
+/// The hook folder of a push, and the identity that hooks report.
 #[derive(Clone, Debug)]
 pub struct PushHooks {
     pub folder: PathBuf,

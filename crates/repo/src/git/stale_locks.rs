@@ -13,7 +13,7 @@ use super::{RepoPath, Result, Storage, blocking::blocking, hook, lock_file, refs
 const PLACES: [(&str, bool); 4] =
     [("", false), ("refs", true), ("objects/info", true), ("objects/pack", false)];
 
-/// What became of a repository's old locks.
+/// The result of removing a repository's stale locks.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Locks {
     /// So many were taken away.
@@ -110,7 +110,7 @@ fn is_passing(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "lock") || path.ends_with(refs::NEXT)
 }
 
-/// How long the oldest process lives that works in a repository.
+/// The age of the oldest process that works in a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Age {
     /// No process works there.
@@ -134,7 +134,7 @@ impl Age {
 /// The system's clocks for processes and for files may differ by so much.
 const CLOCKS: Duration = Duration::from_secs(1);
 
-/// How long the oldest processes live that work in a repository.
+/// The ages of the oldest processes that work in a repository.
 #[derive(Clone, Copy, Debug)]
 struct Workers {
     any: Age,

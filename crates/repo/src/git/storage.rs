@@ -1,4 +1,4 @@
-//! Where the repositories lie on disk, and how one comes and goes as a whole.
+//! Paths of repositories on disk, and their creation and removal.
 
 use std::{
     fs::{self, File},
@@ -50,7 +50,7 @@ impl NewRepository {
     }
 }
 
-/// Whose wiki it is.
+/// The owner of a wiki.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wiki {
     Project(ProjectId),

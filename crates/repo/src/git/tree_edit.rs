@@ -29,7 +29,7 @@ impl Leaf {
     }
 }
 
-/// What is found at a path.
+/// The content of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathContent {
     Nothing,

@@ -38,7 +38,7 @@ impl FromStr for LfsId {
     }
 }
 
-/// What git has in the place of a large file.
+/// The LFS pointer that git stores instead of a large file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer {
     pub id: LfsId,

@@ -27,7 +27,7 @@ const BUCKET: &str = "FORGEWAY_LARGE_FILE_BUCKET";
 /// A file with the names of those that may be shown.
 const LIST: &str = "FORGEWAY_LARGE_FILE_LIST";
 
-/// What git is told of large files while it makes one archive.
+/// The smudge filter that inserts large files into an archive.
 #[derive(Debug)]
 pub struct Smudge {
     program: PathBuf,

@@ -7,7 +7,7 @@ use crate::git::{
     commit_object::CommitText, merge::merge, objects::NewObjects,
 };
 
-/// How the target gets what the source has.
+/// The merge method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// By a merge commit, always.
@@ -31,7 +31,7 @@ pub struct Squash {
     pub author: Signature,
 }
 
-/// What is to be merged.
+/// The parameters of a merge.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub method: Method,
@@ -46,7 +46,7 @@ pub struct Plan {
     pub committer: Signature,
 }
 
-/// What was made.
+/// The created commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MergeResult {
     /// Where the target goes.
@@ -74,7 +74,7 @@ pub enum MergeError {
 /// Makes the commits of a merge.
 pub async fn build(git: &Git, repo: &RepoPath, plan: Plan) -> Result<MergeResult, MergeError> {
     let (place, target, head) = (repo.clone(), plan.target, plan.head);
-    let looked = spawn_blocking(move || Sides::look(&place, target, head));
+    let looked = spawn_blocking(move || Divergence::read(&place, target, head));
     let sides = looked.await.map_err(GitError::corrupt)??;
     let base = sides.base.ok_or(MergeError::Conflict)?;
     if sides.ahead.is_empty() {
@@ -124,17 +124,17 @@ pub async fn build(git: &Git, repo: &RepoPath, plan: Plan) -> Result<MergeResult
     })
 }
 
-/// How source and target lie to one another.
-struct Sides {
+/// The merge base of source and target, and the commits that the target lacks.
+struct Divergence {
     base: Option<Oid>,
     head: CommitInfo,
     /// The commits of the source that the target lacks, newest first.
     ahead: Vec<Oid>,
 }
 
-impl Sides {
-    fn look(repo: &RepoPath, target: Oid, head: Oid) -> Result<Self> {
-        let reader = Reader::alone(repo)?;
+impl Divergence {
+    fn read(repo: &RepoPath, target: Oid, head: Oid) -> Result<Self> {
+        let reader = Reader::open_uncached(repo)?;
         let query = LogQuery { exclude: vec![target], ..LogQuery::new(Tips::One(head)) };
         Ok(Self {
             base: reader.merge_base(&[target, head])?,

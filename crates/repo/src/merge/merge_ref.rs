@@ -47,7 +47,7 @@ pub async fn merge_ref(
 }
 
 fn known(repo: &RepoPath, name: &RefName) -> Result<Option<(Oid, Vec<Oid>)>> {
-    let reader = Reader::alone(repo)?;
+    let reader = Reader::open_uncached(repo)?;
     let Some(found) = reader.find_reference(name)? else { return Ok(None) };
     let commit = reader.commit(found.target)?;
     Ok(Some((found.target, commit.parents)))

@@ -18,7 +18,7 @@ use crate::{policy::ProtectRefs, ports::Membership};
 /// An index over names must hold them.
 const LONGEST_NAME: usize = 255;
 
-/// What a new rule is asked to let people do: a role, particular holders, or both. Neither means maintainers.
+/// The access records of a new rule: a role, particular holders, or both. Neither means maintainers.
 #[derive(Clone, Debug, Default)]
 pub struct ProtectRequest {
     pub level: Option<AccessLevel>,

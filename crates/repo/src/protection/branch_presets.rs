@@ -61,7 +61,7 @@ pub fn unprotect_if_protected(
     }
 }
 
-/// How far the default branch of a new repository is protected, as groups and the installation set it.
+/// The protection of a new repository's default branch, as groups and the installation set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultProtection {
     None,

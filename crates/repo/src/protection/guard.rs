@@ -24,10 +24,10 @@ pub struct Protection {
     branches: Vec<(Pattern, BranchRule)>,
     tags: Vec<(Pattern, TagRule)>,
     /// Branches that others let the caller push to.
-    lent: HashSet<String>,
+    fork_push_branches: HashSet<String>,
 }
 
-/// Who asks, and in which of the groups that the rules name.
+/// The caller, and their groups among those that the rules name.
 #[derive(Clone, Debug)]
 struct Caller {
     who: Standing,
@@ -65,20 +65,20 @@ impl Protection {
         Ok(Self::new(who, groups, branches, tags))
     }
 
-    /// As [`load`](Self::load), with the branches that are lent to the caller.
+    /// As [`load`](Self::load), with the branches of merge requests that allow the caller to push.
     pub fn load_with(
         tx: &mut Tx<'_>,
-        lending: &dyn ForkPushBranches,
+        fork_push_access: &dyn ForkPushBranches,
         who: &Standing,
         project: ProjectId,
     ) -> Result<Self> {
-        let lent = lent(tx, lending, who, project)?;
-        Ok(Self::load(tx, who, project)?.with_lent(lent))
+        let fork_push_branches = fork_push_branches(tx, fork_push_access, who, project)?;
+        Ok(Self::load(tx, who, project)?.with_fork_push_branches(fork_push_branches))
     }
 
-    /// The same with branches that are lent to the caller.
-    pub fn with_lent(self, lent: HashSet<String>) -> Self {
-        Self { lent, ..self }
+    /// The same with the branches of merge requests that allow the caller to push.
+    pub fn with_fork_push_branches(self, fork_push_branches: HashSet<String>) -> Self {
+        Self { fork_push_branches, ..self }
     }
 
     /// From rules that are loaded already; `groups` are those of the caller.
@@ -91,14 +91,18 @@ impl Protection {
         let branches = branches.into_iter().map(|rule| (Pattern::new(&rule.branch.name), rule));
         let tags = tags.into_iter().map(|rule| (Pattern::new(&rule.tag.name), rule));
         let caller = Caller { who: *who, groups };
-        let lent = HashSet::new();
-        Self { caller, branches: branches.collect(), tags: tags.collect(), lent }
+        let fork_push_branches = HashSet::new();
+        Self { caller, branches: branches.collect(), tags: tags.collect(), fork_push_branches }
     }
 
     /// What holds for the branch `name`, whether or not it exists.
     pub fn branch(&self, name: &str) -> BranchProtection<'_> {
         let rules = matching(&self.branches, name);
-        BranchProtection { caller: &self.caller, rules, lent: self.lent.contains(name) }
+        BranchProtection {
+            caller: &self.caller,
+            rules,
+            fork_push: self.fork_push_branches.contains(name),
+        }
     }
 
     /// What holds for the tag `name`, whether or not it exists.
@@ -126,16 +130,16 @@ pub fn rules_matching(
     Ok(branches.into_iter().map(|name| (name.clone(), fitting(&name))).collect())
 }
 
-/// The branches that others let somebody push to who may not push to the project.
-pub fn lent(
+/// The branches that a caller without push access to the project may push to, because of `allow_collaboration`.
+pub fn fork_push_branches(
     tx: &mut Tx<'_>,
-    lending: &dyn ForkPushBranches,
+    fork_push_access: &dyn ForkPushBranches,
     who: &Standing,
     project: ProjectId,
 ) -> Result<HashSet<String>> {
     let needs = who.signed_in() && !who.archived && !who.is(Developer);
     if needs && who.reads(Feature::Repository, Reporter) {
-        return lending.lent(tx, who, project);
+        return fork_push_access.fork_push_branches(tx, who, project);
     }
     Ok(HashSet::new())
 }
@@ -206,7 +210,7 @@ impl Caller {
 pub struct BranchProtection<'a> {
     caller: &'a Caller,
     rules: Vec<&'a BranchRule>,
-    lent: bool,
+    fork_push: bool,
 }
 
 impl BranchProtection<'_> {
@@ -216,12 +220,12 @@ impl BranchProtection<'_> {
 
     /// Whether the caller may push to the branch, or make it.
     pub fn may_push(&self) -> bool {
-        self.allows(AccessKind::Push) || self.is_lent()
+        self.allows(AccessKind::Push) || self.is_fork_push_branch()
     }
 
-    /// Whether others let the caller push to the branch. Protected ones are never lent.
-    pub fn is_lent(&self) -> bool {
-        self.lent && self.rules.is_empty()
+    /// Whether a merge request allows the caller to push to the branch. Never true for a protected branch.
+    pub fn is_fork_push_branch(&self) -> bool {
+        self.fork_push && self.rules.is_empty()
     }
 
     /// Whether the caller may merge into the branch.

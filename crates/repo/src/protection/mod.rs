@@ -1,4 +1,4 @@
-//! Which branches and tags are protected, and whom that keeps out.
+//! Protected branches and tags.
 
 pub mod actions;
 pub mod archive;
@@ -11,7 +11,8 @@ mod rule_store;
 pub mod rules;
 
 pub use guard::{
-    BranchProtection, Protection, TagProtection, lent, protected_among, rules_matching,
+    BranchProtection, Protection, TagProtection, fork_push_branches, protected_among,
+    rules_matching,
 };
 pub use model::{Access, AccessKind, BranchRule, Holder, TagRule};
 pub use pattern::Pattern;

@@ -7,11 +7,11 @@ use kernel::{
 };
 
 kernel::text_enum! {
-    /// What an access record of a branch rule lets its holder do.
+    /// The permission that an access record of a branch rule gives.
     pub enum AccessKind { Push = "push", Merge = "merge", Unprotect = "unprotect" }
 }
 
-/// Whom an access record lets in.
+/// The holder of an access record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
     /// Everybody whose role in the project is at least this one; `NoAccess` is nobody.

@@ -189,14 +189,14 @@ macro_rules! queries {
 }
 
 queries! {
-    struct OfBranches { branches, branch_access by protected_branch_id, "Protected branch" }
+    struct BranchQueries { branches, branch_access by protected_branch_id, "Protected branch" }
     ProtectedBranchId => ProtectedBranch => BranchRule,
     record: (branch_access::kind => AccessKind),
     bare: |branch| BranchRule { branch, push: vec![], merge: vec![], unprotect: vec![] },
     place: |rule, kind| rule.access_mut(kind),
 }
 queries! {
-    struct OfTags { tags, tag_access by protected_tag_id, "Protected tag" }
+    struct TagQueries { tags, tag_access by protected_tag_id, "Protected tag" }
     ProtectedTagId => ProtectedTag => TagRule,
     record: (tag_access::id => AccessRecordId),
     bare: |tag| TagRule { tag, create: vec![] },
@@ -214,7 +214,7 @@ impl BranchRuleStore for Tx<'_> {
     }
 
     fn branch_rules(&mut self, project: ProjectId) -> Result<Vec<BranchRule>> {
-        OfBranches::all(self, project)
+        BranchQueries::all(self, project)
     }
 
     fn branch_rule_page(
@@ -223,11 +223,11 @@ impl BranchRuleStore for Tx<'_> {
         search: Option<&str>,
         page: PageRequest,
     ) -> Result<Page<BranchRule>> {
-        OfBranches::page(self, project, search, page)
+        BranchQueries::page(self, project, search, page)
     }
 
     fn find_branch_rule(&mut self, project: ProjectId, name: &str) -> Result<Option<BranchRule>> {
-        OfBranches::named(self, project, name)
+        BranchQueries::named(self, project, name)
     }
 
     fn insert_branch_rule(&mut self, new: &NewBranchRule) -> Result<ProtectedBranch> {
@@ -258,7 +258,7 @@ impl BranchRuleStore for Tx<'_> {
     }
 
     fn delete_branch_rule(&mut self, id: ProtectedBranchId) -> Result<()> {
-        OfBranches::delete(self, id)
+        BranchQueries::delete(self, id)
     }
 
     fn insert_branch_access(
@@ -293,15 +293,15 @@ impl BranchRuleStore for Tx<'_> {
 
 impl TagRuleStore for Tx<'_> {
     fn tag_rules(&mut self, project: ProjectId) -> Result<Vec<TagRule>> {
-        OfTags::all(self, project)
+        TagQueries::all(self, project)
     }
 
     fn tag_rule_page(&mut self, project: ProjectId, page: PageRequest) -> Result<Page<TagRule>> {
-        OfTags::page(self, project, None, page)
+        TagQueries::page(self, project, None, page)
     }
 
     fn find_tag_rule(&mut self, project: ProjectId, name: &str) -> Result<Option<TagRule>> {
-        OfTags::named(self, project, name)
+        TagQueries::named(self, project, name)
     }
 
     fn insert_tag_rule(&mut self, project: ProjectId, name: &str) -> Result<ProtectedTag> {
@@ -329,7 +329,7 @@ impl TagRuleStore for Tx<'_> {
     }
 
     fn delete_tag_rule(&mut self, id: ProtectedTagId) -> Result<()> {
-        OfTags::delete(self, id)
+        TagQueries::delete(self, id)
     }
 }
 

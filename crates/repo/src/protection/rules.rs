@@ -44,9 +44,9 @@ pub fn check_change(
     project: &ProjectFacts,
     change: &RefChange,
     via: PushSource,
-    lending: Option<&dyn ForkPushBranches>,
+    fork_push_access: Option<&dyn ForkPushBranches>,
 ) -> Result<()> {
-    check_changes(tx, who, project, std::slice::from_ref(change), via, lending)
+    check_changes(tx, who, project, std::slice::from_ref(change), via, fork_push_access)
 }
 
 /// As [`check_change`], for everything that moves at once: the rules are loaded once.
@@ -56,9 +56,9 @@ pub fn check_changes(
     project: &ProjectFacts,
     changes: &[RefChange],
     via: PushSource,
-    lending: Option<&dyn ForkPushBranches>,
+    fork_push_access: Option<&dyn ForkPushBranches>,
 ) -> Result<()> {
-    match first_refusal(tx, who, project, changes, via, lending)? {
+    match first_refusal(tx, who, project, changes, via, fork_push_access)? {
         Some((_, text)) => Err(Error::bad_request().whole(text)),
         None => Ok(()),
     }
@@ -71,9 +71,9 @@ pub fn first_refusal(
     project: &ProjectFacts,
     changes: &[RefChange],
     via: PushSource,
-    lending: Option<&dyn ForkPushBranches>,
+    fork_push_access: Option<&dyn ForkPushBranches>,
 ) -> Result<Option<(usize, String)>> {
-    let protection = load(tx, who, project, lending)?;
+    let protection = load(tx, who, project, fork_push_access)?;
     let check = |change| refusal(&protection, who, project, change, via);
     let mut changes = changes.iter().enumerate();
     Ok(changes.find_map(|(place, change)| Some((place, check(change)?))))
@@ -86,9 +86,9 @@ pub fn refusals(
     project: &ProjectFacts,
     changes: &[RefChange],
     via: PushSource,
-    lending: Option<&dyn ForkPushBranches>,
+    fork_push_access: Option<&dyn ForkPushBranches>,
 ) -> Result<Vec<Option<String>>> {
-    let protection = load(tx, who, project, lending)?;
+    let protection = load(tx, who, project, fork_push_access)?;
     let check = |change| refusal(&protection, who, project, change, via);
     Ok(changes.iter().map(check).collect())
 }
@@ -97,10 +97,10 @@ fn load(
     tx: &mut Tx<'_>,
     who: &Standing,
     project: &ProjectFacts,
-    lending: Option<&dyn ForkPushBranches>,
+    fork_push_access: Option<&dyn ForkPushBranches>,
 ) -> Result<Protection> {
-    match lending {
-        Some(lending) => Protection::load_with(tx, lending, who, project.id),
+    match fork_push_access {
+        Some(fork_push_access) => Protection::load_with(tx, fork_push_access, who, project.id),
         None => Protection::load(tx, who, project.id),
     }
 }
@@ -114,7 +114,7 @@ fn refusal(
 ) -> Option<String> {
     let name = change.name.short();
     let told = match change.name.kind() {
-        _ if !who.writes(Developer) && !is_lent(protection, change) => Some(NO_PUSH),
+        _ if !who.writes(Developer) && !is_fork_push_branch(protection, change) => Some(NO_PUSH),
         RefKind::Branch if project.default_branch.is_none() => {
             return first_push_refusal(&protection.branch(&name), who, project, &name);
         }
@@ -125,10 +125,13 @@ fn refusal(
     told.map(str::to_owned)
 }
 
-/// Whether it moves a branch that is lent to the caller. Lent branches are neither made nor taken away.
-fn is_lent(protection: &Protection, change: &RefChange) -> bool {
+/// Whether it moves a branch of a merge request that allows the caller to push. Such a branch is neither created nor
+/// deleted.
+fn is_fork_push_branch(protection: &Protection, change: &RefChange) -> bool {
     let moves = change.old.is_some() && change.new.is_some();
-    moves && change.name.is_branch() && protection.branch(&change.name.short()).is_lent()
+    moves
+        && change.name.is_branch()
+        && protection.branch(&change.name.short()).is_fork_push_branch()
 }
 
 /// Before anything was pushed, the first branch is as protected as the default branch is going to be.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::{Database, Tx, checksum::refs::RefHolder};
 use kernel::{Error, Result};
 
-use super::{Incoming, Journal, Push, Setback, examine, head, journal::JournalStore};
+use super::{Incoming, Journal, Push, RefRejection, check_push_rule, head, journal::JournalStore};
 use crate::{
     Event, checksum,
     commit::Writer,
@@ -16,8 +16,15 @@ use crate::{
 
 /// Refuses what the project's rules forbid, in the words that the pusher reads.
 pub fn check(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
-    let lending = push.lending.as_deref();
-    protection::rules::check_changes(tx, &push.who, &push.project, &push.changes, push.via, lending)
+    let fork_push_access = push.fork_push_access.as_deref();
+    protection::rules::check_changes(
+        tx,
+        &push.who,
+        &push.project,
+        &push.changes,
+        push.via,
+        fork_push_access,
+    )
 }
 
 /// The database half of a push. Its commit is the decision: from then on the refs have moved.
@@ -59,19 +66,19 @@ pub async fn apply(by: Writer<'_>, push: Push) -> Result<()> {
 }
 
 /// As [`apply`], for those who know what to do when somebody else was faster.
-pub(crate) async fn try_apply(by: Writer<'_>, push: Push) -> Result<(), Setback> {
-    let push = push.with_lent(by.lending);
+pub(crate) async fn try_apply(by: Writer<'_>, push: Push) -> Result<(), RefRejection> {
+    let push = push.with_fork_push_access(by.fork_push_access);
     let incoming = Incoming::settled(by.git, &by.storage.repository(push.project.id));
-    examine(by.db, by.people, &incoming, &push).await?;
+    check_push_rule(by.db, by.people, &incoming, &push).await?;
     land(by, push).await
 }
 
 /// Decides a push that was examined, and carries it out. Its objects must be durable already.
 ///
 /// A caller that goes away does not stop it half-way.
-pub async fn land(by: Writer<'_>, mut push: Push) -> Result<(), Setback> {
+pub async fn land(by: Writer<'_>, mut push: Push) -> Result<(), RefRejection> {
     let Writer { db, git, storage, repositories, journal, aftermath, .. } = by;
-    head::look(git, repositories, storage, &mut push).await?;
+    head::find_head_move(git, repositories, storage, &mut push).await?;
     let (db, storage, journal) = (db.clone(), storage.clone(), journal.clone());
     let aftermath = Arc::clone(aftermath);
     let done = db::spawn(async move {
@@ -94,11 +101,11 @@ async fn carry_out(
     storage: &Storage,
     journal: &Journal,
     push: Push,
-) -> Result<(), Setback> {
+) -> Result<(), RefRejection> {
     let repo = storage.repository(push.project.id);
     let prepared = match refs::prepare(&repo, &push.moves()).await {
         Ok(prepared) => prepared,
-        Err(error) => return Err(Setback::of(&repo, &push.changes, error).await),
+        Err(error) => return Err(RefRejection::of(&repo, &push.changes, error).await),
     };
     let (batch, head) = (push.batch.clone(), push.becomes_default.clone());
     if let Err(refusal) = decide(db, journal, push).await {

@@ -9,7 +9,7 @@ use kernel::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{Push, PushSource, RefChange, survey::MOST_COUNTED};
+use super::{Push, PushSource, RefChange, ref_survey::MOST_COUNTED};
 use crate::git::{
     Deadline, Git, LogQuery, Oid, Reader, RefName, Repositories, Storage, cli::ProcessClass,
 };
@@ -24,7 +24,7 @@ pub const CLOSING: [&str; 4] = ["clos", "fix", "resolv", "implement"];
 const SIGNS: [&str; 2] = ["#", "/issues/"];
 
 /// Finds out what the push makes of the default branch, where it moves that. The objects must be there already.
-pub async fn look(
+pub async fn find_head_move(
     git: &Git,
     repositories: &Repositories,
     storage: &Storage,

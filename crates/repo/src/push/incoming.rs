@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::{
     RefChange,
-    survey::{RefRange, Survey},
+    ref_survey::{RefRange, RefSurvey},
 };
 use crate::{
     code_owners::{self, CodeOwners},
@@ -130,7 +130,7 @@ impl Incoming {
         let (sight, deadline) = (self.clone(), Deadline::after(self.git.time_limit()));
         in_background(move || {
             let sight = sight.sight()?;
-            let mut survey = Survey::new(sight.reader(), deadline);
+            let mut survey = RefSurvey::new(sight.reader(), deadline);
             ways.into_iter().map(|way| survey.change(way)).collect()
         })
         .await
@@ -139,7 +139,7 @@ impl Incoming {
     /// Opens what has arrived together with what was there before.
     pub(super) fn sight(&self) -> Result<PushReader> {
         Ok(match &self.objects {
-            None => PushReader::Settled(Reader::alone(&self.repo)?),
+            None => PushReader::Settled(Reader::open_uncached(&self.repo)?),
             Some(objects) => PushReader::Arriving(OverlayReader::new(&self.repo, &[objects])?),
         })
     }
@@ -179,7 +179,7 @@ impl Incoming {
     }
 }
 
-/// Where the commits of a push are read.
+/// The reader of a push's commits.
 pub(super) enum PushReader {
     Settled(Reader),
     Arriving(OverlayReader),

@@ -5,31 +5,31 @@
 //! move. A crash after the decision is finished from the journal at the next start.
 
 pub mod actions;
-pub mod apart;
-pub mod examine;
+mod decided_moves;
 pub mod head;
 pub mod incoming;
+mod internal_move;
 pub mod journal;
-mod late;
 pub mod model;
 pub mod options;
-mod own_move;
 mod owners;
+pub mod partial_push;
+pub mod push_rule_check;
 pub mod recovery;
-pub mod setback;
-mod survey;
+mod ref_survey;
+pub mod rejection;
 mod walk;
 
 pub(crate) use actions::try_apply;
 pub use actions::{apply, check, land, record};
-pub use apart::{Parts, examine_apart, land_apart, take_apart};
-pub use examine::examine;
+pub(crate) use decided_moves::follow_late;
 pub use incoming::Incoming;
+pub use internal_move::{InternalMove, move_own};
 pub use journal::Journal;
-pub(crate) use late::follow_late;
 pub use model::{InSameTransaction, Push, PushSource, RefChange};
 pub use options::{NO_PIPELINES, PipelineOptions};
-pub use own_move::{OwnMove, move_own};
+pub use partial_push::{Parts, check_push_rule_by_ref, land_apart, take_apart};
+pub use push_rule_check::check_push_rule;
 pub(crate) use recovery::STALE_LOCK;
-pub use recovery::{recover, settle, unsettled};
-pub use setback::{LostRef, Setback};
+pub use recovery::{recover, replay, unsettled};
+pub use rejection::{LostRef, RefRejection};

@@ -18,7 +18,7 @@ use crate::{
 /// Bytes of push options that are kept with a push.
 const MOST_OPTIONS: usize = 64 << 10;
 
-/// How a push arrives: some refusals differ.
+/// The interface by which a push arrives: some refusals differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PushSource {
     Api,
@@ -27,7 +27,7 @@ pub enum PushSource {
     Merge,
 }
 
-/// What else becomes true when the refs move, in the same transaction. Tried again it must do the same.
+/// Changes to make in the transaction in which refs move. They must be repeatable.
 #[derive(Clone)]
 pub struct InSameTransaction(Arc<TransactionFn>);
 
@@ -107,8 +107,8 @@ pub struct Push {
     /// Whether a branch was moved onto another one by the server: nobody has changed what it says.
     pub by_rebase: bool,
     pub also: Option<InSameTransaction>,
-    /// Who tells which branches are lent to the pusher.
-    pub lending: Option<Arc<dyn ForkPushBranches>>,
+    /// Branches of merge requests that allow the pusher to push.
+    pub fork_push_access: Option<Arc<dyn ForkPushBranches>>,
     /// What becomes of the default branch, where the push moves it and that was looked at.
     pub head: Option<HeadMove>,
     pub growth: Growth,
@@ -142,7 +142,7 @@ impl Push {
             by_server: false,
             by_rebase: false,
             also: None,
-            lending: None,
+            fork_push_access: None,
             head: None,
             growth: Growth::By(0),
             options: Vec::new(),
@@ -176,9 +176,9 @@ impl Push {
         Self { options, ..self }
     }
 
-    /// The same of somebody who may push to what is lent to them.
-    pub fn with_lent(self, lending: &Arc<dyn ForkPushBranches>) -> Self {
-        Self { lending: Some(Arc::clone(lending)), ..self }
+    /// The same push with the branches of merge requests that allow collaboration.
+    pub fn with_fork_push_access(self, fork_push_access: &Arc<dyn ForkPushBranches>) -> Self {
+        Self { fork_push_access: Some(Arc::clone(fork_push_access)), ..self }
     }
 
     /// Some of the changes, as a push of their own.

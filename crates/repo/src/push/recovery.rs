@@ -10,8 +10,8 @@ use kernel::{Error, Result, Ts, ids::ProjectId};
 
 use super::{
     Journal,
+    decided_moves::follow_late,
     journal::{JournalRow, JournalStore},
-    late::follow_late,
 };
 use crate::git::{
     GitError, Oid, RefName, Storage,
@@ -59,7 +59,7 @@ pub async fn recover(
 }
 
 /// The same while the server runs, for moves that were decided before a moment and then failed.
-pub async fn settle(
+pub async fn replay(
     db: &Database,
     storage: &Storage,
     journal: &Journal,

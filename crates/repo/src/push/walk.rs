@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
     git::{Deadline, Oid, Result, reader::RawCommit},
-    push_rule::{Judge, Person, judge::Commit},
+    push_rule::{Person, PushRuleChecker, judge::Commit},
 };
 use bstr::ByteSlice as _;
 
-/// What is looked for.
+/// The checks of a walk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WalkDetail {
     pub(super) names: bool,
@@ -23,16 +23,16 @@ pub(super) struct WalkDetail {
 impl WalkDetail {
     const NOTHING: Self = Self { names: false, commits: false, sizes: false };
 
-    pub(super) fn all(judge: &Judge) -> Self {
+    pub(super) fn all(judge: &PushRuleChecker) -> Self {
         let (names, commits) = (judge.asks_for_file_names(), judge.asks_for_commits());
         Self { names, commits, sizes: judge.largest_file().is_some() }
     }
 
-    pub(super) fn names(judge: &Judge) -> Self {
+    pub(super) fn names(judge: &PushRuleChecker) -> Self {
         Self { names: judge.asks_for_file_names(), ..Self::NOTHING }
     }
 
-    pub(super) fn commits(judge: &Judge) -> Self {
+    pub(super) fn commits(judge: &PushRuleChecker) -> Self {
         Self { commits: judge.asks_for_commits(), ..Self::NOTHING }
     }
 
@@ -64,7 +64,7 @@ impl Findings {
     }
 }
 
-/// What some commits gave to complain about, before their people were asked after.
+/// Violations in some commits, before their authors are looked up.
 #[derive(Debug, Default)]
 pub(super) struct WalkFindings {
     pub(super) findings: Findings,
@@ -84,7 +84,7 @@ impl WalkFindings {
     }
 
     /// Complains about people whom nobody knows, where that comes first.
-    pub(super) fn settle(&mut self, judge: &Judge, known: &HashSet<String>) {
+    pub(super) fn check_members(&mut self, judge: &PushRuleChecker, known: &HashSet<String>) {
         let counted = self.people.len() - usize::from(self.broken);
         let unknown = self.people[..counted].iter().find_map(|(author, committer)| {
             judge.check_members(author, committer, |email| known.contains(email))
@@ -97,7 +97,7 @@ impl WalkFindings {
 
 pub(super) struct Walk {
     sight: PushReader,
-    judge: Arc<Judge>,
+    judge: Arc<PushRuleChecker>,
     pusher: Arc<Person>,
     /// The commit that the server itself has made.
     made: Option<Oid>,
@@ -108,7 +108,7 @@ impl Walk {
     /// Opens the way and finds the commits that no branch or tag has yet, newest first.
     pub(super) async fn begin(
         incoming: Incoming,
-        judge: Arc<Judge>,
+        judge: Arc<PushRuleChecker>,
         pusher: Arc<Person>,
         made: Option<Oid>,
         deadline: Deadline,
@@ -136,7 +136,7 @@ impl Walk {
         Ok((walk, ids))
     }
 
-    pub(super) async fn glance(
+    pub(super) async fn inspect(
         self,
         ids: Vec<Oid>,
         wanted: WalkDetail,
@@ -145,7 +145,7 @@ impl Walk {
             let mut glance = WalkFindings::default();
             for id in ids {
                 self.deadline.check()?;
-                self.look(id, wanted, &mut glance)?;
+                self.inspect_commit(id, wanted, &mut glance)?;
                 if glance.findings.name.is_some() {
                     break;
                 }
@@ -155,7 +155,7 @@ impl Walk {
         .await
     }
 
-    fn look(&self, id: Oid, wanted: WalkDetail, glance: &mut WalkFindings) -> Result<()> {
+    fn inspect_commit(&self, id: Oid, wanted: WalkDetail, glance: &mut WalkFindings) -> Result<()> {
         let written = self.sight.reader().written(id)?;
         if wanted.commits && !glance.broken {
             let exempt = self.made == Some(id);

@@ -20,48 +20,48 @@ const PROJECT_HAS_ONE: &str = "Project push rule exists";
 const INSTALLATION_HAS_ONE: &str = "Push rule exists, try updating";
 
 /// Permission to read the push rule of somebody.
-pub trait MayRead {
+pub trait ReadPermission {
     fn owner(&self) -> Owner;
 }
 
 /// Permission to change it.
-pub trait MayChange: MayRead {}
+pub trait ChangePermission: ReadPermission {}
 
-impl MayRead for Grant<ReadGroupPushRule> {
+impl ReadPermission for Grant<ReadGroupPushRule> {
     fn owner(&self) -> Owner {
         Owner::Group(self.group())
     }
 }
 
-impl MayRead for Grant<AdminGroupPushRule> {
+impl ReadPermission for Grant<AdminGroupPushRule> {
     fn owner(&self) -> Owner {
         Owner::Group(self.group())
     }
 }
-impl MayChange for Grant<AdminGroupPushRule> {}
+impl ChangePermission for Grant<AdminGroupPushRule> {}
 
-impl MayRead for Grant<ReadPushRule> {
+impl ReadPermission for Grant<ReadPushRule> {
     fn owner(&self) -> Owner {
         Owner::Project(self.project())
     }
 }
 
-impl MayRead for Grant<AdminPushRule> {
+impl ReadPermission for Grant<AdminPushRule> {
     fn owner(&self) -> Owner {
         Owner::Project(self.project())
     }
 }
-impl MayChange for Grant<AdminPushRule> {}
+impl ChangePermission for Grant<AdminPushRule> {}
 
-impl MayRead for Grant<Administrate> {
+impl ReadPermission for Grant<Administrate> {
     fn owner(&self) -> Owner {
         Owner::Installation
     }
 }
-impl MayChange for Grant<Administrate> {}
+impl ChangePermission for Grant<Administrate> {}
 
 /// The rule, with everything that the installation says for it; `None` where there is none.
-pub fn show(tx: &mut Tx<'_>, grant: &impl MayRead) -> Result<Option<PushRule>> {
+pub fn show(tx: &mut Tx<'_>, grant: &impl ReadPermission) -> Result<Option<PushRule>> {
     match tx.find_push_rule(grant.owner())? {
         Some(rule) => complete(tx, rule).map(Some),
         None => Ok(None),
@@ -71,7 +71,7 @@ pub fn show(tx: &mut Tx<'_>, grant: &impl MayRead) -> Result<Option<PushRule>> {
 /// Makes the rule; `change` says in what it differs from one that demands nothing.
 pub fn create(
     tx: &mut Tx<'_>,
-    grant: &impl MayChange,
+    grant: &impl ChangePermission,
     change: impl FnOnce(&mut Terms),
 ) -> Result<PushRule> {
     let owner = grant.owner();
@@ -90,7 +90,7 @@ pub fn create(
 
 pub fn update(
     tx: &mut Tx<'_>,
-    grant: &impl MayChange,
+    grant: &impl ChangePermission,
     change: impl FnOnce(&mut Terms),
 ) -> Result<PushRule> {
     let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::not_found("Push Rule"))?;
@@ -103,7 +103,11 @@ pub fn update(
 ///
 /// # Errors
 /// `NotFound` when there is none.
-pub fn delete(tx: &mut Tx<'_>, grant: &impl MayChange, unmodified_since: Option<Ts>) -> Result<()> {
+pub fn delete(
+    tx: &mut Tx<'_>,
+    grant: &impl ChangePermission,
+    unmodified_since: Option<Ts>,
+) -> Result<()> {
     let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::missing())?;
     if unmodified_since.is_some_and(|since| rule.updated_at > since) {
         return Err(Error::precondition());

@@ -1,4 +1,4 @@
-//! What a push rule says about a name, a message, a person or a file: every refusal with its text.
+//! Checks of a push rule on branch names, commit messages, authors and files, with their error texts.
 
 use bstr::{BStr, ByteSlice as _};
 use kernel::{Error, Result};
@@ -23,10 +23,10 @@ const SECRETS: [&str; 10] = [
 const SIGN_OFF: &str = "Signed-off-by:.+<.+@.+>";
 const MEGABYTE: u64 = 1 << 20;
 
-/// Sentences for the pusher, or nothing to complain about.
+/// Sentences for the pusher, if the rule is violated.
 pub type Complaint = Option<String>;
 
-/// Who pushes.
+/// The pusher.
 #[derive(Clone, Debug, Default)]
 pub struct Person {
     pub name: String,
@@ -41,7 +41,7 @@ pub struct Address {
     pub confirmed: bool,
 }
 
-/// What is asked about a commit.
+/// The parts of a commit that rules apply to.
 #[derive(Clone, Copy, Debug)]
 pub struct Commit<'a> {
     pub message: &'a BStr,
@@ -51,9 +51,9 @@ pub struct Commit<'a> {
     pub is_signed: bool,
 }
 
-/// A rule with its patterns ready.
+/// A push rule with compiled patterns.
 #[derive(Clone, Debug)]
-pub struct Judge {
+pub struct PushRuleChecker {
     terms: Terms,
     message: Option<Pattern>,
     forbidden: Option<Pattern>,
@@ -63,7 +63,7 @@ pub struct Judge {
     sign_off: Option<Pattern>,
 }
 
-impl Judge {
+impl PushRuleChecker {
     /// # Errors
     /// `BadRequest` when a pattern that was once good is none any more.
     pub fn new(terms: Terms) -> Result<Self> {

@@ -8,6 +8,6 @@ pub mod pattern;
 mod re2;
 pub mod store;
 
-pub use judge::{Judge, Person};
+pub use judge::{Person, PushRuleChecker};
 pub use model::{Owner, PushRule, Terms};
 pub use store::PushRuleStore;

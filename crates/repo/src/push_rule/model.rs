@@ -9,7 +9,7 @@ use kernel::{
 
 use super::pattern::Pattern;
 
-/// Whose rule it is. Only that of a project is ever enforced; the others are what new projects begin with.
+/// The owner of a push rule. Only rules of projects are enforced; the others are templates of new projects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     Installation,
@@ -45,7 +45,7 @@ pub struct PushRule {
     pub terms: Terms,
 }
 
-/// What a rule demands. An empty pattern demands nothing, as one that is not there.
+/// The requirements of a push rule. An empty pattern requires nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = db::schema::push_rules, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 #[diesel(treat_none_as_null = true)]

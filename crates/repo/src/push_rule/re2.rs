@@ -10,7 +10,7 @@ const CLASS_NAMES: [&str; 14] = [
     "space", "upper", "word", "xdigit",
 ];
 
-/// Why a pattern is none, in RE2's words.
+/// Reasons for which a pattern is invalid, in RE2's words.
 pub(super) type Refusal = String;
 
 /// The same pattern in the engine's own language.
@@ -27,7 +27,7 @@ pub(super) fn translate(pattern: &str) -> Result<String, Refusal> {
     Ok(writer.out)
 }
 
-/// What a repetition would repeat.
+/// The operand of a repetition.
 enum LastPart {
     Nothing,
     Atom,
@@ -197,7 +197,7 @@ enum ClassContext {
     InClass,
 }
 
-/// What a backslash and the letters after it stand for.
+/// The meaning of an escape sequence.
 enum Escape {
     Letter(char),
     /// What stands in brackets, and whether everything else is meant.

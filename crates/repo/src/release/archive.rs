@@ -1,4 +1,4 @@
-//! What archives of projects hold of releases.
+//! Releases in project archives.
 
 use db::archive::{Column, Relation};
 use kernel::TextEnum as _;

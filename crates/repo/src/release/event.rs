@@ -1,9 +1,9 @@
-//! What happens to releases.
+//! Events of releases.
 
 use kernel::ids::{ProjectId, UserId};
 use serde::Serialize;
 
-/// What was done to a release.
+/// The action of a release event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReleaseAction {

@@ -39,14 +39,14 @@ pub struct NewRelease {
     pub created_at: Ts,
 }
 
-/// What a release begins with.
+/// Links and milestones of a new release.
 #[derive(Clone, Debug, Default)]
 pub struct ReleaseContents {
     pub links: Vec<NewLink>,
     pub milestones: Vec<MilestoneId>,
 }
 
-/// What of a release changes; `None` keeps.
+/// Fields of a release to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
 pub struct ReleaseChange {
     /// Those that it completes, and no others.

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-/// What both names have in common just before they part.
+/// The end of the common prefix of two names.
 enum CommonPrefix {
     /// Something else than digits.
     Text,

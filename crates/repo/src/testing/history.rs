@@ -6,7 +6,7 @@ use std::collections::HashSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mark(usize);
 
-/// What a commit does to one path. Paths are bytes, since git's are.
+/// The change of one path in a commit. Paths are bytes, since git's are.
 #[derive(Clone, Debug)]
 pub enum Entry {
     File(Vec<u8>, Vec<u8>),

@@ -30,7 +30,7 @@ pub struct Page {
     pub content: String,
 }
 
-/// What the path of a file says of a page.
+/// The slug and format of a wiki page, from its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageName {
     pub slug: String,

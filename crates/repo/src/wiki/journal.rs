@@ -183,7 +183,7 @@ pub async fn recover(
 }
 
 /// The same while the server runs, for moves that were decided before a moment and then failed.
-pub async fn settle(
+pub async fn replay(
     db: &Database,
     storage: &Storage,
     repositories: &Repositories,

@@ -12,7 +12,7 @@ use crate::git::{
     change::{ActionKind, FileAction},
 };
 
-/// What somebody wants to be done.
+/// The change of a wiki page.
 #[derive(Clone, Debug)]
 pub enum WikiChange {
     Create {

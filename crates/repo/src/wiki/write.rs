@@ -76,7 +76,7 @@ sites! {
     AdminGroupWiki => Group of group,
 }
 
-/// What somebody asks to be done.
+/// A request to change a wiki.
 #[derive(Clone, Debug)]
 pub struct WikiRequest {
     pub site: Site,
@@ -91,7 +91,7 @@ pub struct WikiRequest {
     pub branch: Option<String>,
 }
 
-/// What has become of it.
+/// The result of a wiki change.
 #[derive(Clone, Debug)]
 pub struct WikiResult {
     /// The page as it is now, unless it is gone or no page was meant.

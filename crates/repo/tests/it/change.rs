@@ -391,7 +391,7 @@ async fn a_replaced_object_is_read_as_it_is() {
     let listed = scratch.ask(&["--no-replace-objects", "ls-tree", "-r", "--name-only", "main"]);
     assert!(listed.contains("module"), "{listed}");
     let log = scratch.ask(&["--no-replace-objects", "rev-list", "main"]);
-    let reader = forgeway_repo::git::reader::Reader::alone(&scratch.repo).unwrap();
+    let reader = forgeway_repo::git::reader::Reader::open_uncached(&scratch.repo).unwrap();
     let query = LogQuery { take: 9, ..LogQuery::of(scratch.tip("main")) };
     let ids = reader.log_ids(&query, Deadline::NEVER).unwrap();
     assert_eq!(ids.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), log);

@@ -17,7 +17,7 @@ use forgeway_repo::{
         change::{ActionKind, FileAction},
         refs::{self, RefMove},
     },
-    push::{Journal, OwnMove, move_own, recover},
+    push::{InternalMove, Journal, move_own, recover},
     wiki::journal::WikiJournal as _,
 };
 use kernel::{Result, ids::ProjectId};
@@ -75,7 +75,7 @@ impl Stage {
         RefMove { name, old: old.map(id).into(), new: new.map(id) }
     }
 
-    async fn land(&self, moves: Vec<RefMove>) -> Result<OwnMove> {
+    async fn land(&self, moves: Vec<RefMove>) -> Result<InternalMove> {
         let tools = (&self.test.db, &self.scratch.storage, &self.journal);
         move_own(tools, PROJECT, moves).await
     }
@@ -124,7 +124,7 @@ proptest! {
             for round in rounds {
                 let steps = round.iter().map(|(name, new)| stage.step(name, now.get(name).copied(), *new));
                 // A name that another one excludes is refused, and counts for nothing.
-                if let Ok(OwnMove::Done) = stage.land(steps.collect()).await {
+                if let Ok(InternalMove::Done) = stage.land(steps.collect()).await {
                     for (name, new) in round {
                         match new {
                             Some(new) => drop(now.insert(name, new)),
@@ -180,7 +180,7 @@ async fn a_refused_move_changes_no_sum() {
 
     let stale = stage.land(vec![stage.step("refs/heads/main", Some(2), Some(1))]).await.unwrap();
 
-    assert_eq!(stale, OwnMove::Stale(Some(stage.ids[0])));
+    assert_eq!(stale, InternalMove::Stale(Some(stage.ids[0])));
     assert_eq!(stage.kept().await, before);
 }
 

@@ -2,7 +2,7 @@
 
 use db::Tx;
 use forgeway_repo::{
-    commit::discussion::{CommitDiscussion, Words, begin, list, read, remove, reply, update},
+    commit::discussion::{CommitDiscussion, NewComment, begin, list, read, remove, reply, update},
     git::Oid,
     policy::{CommentOnCommit, ReadCommitDiscussions},
 };
@@ -18,11 +18,16 @@ use crate::world::{World, test};
 const SHA: Oid = Oid::new([1; 20]);
 const OTHER: Oid = Oid::new([2; 20]);
 
-fn words(body: &str) -> Words {
-    Words { body: body.to_owned(), created_at: None }
+fn words(body: &str) -> NewComment {
+    NewComment { body: body.to_owned(), created_at: None }
 }
 
-fn thread(tx: &mut Tx<'_>, world: &World, by: UserId, words: Words) -> Result<CommitDiscussion> {
+fn thread(
+    tx: &mut Tx<'_>,
+    world: &World,
+    by: UserId,
+    words: NewComment,
+) -> Result<CommitDiscussion> {
     begin(tx, &world.may::<CommentOnCommit>(by)?, SHA, words, None)
 }
 
@@ -77,7 +82,7 @@ fn nothing_is_not_said() {
 fn only_owners_say_when_something_was_said() {
     test(|tx, world| {
         let long_ago = Ts::from_unix(86_400);
-        let dated = || Words { created_at: Some(long_ago), ..words("Why?") };
+        let dated = || NewComment { created_at: Some(long_ago), ..words("Why?") };
         let own = thread(tx, world, world.developer, dated())?.notes.remove(0);
         assert_eq!(own.created_at, tx.now);
         let told = thread(tx, world, world.owner, dated())?.notes.remove(0);

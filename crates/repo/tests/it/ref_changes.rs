@@ -43,8 +43,15 @@ fn check(
     change: &RefChange,
     via: PushSource,
 ) -> Result<()> {
-    let lends: Option<&dyn ForkPushBranches> = None;
-    check_change(tx, &world.standing(user), &world.facts(world.project), change, via, lends)
+    let fork_push_access: Option<&dyn ForkPushBranches> = None;
+    check_change(
+        tx,
+        &world.standing(user),
+        &world.facts(world.project),
+        change,
+        via,
+        fork_push_access,
+    )
 }
 
 #[test]
@@ -165,8 +172,9 @@ fn a_protected_tag_is_made_by_those_whom_its_rule_lets() {
 fn a_branch_that_is_lent_is_moved_and_not_deleted() {
     test(|tx, world| {
         let (who, facts) = (world.standing(world.guest), world.facts(world.project));
-        let lends: Option<&dyn ForkPushBranches> = Some(&OneForkPushBranch("tea"));
-        let mut check = |change| check_change(tx, &who, &facts, &change, PushSource::Git, lends);
+        let fork_push_access: Option<&dyn ForkPushBranches> = Some(&OneForkPushBranch("tea"));
+        let mut check =
+            |change| check_change(tx, &who, &facts, &change, PushSource::Git, fork_push_access);
         check(branch("tea", OLD, NEW))?;
         assert!(check(branch("tea", OLD, None)).is_err());
         assert!(check(branch("milk", OLD, NEW)).is_err());

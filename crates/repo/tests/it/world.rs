@@ -103,7 +103,12 @@ impl Membership for Members {
 pub(crate) struct OneForkPushBranch(pub(crate) &'static str);
 
 impl ForkPushBranches for OneForkPushBranch {
-    fn lent(&self, _: &mut Tx<'_>, _: &Standing, _: ProjectId) -> Result<HashSet<String>> {
+    fn fork_push_branches(
+        &self,
+        _: &mut Tx<'_>,
+        _: &Standing,
+        _: ProjectId,
+    ) -> Result<HashSet<String>> {
         Ok(HashSet::from([self.0.to_owned()]))
     }
 }

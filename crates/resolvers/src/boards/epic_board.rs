@@ -13,7 +13,7 @@ use review::{
 };
 
 use super::{
-    epic_loader::{CountedList, EpicListLoaders, EpicQuestion},
+    epic_loader::{CountedList, EpicKey, EpicListLoaders},
     fields::{address, labels_of, listed, lists_of},
     filter::ListedEpics,
     list::{collapsed, label, position, title},
@@ -111,7 +111,7 @@ async fn epics(
     let given = format!("{:?}", filters.as_ref().or(one.0.wanted.as_ref()));
     // The order of ids has positions.
     let Some(head) = page.head() else { return Ok(Connection::empty().into()) };
-    let question = EpicQuestion { one, wanted, given, head };
+    let question = EpicKey { one, wanted, given, head };
     let found = EpicListLoaders::of(context).heads.load(question).await?.unwrap_or_default();
     let position = |one: &EpicRecord, sorting| one.row.list_position(sorting);
     let value = |one| epic(Arc::new(one));

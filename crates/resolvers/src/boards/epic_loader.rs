@@ -29,9 +29,9 @@ use crate::{
 #[derive(Clone)]
 pub(super) struct CountedList(pub(super) Arc<EpicListRecord>);
 
-/// Which epics of a list are asked for.
+/// Loader key of the epics of a board list.
 #[derive(Clone)]
-pub(super) struct EpicQuestion {
+pub(super) struct EpicKey {
     pub(super) one: Arc<EpicListRecord>,
     pub(super) wanted: ListedEpics,
     /// What was said of the epics, as a text, by which questions are told apart.
@@ -49,7 +49,7 @@ impl CountedList {
     }
 }
 
-impl EpicQuestion {
+impl EpicKey {
     fn name(&self) -> (i64, &str, String) {
         (self.one.0.list.id, &self.given, format!("{:?}", self.head))
     }
@@ -85,12 +85,12 @@ macro_rules! named {
 }
 
 named!(CountedList);
-named!(EpicQuestion);
+named!(EpicKey);
 
-/// What is loaded of the epics of lists.
+/// Loaders of board list epics.
 pub(super) struct EpicListLoaders {
     pub(super) counts: BatchLoader<CountedList, i64>,
-    pub(super) heads: BatchLoader<EpicQuestion, Arc<Vec<EpicRecord>>>,
+    pub(super) heads: BatchLoader<EpicKey, Arc<Vec<EpicRecord>>>,
 }
 
 impl EpicListLoaders {
@@ -98,9 +98,7 @@ impl EpicListLoaders {
         let (actor, urls) = (context.actor(), context.forge.urls.clone());
         context.loaders.of(|db| Self {
             counts: BatchLoader::new(db, counts),
-            heads: BatchLoader::new(db, move |tx, keys: &[EpicQuestion]| {
-                heads(tx, &urls, actor, keys)
-            }),
+            heads: BatchLoader::new(db, move |tx, keys: &[EpicKey]| heads(tx, &urls, actor, keys)),
         })
     }
 }
@@ -157,10 +155,10 @@ fn heads(
     tx: &mut Tx<'_>,
     urls: &Urls,
     actor: Actor,
-    keys: &[EpicQuestion],
-) -> Kept<HashMap<EpicQuestion, Arc<Vec<EpicRecord>>>> {
+    keys: &[EpicKey],
+) -> Kept<HashMap<EpicKey, Arc<Vec<EpicRecord>>>> {
     let mut all = HashMap::new();
-    for (grant, questions) in by_group(keys, EpicQuestion::place) {
+    for (grant, questions) in by_group(keys, EpicKey::place) {
         let mut people = KnownAuthors::default();
         let mut lists = Vec::with_capacity(questions.len());
         for question in &questions {

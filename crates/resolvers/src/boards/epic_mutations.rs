@@ -13,7 +13,7 @@ use review::{
 };
 
 use super::{
-    list_mutations::{kept_as_it_is, list_payload, listed, wanted},
+    list_mutations::{kept_as_it_is, list_payload, listed, new_list},
     mutations::{Answer, board_payload, change_of, named},
     record::{BoardHome, BoardRecord},
 };
@@ -96,7 +96,7 @@ async fn remove(context: &Context, input: &Arguments) -> Answer {
 }
 
 async fn create_list(context: &Context, input: &Arguments) -> Answer {
-    let (one, new) = (board(context, input, "boardId").await?, wanted(input)?);
+    let (one, new) = (board(context, input, "boardId").await?, new_list(input)?);
     let (grant, id) = (manager(&one.place)?, one.board().id);
     let made = context
         .forge

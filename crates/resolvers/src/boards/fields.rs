@@ -7,7 +7,7 @@ use forge::ports::review::OrgHierarchy;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{Grant, Result as Kept, page::PageRequest};
 use review::{
-    Reads,
+    ReadGrant,
     board::{Board, BoardItems, Boards, actions, visits},
     epic::list::{EpicFilter, HierarchyScope, IssueHome, list_in as list_epics},
     item::{
@@ -163,7 +163,7 @@ pub(super) async fn listed<K, G>(
 ) -> Result<Value, Failure>
 where
     K: BoardItems,
-    G: Reads<K> + Clone + Send + 'static,
+    G: ReadGrant<K> + Clone + Send + 'static,
 {
     let page = arguments.page()?;
     let Some(grant) = grant else { return Ok(Connection::empty().into()) };
@@ -195,7 +195,7 @@ fn records(tx: &mut Tx<'_>, place: &BoardHome, rows: Vec<Board>) -> Kept<Vec<Boa
 async fn recent(
     context: &Context,
     place: &BoardHome,
-    grant: Option<impl Reads<Boards> + Clone + Send + 'static>,
+    grant: Option<impl ReadGrant<Boards> + Clone + Send + 'static>,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
     let page = arguments.page()?;

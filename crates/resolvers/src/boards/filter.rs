@@ -1,4 +1,4 @@
-//! Which items of a list are wanted.
+//! Item filters of board lists.
 
 use db::Tx;
 use graphql::{Arguments, Failure};
@@ -13,7 +13,7 @@ use review::{
 
 use super::record::{BoardRecord, ListRecord};
 use crate::review::{
-    issue_filter::WantedIssues,
+    issue_filter::IssueListArguments,
     item_filter::{labels, named},
 };
 
@@ -31,7 +31,7 @@ const EXCLUSIVE: &[[&str; 2]] = &[["epicId", "epicWildcardId"], ["weight", "weig
 /// Which issues of a list are wanted, as far as it is known without the database.
 #[derive(Clone)]
 pub(super) struct ListedIssues {
-    wanted: WantedIssues,
+    wanted: IssueListArguments,
     iteration: Option<String>,
     not_iteration: Option<String>,
     pub(super) sorting: Sorting,
@@ -62,7 +62,7 @@ impl ListedIssues {
             }
         };
         Ok(Self {
-            wanted: WantedIssues::read(&given.renamed(NAMES))?,
+            wanted: IssueListArguments::read(&given.renamed(NAMES))?,
             iteration: given.maybe_text("iterationTitle"),
             not_iteration: not.and_then(|not| not.maybe_text("iterationTitle")),
             sorting,

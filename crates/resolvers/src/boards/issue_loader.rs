@@ -28,29 +28,29 @@ use crate::{
     review::{issue::IssueRecord, item_pages::ItemHead},
 };
 
-/// Which issues of a list are asked for.
+/// Loader key of the issues of a board list.
 #[derive(Clone)]
-pub(super) struct ListQuestion {
+pub(super) struct ListKey {
     pub(super) one: Arc<ListRecord>,
     pub(super) wanted: ListedIssues,
     /// What was said of the issues, as a text, by which questions are told apart.
     pub(super) given: String,
 }
 
-/// Its first or last issues between edges.
+/// Loader key of the first or last issues of a board list between two cursors.
 #[derive(Clone)]
-pub(super) struct HeadQuestion {
-    pub(super) list: ListQuestion,
+pub(super) struct ListHeadKey {
+    pub(super) list: ListKey,
     pub(super) head: ItemHead,
 }
 
-impl ListQuestion {
+impl ListKey {
     fn name(&self) -> (i64, &str) {
         (self.one.list.id, &self.given)
     }
 }
 
-impl HeadQuestion {
+impl ListHeadKey {
     fn name(&self) -> (i64, &str, String) {
         let (list, given) = self.list.name();
         (list, given, format!("{:?}", self.head))
@@ -82,23 +82,21 @@ macro_rules! named {
     };
 }
 
-named!(ListQuestion);
-named!(HeadQuestion);
+named!(ListKey);
+named!(ListHeadKey);
 
-/// What is loaded of the issues of lists.
+/// Loaders of board list issues.
 pub(super) struct ListLoaders {
-    pub(super) figures: BatchLoader<ListQuestion, ListFigures>,
-    pub(super) heads: BatchLoader<HeadQuestion, Arc<Vec<IssueRecord>>>,
+    pub(super) figures: BatchLoader<ListKey, ListFigures>,
+    pub(super) heads: BatchLoader<ListHeadKey, Arc<Vec<IssueRecord>>>,
 }
 
 impl ListLoaders {
     pub(super) fn of(context: &Context) -> Arc<Self> {
         let (actor, urls) = (context.actor(), context.forge.urls.clone());
         context.loaders.of(|db| Self {
-            figures: BatchLoader::new(db, move |tx, keys: &[ListQuestion]| {
-                figures(tx, actor, keys)
-            }),
-            heads: BatchLoader::new(db, move |tx, keys: &[HeadQuestion]| {
+            figures: BatchLoader::new(db, move |tx, keys: &[ListKey]| figures(tx, actor, keys)),
+            heads: BatchLoader::new(db, move |tx, keys: &[ListHeadKey]| {
                 heads(tx, &urls, actor, keys)
             }),
         })
@@ -117,7 +115,7 @@ fn among(one: &ListRecord) -> IssueSet<'_> {
 fn filters<'q>(
     tx: &mut Tx<'_>,
     actor: Actor,
-    questions: impl Iterator<Item = &'q ListQuestion>,
+    questions: impl Iterator<Item = &'q ListKey>,
 ) -> Kept<Vec<IssueFilter>> {
     let mut known: HashMap<&str, IssueFilter> = HashMap::new();
     let mut all = Vec::new();
@@ -135,11 +133,7 @@ fn filters<'q>(
     Ok(all)
 }
 
-fn figures(
-    tx: &mut Tx<'_>,
-    actor: Actor,
-    keys: &[ListQuestion],
-) -> Kept<HashMap<ListQuestion, ListFigures>> {
+fn figures(tx: &mut Tx<'_>, actor: Actor, keys: &[ListKey]) -> Kept<HashMap<ListKey, ListFigures>> {
     let filters = filters(tx, actor, keys.iter())?;
     let asked: Vec<IssueQuery<'_>> = keys
         .iter()
@@ -154,8 +148,8 @@ fn heads(
     tx: &mut Tx<'_>,
     urls: &Urls,
     actor: Actor,
-    keys: &[HeadQuestion],
-) -> Kept<HashMap<HeadQuestion, Arc<Vec<IssueRecord>>>> {
+    keys: &[ListHeadKey],
+) -> Kept<HashMap<ListHeadKey, Arc<Vec<IssueRecord>>>> {
     let mut filters = filters(tx, actor, keys.iter().map(|key| &key.list))?;
     for (filter, key) in filters.iter_mut().zip(keys) {
         filter.common.bounds.clone_from(&key.head.edges);

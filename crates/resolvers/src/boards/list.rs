@@ -10,7 +10,7 @@ use review::{
 
 use super::{
     filter::ListedIssues,
-    issue_loader::{HeadQuestion, ListLoaders, ListQuestion},
+    issue_loader::{ListHeadKey, ListKey, ListLoaders},
     record::{BoardLoaders, ListRecord, board_of_list},
 };
 use crate::{
@@ -128,16 +128,13 @@ pub(super) async fn title(context: &Context, one: &ListRecord) -> Result<Value, 
 }
 
 /// What is asked of the issues of a list; nothing where none can fit.
-fn question(
-    one: Arc<ListRecord>,
-    filters: Option<&Arguments>,
-) -> Result<Option<ListQuestion>, Failure> {
+fn question(one: Arc<ListRecord>, filters: Option<&Arguments>) -> Result<Option<ListKey>, Failure> {
     let wanted = ListedIssues::read(&one, filters)?;
     if wanted.is_empty() {
         return Ok(None);
     }
     let given = format!("{:?}", filters.or(one.wanted.as_ref()));
-    Ok(Some(ListQuestion { one, wanted, given }))
+    Ok(Some(ListKey { one, wanted, given }))
 }
 
 async fn issues(
@@ -153,7 +150,7 @@ async fn issues(
     let position = |one: &IssueRecord, sorting| one.row.list_position(sorting);
     // Lists of boards are in orders that have positions.
     let Some(head) = page.head() else { return Ok(Connection::empty().into()) };
-    let head = HeadQuestion { list: question.clone(), head };
+    let head = ListHeadKey { list: question.clone(), head };
     let found = ListLoaders::of(context).heads.load(head).await?.unwrap_or_default();
     let connection = page.connection_of_head(found.to_vec(), position, issue);
     let figures = match arguments.counts() || arguments.selects("weight") {

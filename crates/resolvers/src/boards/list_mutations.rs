@@ -42,7 +42,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 }
 
 /// What a new list is for: one of what the input can name.
-pub(super) fn wanted(input: &Arguments) -> Result<NewList, Failure> {
+pub(super) fn new_list(input: &Arguments) -> Result<NewList, Failure> {
     let label = input.maybe_gid("labelId", &["Label", "ProjectLabel", "GroupLabel"])?;
     let assignee = input.maybe_gid("assigneeId", &["User"])?;
     let milestone = input.maybe_gid("milestoneId", &["Milestone"])?;
@@ -82,7 +82,7 @@ pub(super) async fn list_payload(
 }
 
 async fn create(context: &Context, input: &Arguments) -> Answer {
-    let new = wanted(input)?;
+    let new = new_list(input)?;
     let one = named(context, ItemKind::Issue, input.gid("boardId", &["Board"])?).await?;
     let (manager, board) = (BoardManager::of(&one.place)?, one.board().id);
     let made = context.forge.db.write(move |tx| {

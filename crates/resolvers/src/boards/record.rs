@@ -28,7 +28,7 @@ use crate::{
     projects::{self, ProjectRecord},
 };
 
-/// Where a board is.
+/// The project or group of a board.
 #[derive(Clone)]
 pub(super) enum BoardHome {
     Project(Arc<ProjectRecord>),
@@ -161,7 +161,7 @@ pub(super) async fn board_of_list(
     Ok(place.map(|place| BoardRecord { whole, place }))
 }
 
-/// What is loaded of boards and lists.
+/// Loaders of boards and lists.
 pub(super) struct BoardLoaders {
     pub(super) labels: BatchLoader<LabelId, Arc<Label>>,
     pub(super) cadences: BatchLoader<i64, Arc<Cadence>>,

@@ -1,4 +1,4 @@
-//! What is loaded of environments and deployments for all objects of a query at once.
+//! Loaders of environments and deployments.
 
 use std::{
     collections::{BTreeMap, HashMap},

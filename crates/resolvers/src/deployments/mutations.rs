@@ -14,7 +14,7 @@ use forge::{
     ports::deployments::Members,
 };
 use graphql::{Arguments, Failure, Payload, Registry};
-use kernel::{Result as Done, ids::DeploymentId};
+use kernel::{Result as KernelResult, ids::DeploymentId};
 
 use super::{
     deployment::approval,
@@ -55,7 +55,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     });
 }
 
-fn payload(home: Arc<Home>, written: Done<Environment>) -> Result<Payload, Failure> {
+fn payload(home: Arc<Home>, written: KernelResult<Environment>) -> Result<Payload, Failure> {
     Ok(match done(written)? {
         Ok(row) => Payload::new().field("environment", environment(home, row)),
         Err(errors) => Payload::errors(errors),

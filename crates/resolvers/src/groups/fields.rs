@@ -13,7 +13,7 @@ use org::{
     member::{MemberSource, Relations, related::RelatedMembers},
     namespace::{
         self, GroupDetails, GroupFilter, Kind,
-        model::{GroupOrder, Reach, TreeLevel},
+        model::{GroupOrder, GroupSelection, TreeLevel},
         runners::SharedRunners,
     },
     policy::{AdminGroup, ReadGroupMembers},
@@ -283,10 +283,10 @@ fn project_order(sort: Option<&str>, filter: &ProjectFilter) -> Order {
 }
 
 /// Groups that the actor sees.
-fn everything(actor: Actor) -> Reach {
+fn everything(actor: Actor) -> GroupSelection {
     match actor.id {
-        Some(_) if actor.admin => Reach::All,
-        user => Reach::Open { user, internal: user.is_some() && !actor.external },
+        Some(_) if actor.admin => GroupSelection::All,
+        user => GroupSelection::Open { user, internal: user.is_some() && !actor.external },
     }
 }
 
@@ -339,7 +339,7 @@ async fn descendants(
     let mut filter = filter(context.actor(), place, arguments);
     if arguments.flag("owned") {
         let Some(user) = context.actor().id else { return Ok(Connection::empty().into()) };
-        filter.reach = Reach::Owned { user };
+        filter.reach = GroupSelection::Owned { user };
     }
     listed(context, arguments.page()?, filter, arguments.counts()).await
 }
@@ -359,7 +359,8 @@ async fn members_of(
         invited: has("SHARED_FROM_GROUPS"),
         invited_above: has("SHARED_FROM_GROUPS"),
     };
-    let wanted = RelatedMembers { relations, ..members::wanted(context.actor(), arguments) };
+    let wanted =
+        RelatedMembers { relations, ..members::related_members(context.actor(), arguments) };
     members::list(context, MemberSource::group(&grant), wanted, arguments).await
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use graphql::{Arguments, Failure, Value};
 use kernel::{Actor, ids::NamespaceId};
 use org::{
-    namespace::{Namespace, places::NamespaceLists as _, statistics::GroupStatistics as _},
+    namespace::{Namespace, list_all::NamespaceLists as _, statistics::GroupStatistics as _},
     project::{home::HomeStore as _, statistics::Statistics},
 };
 

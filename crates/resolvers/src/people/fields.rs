@@ -14,7 +14,7 @@ use org::{
     member::Member,
     namespace::{
         GroupFilter, Namespace, locations,
-        model::{GroupOrder, Reach, TreeLevel},
+        model::{GroupOrder, GroupSelection, TreeLevel},
         of_people::{GroupsOfPeople, first_groups},
     },
     project::home::HomeStore as _,
@@ -46,7 +46,7 @@ use crate::{
     windowed_page::{CursorOrder, WindowedPage},
 };
 
-/// What is loaded of users beside their rows.
+/// Loaders of user details.
 struct UserLoaders {
     full: BatchLoader<UserId, Arc<FullUser>>,
     statuses: BatchLoader<UserId, Arc<Status>>,
@@ -345,7 +345,7 @@ async fn groups_of(context: &Context, id: UserId, arguments: &Arguments) -> Resu
         let found = loaders.first_groups.load((id, wanted)).await?.unwrap_or_default();
         return groups::first_page(context, &page, found).await;
     }
-    let reach = Reach::AtLeast { user: id, level };
+    let reach = GroupSelection::AtLeast { user: id, level };
     groups::listed(context, page, membership(user.actor(), reach, search), counts).await
 }
 
@@ -368,7 +368,7 @@ async fn groups_for_projects(
     groups::connection(context, &page, found).await
 }
 
-fn membership(actor: Actor, reach: Reach, search: Option<String>) -> GroupFilter {
+fn membership(actor: Actor, reach: GroupSelection, search: Option<String>) -> GroupFilter {
     GroupFilter {
         actor,
         reach,

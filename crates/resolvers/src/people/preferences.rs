@@ -1,4 +1,4 @@
-//! What people set for themselves: notices that they have closed, and the order in which they read issues.
+//! User preferences: dismissed callouts and the sort order of issues.
 
 use graphql::{Arguments, Connection, Failure, Payload, Registry, Value};
 use kernel::ids::UserId;

@@ -29,7 +29,7 @@ const MONTH: i64 = 30;
 /// A branch of a project.
 type Branch = (ProjectId, String);
 
-/// What is loaded for figures of projects.
+/// Loaders of project analytics.
 pub struct FigureLoaders {
     coverage: BatchLoader<Branch, CoverageFigures>,
     /// The newest pipelines of branches.

@@ -1,4 +1,4 @@
-//! What a CI configuration comes to, without running it.
+//! Validation of a CI/CD configuration.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use ci::{
     report::group_name,
 };
 use entities::ci::ci_lint::IncludeEntity;
-use forge::pipeline::lint::{Question, Text};
+use forge::pipeline::lint::{LintRequest, Text};
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use serde_json::Value as Json;
 
@@ -60,7 +60,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         });
 }
 
-/// What there is to say of a configuration.
+/// The result of validating a configuration.
 #[derive(Debug)]
 struct LintRecord {
     lint: Lint,
@@ -75,7 +75,7 @@ async fn compile(arguments: &Arguments, context: &Context) -> Result<Value, Fail
         Err(failure) => return Err(failure),
     };
     let Some(grant) = visible(home.grant::<CreatePipelines>())? else { return Ok(Value::Null) };
-    let question = Question {
+    let question = LintRequest {
         forge: context.forge.clone(),
         project: grant.facts().clone(),
         who: *grant.who(),
@@ -182,7 +182,7 @@ async fn offered_variables(
     context: &Context,
 ) -> Result<Value, Failure> {
     let Some(grant) = visible(home.grant::<CreatePipelines>())? else { return Ok(Value::Null) };
-    let question = Question {
+    let question = LintRequest {
         forge: context.forge.clone(),
         project: grant.facts().clone(),
         who: *grant.who(),

@@ -1,4 +1,4 @@
-//! What is loaded of pipelines and jobs for all objects of a query at once.
+//! Loaders of pipelines and jobs.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},

@@ -17,7 +17,7 @@ use forge::{
     ports::ci::{PlanLimits, Projects},
 };
 use graphql::{Arguments, Failure, Payload, Registry};
-use kernel::{Error, Grant, Result as Done, ids::PipelineScheduleId};
+use kernel::{Error, Grant, Result as KernelResult, ids::PipelineScheduleId};
 use secrets::{Secret, Vault};
 
 use super::{
@@ -69,16 +69,16 @@ async fn named(input: &Arguments, context: &Context) -> Result<(Arc<Home>, Sched
     Ok((home::expect(context, row.project_id).await?, row))
 }
 
-fn payload(home: Arc<Home>, written: Done<Schedule>) -> Result<Payload, Failure> {
+fn payload(home: Arc<Home>, written: KernelResult<Schedule>) -> Result<Payload, Failure> {
     Ok(match done(written)? {
         Ok(row) => Payload::new().field("pipelineSchedule", schedule(home, row)),
         Err(errors) => Payload::errors(errors),
     })
 }
 
-/// A variable that is to be set or taken away.
+/// A variable of a mutation, to set or to remove.
 #[derive(Clone)]
-struct GivenVariable {
+struct VariableInput {
     /// The name that it had.
     known: Option<String>,
     key: String,
@@ -87,12 +87,12 @@ struct GivenVariable {
     goes: bool,
 }
 
-fn given_variables(input: &Arguments) -> Result<Vec<GivenVariable>, Failure> {
+fn given_variables(input: &Arguments) -> Result<Vec<VariableInput>, Failure> {
     let one = |given: Arguments| {
         let known = given.maybe_text("id");
         let known = known.and_then(|id| id.rsplit('/').next().map(str::to_owned));
         let known = known.and_then(|id| id.split_once('-').map(|(_, key)| key.to_owned()));
-        Ok(GivenVariable {
+        Ok(VariableInput {
             known,
             key: given.text("key")?,
             value: Secret::new(given.text("value")?),
@@ -108,8 +108,8 @@ fn set_variables(
     grant: &Grant<ChangeSchedules>,
     vault: &Vault,
     id: PipelineScheduleId,
-    given: &[GivenVariable],
-) -> Done<()> {
+    given: &[VariableInput],
+) -> KernelResult<()> {
     let with = (&Projects, vault);
     for one in given {
         let known: Vec<ScheduleVariable> = tx.schedule_variables(id)?;

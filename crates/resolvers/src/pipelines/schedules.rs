@@ -8,7 +8,7 @@ use ci::{
 };
 use forge::ports::ci::Projects;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
-use kernel::Result as Done;
+use kernel::Result as KernelResult;
 use secrets::Vault;
 
 use super::{
@@ -118,12 +118,12 @@ fn register_schedule(registry: &mut Registry<Context>) {
             let loaders = CiLoaders::of(&context);
             let all = loaders.variables_of_schedule.load(record.row.id).await?.unwrap_or_default();
             let values = all.iter().map(|one| variable(one, &context.forge.vault));
-            let values = values.collect::<Done<Vec<Value>>>().map_err(failure_of)?;
+            let values = values.collect::<KernelResult<Vec<Value>>>().map_err(failure_of)?;
             Ok(Connection::of_list(&page, values).into())
         });
 }
 
-fn variable(row: &ScheduleVariable, vault: &Vault) -> Done<Value> {
+fn variable(row: &ScheduleVariable, vault: &Vault) -> KernelResult<Value> {
     let value = row.value(vault)?.into_revealed();
     let id = format!("{}-{}", row.schedule_id, row.key);
     Ok(Value::fields(

@@ -37,7 +37,7 @@ struct CiSettingsRecord {
     settings: Arc<Settings>,
 }
 
-/// Whose jobs reach a project with their tokens.
+/// The job token scope of a project.
 #[derive(Debug)]
 struct ScopeRecord {
     home: Arc<Home>,

@@ -50,7 +50,7 @@ fn with_action(entity: DetailedStatusEntity, id: i64, action: Value) -> Value {
     )
 }
 
-/// What the status of a job is told with.
+/// The facts that a job's status display needs.
 pub(super) struct JobView<'j> {
     pub job: &'j Job,
     /// Path of the page of the job.

@@ -1,4 +1,4 @@
-//! What the tests of a pipeline came to.
+//! Test reports of a pipeline.
 
 use std::{collections::HashSet, sync::Arc};
 

@@ -329,6 +329,7 @@ async fn members_of(
         invited: has("INVITED_GROUPS"),
         invited_above: has("SHARED_INTO_ANCESTORS"),
     };
-    let wanted = RelatedMembers { relations, ..members::wanted(context.actor(), arguments) };
+    let wanted =
+        RelatedMembers { relations, ..members::related_members(context.actor(), arguments) };
     members::list(context, MemberSource::project(&grant), wanted, arguments).await
 }

@@ -1,4 +1,4 @@
-//! What a caller may do with a project.
+//! The caller's permissions on a project.
 
 use ci::policy::{ChangeSchedules, CreatePipelines, ReadCommitStatuses};
 use deployments::policy::{ChangeDeployments, ReadEnvironments};

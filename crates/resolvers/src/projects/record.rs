@@ -35,7 +35,7 @@ pub struct ProjectRecord {
     complete: Option<Arc<CompleteProject>>,
 }
 
-/// What a project's page tells beside its row; it is read when a field asks for it.
+/// Project details beside its row, loaded when a field needs them.
 #[derive(Debug)]
 pub struct CompleteProject {
     /// The full form, with statistics.

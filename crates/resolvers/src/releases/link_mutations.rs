@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forge::release::{create_link, remove_link, update_link};
 use graphql::{Arguments, Failure, Payload, Registry};
-use kernel::{Grant, Result as Done, ids::ReleaseLinkId};
+use kernel::{Grant, Result as KernelResult, ids::ReleaseLinkId};
 use repo::{
     policy::PushCode,
     release::{
@@ -39,7 +39,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 
 fn payload(
     (project, release): (&ProjectRecord, &Release),
-    written: Done<ReleaseLink>,
+    written: KernelResult<ReleaseLink>,
 ) -> Result<Payload, Failure> {
     Ok(match done(written)? {
         Ok(row) => Payload::new().field("link", link((project, &release.tag), row)),

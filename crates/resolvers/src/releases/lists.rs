@@ -34,7 +34,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         });
 }
 
-/// Who may see the releases of projects, as these are set.
+/// The access level of releases in projects.
 struct ReleaseAccess(BatchLoader<ProjectId, FeatureAccess>);
 
 /// Whether the caller may see the releases of a project.

@@ -7,7 +7,7 @@ use forge::{
     release::{self as releases, MilestoneNames, ReleaseDraft},
 };
 use graphql::{Arguments, Failure, Payload, Registry};
-use kernel::{Grant, Result as Done, Ts};
+use kernel::{Grant, Result as KernelResult, Ts};
 use repo::{
     policy::PushCode,
     release::{
@@ -50,7 +50,7 @@ pub(super) async fn project(
 fn payload(
     context: &Context,
     project: Arc<ProjectRecord>,
-    written: Done<Release>,
+    written: KernelResult<Release>,
 ) -> Result<Payload, Failure> {
     Ok(match done(written)? {
         Ok(row) => Payload::new().field("release", release(context, project, row)),

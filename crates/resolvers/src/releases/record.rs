@@ -42,7 +42,7 @@ pub(super) fn release(context: &Context, project: Arc<ProjectRecord>, row: Relea
     Value::object("Release", Arc::new(ReleaseRecord { project, row, now }))
 }
 
-/// What is loaded of releases.
+/// Loaders of releases.
 pub(super) struct ReleaseLoaders {
     /// The newest first.
     pub(super) links: BatchLoader<ReleaseId, Arc<Vec<ReleaseLink>>>,

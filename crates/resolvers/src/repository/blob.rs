@@ -35,7 +35,7 @@ struct BlobRecord {
     owners: Arc<[UserId]>,
 }
 
-/// What was read of a file.
+/// A file read from a repository.
 struct File {
     entry: EntryInfo,
     size: u64,
@@ -214,7 +214,7 @@ fn rich_viewer(record: &BlobRecord) -> Value {
     viewer(record, "rich", file_type)
 }
 
-/// What a query wants of files.
+/// The parts of files that a query selects.
 struct BlobQuery {
     paths: Vec<String>,
     revision: Option<String>,

@@ -1,4 +1,4 @@
-//! Who has to approve what is merged into the branches of a rule.
+//! Approval requirements of the branches of a rule.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -66,7 +66,7 @@ async fn commit_create(context: &Context, input: &Arguments) -> Result<Payload, 
         .field("content", contents))
 }
 
-/// Why an action on a file is none.
+/// Reasons for which a file action is invalid.
 enum ActionFault {
     Business(String),
     Failed(Failure),

@@ -23,7 +23,7 @@ struct TreeRecord {
     contents: Arc<TreeContents>,
 }
 
-/// What lies in a folder.
+/// The entries of a folder.
 struct TreeContents {
     entries: Vec<EntryInfo>,
     /// Objects of large file storage, by the ids of the blobs that point to them.
@@ -124,7 +124,7 @@ impl TreeRecord {
     }
 }
 
-/// What is asked of a folder.
+/// The parts of a folder that a query selects.
 struct TreeQuery {
     revision: Option<String>,
     path: TreePath,

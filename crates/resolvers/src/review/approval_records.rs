@@ -1,4 +1,4 @@
-//! How far the approvals of merge requests are, as it is loaded for all of a query at once.
+//! Approval states of merge requests, loaded for all of a query at once.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -19,7 +19,7 @@ use review::{
     merge_request::MergeRequestStore as _,
 };
 
-/// How far the approval of a merge request is, for the caller.
+/// The approval state of a merge request for the caller.
 pub struct Approvals {
     pub(super) approved_by: Vec<UserId>,
     pub(super) required: usize,

@@ -1,4 +1,4 @@
-//! Who has to approve merge requests, and who has.
+//! Approval rules and given approvals of merge requests.
 
 use std::sync::Arc;
 

@@ -13,11 +13,11 @@ use super::{
     notes,
     records::ItemKey,
     scope::{self, kind_of},
-    speaker::{Speaker, speaker, with_grant},
+    speaker::{CommentGrant, comment_grant, with_grant},
 };
 use crate::{context::Context, failure::failure_of};
 
-/// What becomes of a reaction.
+/// The change of a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reaction {
     Add,
@@ -52,7 +52,7 @@ async fn react(context: &Context, input: &Arguments, what: Reaction) -> Result<P
     let name = input.text("name")?;
     let (iid, urls) = (item.iid, context.forge.urls.clone());
     let directory = Directory::new(&urls);
-    let kept = with_grant!(speaker(context, ItemKey::of(&item)).await?, |grant| {
+    let kept = with_grant!(comment_grant(context, ItemKey::of(&item)).await?, |grant| {
         let work = move |tx: &mut db::Tx<'_>| {
             let takes_back = match what {
                 Reaction::Add => false,

@@ -42,7 +42,7 @@ use crate::{
     values::{markdown, maybe_time, path_of, time},
 };
 
-/// What is inside of epics.
+/// Loaders of epic children and issues.
 struct EpicLoaders {
     /// Epics that the caller may read, as people ordered them.
     children: BatchLoader<i64, Arc<Vec<i64>>>,
@@ -272,7 +272,7 @@ async fn first(
 }
 
 /// Which epics are asked for, but for the people that are named.
-fn wanted(arguments: &Arguments, not: Option<&Arguments>) -> Result<EpicFilter, Failure> {
+fn epic_filter(arguments: &Arguments, not: Option<&Arguments>) -> Result<EpicFilter, Failure> {
     for given in [Some(arguments), not].into_iter().flatten() {
         ensure_short(given, &["iids", "labelName"])?;
     }
@@ -310,7 +310,7 @@ async fn listed(
         return Ok(Connection::empty().into());
     };
     let not = arguments.object("not");
-    let filter = wanted(arguments, not.as_ref())?;
+    let filter = epic_filter(arguments, not.as_ref())?;
     let author = arguments.maybe_text("authorUsername");
     let not_author = not.and_then(|not| not.maybe_text("authorUsername"));
     let sorting = sorting(arguments.maybe_enum("sort").as_deref().unwrap_or("CREATED_DESC"));

@@ -36,17 +36,17 @@ pub struct EpicIssueRecord {
 }
 
 /// A record that holds an issue.
-pub trait HoldsIssue: Send + Sync + 'static {
+pub trait IssueRecordSource: Send + Sync + 'static {
     fn record(&self) -> &IssueRecord;
 }
 
-impl HoldsIssue for IssueRecord {
+impl IssueRecordSource for IssueRecord {
     fn record(&self) -> &IssueRecord {
         self
     }
 }
 
-impl HoldsIssue for EpicIssueRecord {
+impl IssueRecordSource for EpicIssueRecord {
     fn record(&self) -> &IssueRecord {
         &self.issue
     }
@@ -71,7 +71,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         });
 }
 
-fn add_fields<T: HoldsIssue>(fields: Fields<'_, Context, T>) -> Fields<'_, Context, T> {
+fn add_fields<T: IssueRecordSource>(fields: Fields<'_, Context, T>) -> Fields<'_, Context, T> {
     let fields = plain_fields(fields);
     let fields = related_fields(fields);
     let fields = item_fields(fields).lookup("updatedBy", |one: Arc<T>, _, context| async move {
@@ -94,7 +94,7 @@ fn add_fields<T: HoldsIssue>(fields: Fields<'_, Context, T>) -> Fields<'_, Conte
     ])
 }
 
-fn plain_fields<T: HoldsIssue>(fields: Fields<'_, Context, T>) -> Fields<'_, Context, T> {
+fn plain_fields<T: IssueRecordSource>(fields: Fields<'_, Context, T>) -> Fields<'_, Context, T> {
     fields
         .plain("id", |one| Value::gid("Issue", one.record().row.id))
         .plain("iid", |one| one.record().row.iid.to_string().into())
@@ -142,7 +142,7 @@ fn plain_fields<T: HoldsIssue>(fields: Fields<'_, Context, T>) -> Fields<'_, Con
         .plain("webUrl", |one| one.record().shown.web_url.as_str().into())
 }
 
-fn related_fields<T: HoldsIssue>(fields: Fields<'_, Context, T>) -> Fields<'_, Context, T> {
+fn related_fields<T: IssueRecordSource>(fields: Fields<'_, Context, T>) -> Fields<'_, Context, T> {
     fields
         .plain("author", |one| one.record().shown.author.clone().map(people::user).into())
         .plain("milestone", |one| {
@@ -195,7 +195,7 @@ fn related_fields<T: HoldsIssue>(fields: Fields<'_, Context, T>) -> Fields<'_, C
         })
 }
 
-fn item_fields<T: HoldsIssue>(fields: Fields<'_, Context, T>) -> Fields<'_, Context, T> {
+fn item_fields<T: IssueRecordSource>(fields: Fields<'_, Context, T>) -> Fields<'_, Context, T> {
     fields
         .lookup("subscribed", |one: Arc<T>, _, context| async move {
             items::subscribed(&context, one.record().key()).await

@@ -1,4 +1,4 @@
-//! Which issues a list shows, and in which order.
+//! Filters and sort order of issue lists.
 
 use db::Tx;
 use graphql::{Arguments, Failure};
@@ -20,9 +20,9 @@ use super::item_filter::{
     ensure_short, iids, labels, milestones, moment, named, number_choice, text_choice, word,
 };
 
-/// What a list is asked: all that does not need the database is known already.
+/// The arguments of a list of issues, checked as far as possible without the database.
 #[derive(Clone, Debug)]
-pub struct WantedIssues {
+pub struct IssueListArguments {
     filter: IssueFilter,
     /// Whether issues of epics inside the epic count.
     with_subepics: bool,
@@ -94,7 +94,7 @@ pub fn is_filtered(arguments: &Arguments) -> bool {
     FILTERS.iter().any(|name| arguments.json(name).is_some())
 }
 
-impl WantedIssues {
+impl IssueListArguments {
     /// # Errors
     /// For arguments that exclude each other, and values that are none.
     pub fn read(arguments: &Arguments) -> Result<Self, Failure> {

@@ -16,14 +16,14 @@ use review::{
 
 use super::{
     issue::{IssueRecord, issue},
-    issue_filter::{WantedIssues, is_filtered},
+    issue_filter::{IssueListArguments, is_filtered},
     item_pages::ItemPage,
 };
 use crate::{context::Context, failure::failure_of, groups::GroupRecord, projects::ProjectRecord};
 
-/// Where a list looks.
+/// The projects or group that a list covers.
 #[derive(Clone, Debug)]
-enum Home {
+enum ListScope {
     Everywhere,
     /// By its full path; with the groups inside, or only its own projects.
     Group {
@@ -34,7 +34,7 @@ enum Home {
     Project(ProjectId, Standing),
 }
 
-impl Home {
+impl ListScope {
     fn among(&self) -> IssueSet<'_> {
         match self {
             Self::Everywhere => IssueSet::Everywhere,
@@ -60,7 +60,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
                 "You must provide at least one filter argument for this query",
             ));
         }
-        listed(&context, Home::Everywhere, false, &arguments).await
+        listed(&context, ListScope::Everywhere, false, &arguments).await
     });
     registry
         .object::<ProjectRecord>("Project")
@@ -81,23 +81,23 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         |group: Arc<GroupRecord>, arguments, context| async move {
             let path = group.facts.full_path.clone();
             let (id, inside) = (group.facts.id, arguments.flag("includeSubgroups"));
-            let home = Home::Group { path, id, inside };
+            let home = ListScope::Group { path, id, inside };
             listed(&context, home, arguments.flag("includeArchived"), &arguments).await
         },
     );
 }
 
-fn of_project(project: &ProjectRecord) -> Home {
-    Home::Project(project.facts.id, project.who)
+fn of_project(project: &ProjectRecord) -> ListScope {
+    ListScope::Project(project.facts.id, project.who)
 }
 
 async fn listed(
     context: &Context,
-    home: Home,
+    home: ListScope,
     archived: bool,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
-    let wanted = WantedIssues::read(arguments)?;
+    let wanted = IssueListArguments::read(arguments)?;
     let page = ItemPage::new(arguments.page()?, wanted.sorting)?;
     if wanted.nothing || !home.is_open() {
         return Ok(Connection::empty().field("weight", 0_i64).into());
@@ -134,8 +134,12 @@ async fn listed(
     .into())
 }
 
-async fn first(context: &Context, home: Home, arguments: &Arguments) -> Result<Value, Failure> {
-    let wanted = WantedIssues::read(arguments)?;
+async fn first(
+    context: &Context,
+    home: ListScope,
+    arguments: &Arguments,
+) -> Result<Value, Failure> {
+    let wanted = IssueListArguments::read(arguments)?;
     if wanted.nothing || !home.is_open() {
         return Ok(Value::Null);
     }
@@ -150,8 +154,12 @@ async fn first(context: &Context, home: Home, arguments: &Arguments) -> Result<V
     Ok(found.await.map_err(failure_of)?.pop().map(issue).into())
 }
 
-async fn counted(context: &Context, home: Home, arguments: &Arguments) -> Result<Value, Failure> {
-    let wanted = WantedIssues::read(arguments)?;
+async fn counted(
+    context: &Context,
+    home: ListScope,
+    arguments: &Arguments,
+) -> Result<Value, Failure> {
+    let wanted = IssueListArguments::read(arguments)?;
     let (opened, closed) = if wanted.nothing || !home.is_open() {
         (0, 0)
     } else {

@@ -223,7 +223,7 @@ async fn create(context: &Context, input: &Arguments) -> Answer {
     answer(context, made).await
 }
 
-/// What of a new issue is named by ids.
+/// Objects of a new issue that are given by id.
 #[derive(Clone, Debug)]
 struct LinkedIds {
     label_ids: LabelIds,

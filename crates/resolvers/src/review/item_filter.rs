@@ -1,4 +1,4 @@
-//! What lists of issues and of merge requests are both asked.
+//! Filters shared by lists of issues and merge requests.
 
 use db::Tx;
 use graphql::{Arguments, Failure};

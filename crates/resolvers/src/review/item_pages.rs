@@ -18,7 +18,7 @@ pub struct ItemPage {
     bounds: Option<Bounds<ListPosition>>,
 }
 
-/// What a list of items is asked for.
+/// The requested part of an item list.
 #[derive(Clone, Debug)]
 pub struct ItemPart {
     pub bounds: Vec<ListEdge>,

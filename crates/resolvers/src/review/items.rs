@@ -1,4 +1,4 @@
-//! What issues, merge requests and epics have in common.
+//! The shared fields of issues, merge requests and epics.
 
 use std::sync::Arc;
 

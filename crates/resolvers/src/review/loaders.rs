@@ -1,4 +1,4 @@
-//! What is loaded of issues, merge requests, epics and notes for all objects of a query at once.
+//! Loaders of issues, merge requests, epics and notes.
 
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 

@@ -35,23 +35,23 @@ use crate::{
     projects::ProjectRecord,
 };
 
-/// What a user has to do with the merge requests of a list.
+/// The role of a user in the merge requests of a list.
 #[derive(Clone, Copy, Debug)]
-pub enum Share {
+pub enum UserRelation {
     Author,
     Assignee,
     Reviewer,
 }
 
-/// Where a list looks.
+/// The projects or group that a list covers.
 #[derive(Clone, Debug)]
-enum Home {
+enum ListScope {
     Everywhere,
     Group { path: String, id: NamespaceId, inside: bool },
     Project(ProjectId),
 }
 
-impl Home {
+impl ListScope {
     fn among(&self) -> MergeRequestSet<'_> {
         match self {
             Self::Everywhere => MergeRequestSet::Everywhere,
@@ -68,7 +68,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         .lookup("mergeRequests", |project: Arc<ProjectRecord>, arguments, context| async move {
             match visible(project.grant::<ListMergeRequests>())? {
                 Some(grant) => {
-                    listed(&context, Home::Project(grant.project()), None, &arguments).await
+                    listed(&context, ListScope::Project(grant.project()), None, &arguments).await
                 }
                 None => Ok(no_merge_requests()),
             }
@@ -93,7 +93,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             };
             let path = grant.group_facts().full_path.clone();
             let inside = arguments.flag("includeSubgroups");
-            listed(&context, Home::Group { path, id: grant.group(), inside }, None, &arguments)
+            listed(&context, ListScope::Group { path, id: grant.group(), inside }, None, &arguments)
                 .await
         },
     );
@@ -105,7 +105,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 /// For arguments that are no values of theirs.
 pub async fn of_user(
     context: &Context,
-    share: Share,
+    share: UserRelation,
     user: UserId,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
@@ -119,7 +119,7 @@ pub async fn of_user(
         (None, None) => None,
     };
     let home = match place {
-        None => Home::Everywhere,
+        None => ListScope::Everywhere,
         Some(place) => {
             let actor = context.actor();
             let located = context.forge.db.read(move |tx| locate_project(tx, actor, &place)).await;
@@ -128,7 +128,7 @@ pub async fn of_user(
             };
             let id = project.0.id;
             match visible(kernel::Grant::<ListMergeRequests>::check(&who, project))? {
-                Some(_) => Home::Project(id),
+                Some(_) => ListScope::Project(id),
                 None => return Ok(no_merge_requests()),
             }
         }
@@ -138,18 +138,18 @@ pub async fn of_user(
 
 async fn listed(
     context: &Context,
-    home: Home,
-    share: Option<(Share, UserId)>,
+    home: ListScope,
+    share: Option<(UserRelation, UserId)>,
     arguments: &Arguments,
 ) -> Result<Value, Failure> {
-    let (mut filter, people) = wanted(arguments)?;
+    let (mut filter, people) = list_arguments(arguments)?;
     if let Some((share, user)) = share {
         let user = Choice::These(vec![user]);
         match (share, user) {
-            (Share::Author, Choice::These(users)) => filter.common.authors.extend(users),
-            (Share::Assignee, user) => filter.common.assignees.push(user),
-            (Share::Reviewer, user) => filter.reviewers.push(user),
-            (Share::Author, _) => {}
+            (UserRelation::Author, Choice::These(users)) => filter.common.authors.extend(users),
+            (UserRelation::Assignee, user) => filter.common.assignees.push(user),
+            (UserRelation::Reviewer, user) => filter.reviewers.push(user),
+            (UserRelation::Author, _) => {}
         }
     }
     let sorting = sorting(arguments.maybe_enum("sort").as_deref().unwrap_or("CREATED_DESC"));
@@ -209,7 +209,7 @@ impl People {
     }
 }
 
-fn wanted(arguments: &Arguments) -> Result<(MergeRequestFilter, People), Failure> {
+fn list_arguments(arguments: &Arguments) -> Result<(MergeRequestFilter, People), Failure> {
     let people = People {
         author: arguments.maybe_text("authorUsername"),
         assignee: arguments.maybe_text("assigneeUsername"),

@@ -17,7 +17,7 @@ use review::{merge_request::ReviewState, ports::People as _};
 use super::{
     approvals,
     loaders::ReviewLoaders,
-    merge_request_lists::{Share, of_user},
+    merge_request_lists::{UserRelation, of_user},
     records::MergeRequestRecord,
 };
 use crate::{context::Context, loaders::BatchLoader, members::MemberRecord, people};
@@ -34,7 +34,7 @@ impl AsRef<BriefUser> for MergeRequestPerson {
     }
 }
 
-/// What a user has to do with a merge request.
+/// The role of a user in a merge request.
 pub struct Interaction {
     user: UserId,
     merge_request: Arc<MergeRequestRecord>,
@@ -102,13 +102,13 @@ fn add_lists<T: AsRef<BriefUser> + Send + Sync + 'static>(
 ) -> Fields<'_, Context, T> {
     fields
         .lookup("assignedMergeRequests", |user: Arc<T>, arguments, context| async move {
-            of_user(&context, Share::Assignee, id(&*user), &arguments).await
+            of_user(&context, UserRelation::Assignee, id(&*user), &arguments).await
         })
         .lookup("authoredMergeRequests", |user: Arc<T>, arguments, context| async move {
-            of_user(&context, Share::Author, id(&*user), &arguments).await
+            of_user(&context, UserRelation::Author, id(&*user), &arguments).await
         })
         .lookup("reviewRequestedMergeRequests", |user: Arc<T>, arguments, context| async move {
-            of_user(&context, Share::Reviewer, id(&*user), &arguments).await
+            of_user(&context, UserRelation::Reviewer, id(&*user), &arguments).await
         })
         .lookup("timelogs", |user: Arc<T>, arguments, context| async move {
             super::timelogs::of_user(&context, id(&*user), &arguments).await
@@ -132,7 +132,7 @@ async fn review_state(
     Ok(own.map(|reviewer| reviewer.state))
 }
 
-/// What a user may do in a project.
+/// A user's permissions in a project.
 struct Rights {
     who: Standing,
     protection: Protection,

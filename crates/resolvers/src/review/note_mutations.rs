@@ -10,13 +10,13 @@ use forge::{
 use graphql::{Arguments, Failure, Payload, Registry, Value};
 use kernel::{Error, Grant, Result as Kept, ids::NoteId};
 use review::{
-    item::{Item, ItemId, ItemKind, TakesPart},
+    item::{Item, ItemId, ItemKind, ParticipationGrant},
     note::{
         NoteStore as _,
         actions::{self, NewNote, NoteResult, NoteTarget},
         image_place::{self, ImagePlace},
         position::{Position, PositionType},
-        resolving,
+        resolution,
     },
 };
 
@@ -24,7 +24,7 @@ use super::{
     notes::{self, DiscussionRecord, NoteRecord},
     records::ItemKey,
     scope::{self, ITEMS, kind_of},
-    speaker::{Speaker, speaker, with_grant},
+    speaker::{CommentGrant, comment_grant, with_grant},
 };
 use crate::{
     context::Context,
@@ -99,7 +99,7 @@ pub(super) async fn create(context: &Context, input: &Arguments, place: NoteTarg
     };
     let seen = input.maybe_text("mergeRequestDiffHeadSha").filter(|sha| !sha.is_empty());
     let key = ItemKey::of(&item);
-    let said = with_grant!(speaker(context, key).await?, |grant| {
+    let said = with_grant!(comment_grant(context, key).await?, |grant| {
         say(context, &grant, item.iid, new, seen.as_deref()).await
     });
     answer(key, said)
@@ -115,7 +115,7 @@ async fn say<A>(
 ) -> Kept<NoteResult>
 where
     A: DiscussionAbility,
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     let (asked, directory) = (grant.clone(), Directory::new(&context.forge.urls));
     let made = context.forge.db.write(move |tx| actions::create(tx, &asked, &directory, iid, &new));
@@ -190,12 +190,12 @@ async fn on_diff(context: &Context, input: &Arguments, position_type: PositionTy
 async fn note_named(
     context: &Context,
     input: &Arguments,
-) -> Result<(NoteRecord, Item, Speaker), Failure> {
+) -> Result<(NoteRecord, Item, CommentGrant), Failure> {
     context.signed_in()?;
     let id = input.gid("id", &["Note", "DiffNote", "DiscussionNote"])?;
     let found = notes::readable(context, NoteId(id)).await?;
     let (item, _) = scope::readable_item(context, found.key.item()).await?;
-    let speaker = speaker(context, found.key).await?;
+    let speaker = comment_grant(context, found.key).await?;
     Ok((found, item, speaker))
 }
 
@@ -249,7 +249,7 @@ async fn change<A>(
 ) -> Kept<NoteResult>
 where
     A: DiscussionAbility,
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     let (asked, directory) = (grant.clone(), Directory::new(&context.forge.urls));
     let changed =
@@ -280,12 +280,12 @@ async fn toggle_resolve(context: &Context, input: &Arguments) -> Answer {
     let item = found.map_err(failure_of)?.ok_or(Failure::NotFoundOrForbidden)?;
     let (item, _) = scope::readable_item(context, item).await?;
     let key = ItemKey::of(&item);
-    let Speaker::MergeRequest(grant) = speaker(context, key).await? else {
+    let CommentGrant::MergeRequest(grant) = comment_grant(context, key).await? else {
         return Err(Failure::NotFoundOrForbidden);
     };
     let directory = Directory::new(&context.forge.urls);
     let kept = context.forge.db.write(move |tx| {
-        resolving::resolve_discussion(tx, &grant, &directory, item.iid, &id, resolved)
+        resolution::resolve_discussion(tx, &grant, &directory, item.iid, &id, resolved)
     });
     Ok(match done(kept.await)? {
         Ok((_, thread)) => {

@@ -30,7 +30,7 @@ pub async fn grant_at<A>(context: &Context, path: String) -> Result<Grant<A>, Fa
 where
     A: Ability<Scope = Project> + Send,
 {
-    let actor = heard::<A>(context)?;
+    let actor = caller_with_ability::<A>(context)?;
     let located =
         context.forge.db.read(move |tx| locate_project(tx, actor, &IdOrPath::Path(path))).await;
     let (project, who) = located.map_err(failure_of)?;
@@ -42,7 +42,7 @@ pub async fn grant_in<A>(context: &Context, project: ProjectId) -> Result<Grant<
 where
     A: Ability<Scope = Project> + Send,
 {
-    let actor = heard::<A>(context)?;
+    let actor = caller_with_ability::<A>(context)?;
     let place = IdOrPath::Id(project.0);
     let located = context.forge.db.read(move |tx| locate_project(tx, actor, &place)).await;
     let (project, who) = located.map_err(failure_of)?;
@@ -72,14 +72,14 @@ async fn group_grant<A>(context: &Context, place: IdOrPath) -> Result<Grant<A>, 
 where
     A: Ability<Scope = Group> + Send,
 {
-    let actor = heard::<A>(context)?;
+    let actor = caller_with_ability::<A>(context)?;
     let located = context.forge.db.read(move |tx| locate_group(tx, actor, &place)).await;
     let (group, who) = located.map_err(failure_of)?;
     Grant::check(&who, group).map_err(failure_of)
 }
 
 /// The caller, where the ability is for them at all.
-fn heard<A: Ability>(context: &Context) -> Result<Actor, Failure> {
+fn caller_with_ability<A: Ability>(context: &Context) -> Result<Actor, Failure> {
     if !A::OPEN {
         context.signed_in()?;
     }

@@ -14,20 +14,25 @@ use super::{records::ItemKey, scope};
 use crate::context::Context;
 
 /// A grant of whichever ability speaking about an item takes.
-pub(super) enum Speaker {
+pub(super) enum CommentGrant {
     Issue(Grant<CreateIssues>),
     MergeRequest(Grant<TakePartInMergeRequests>),
     Epic(Grant<DiscussEpics>),
 }
 
-pub(super) async fn speaker(context: &Context, key: ItemKey) -> Result<Speaker, Failure> {
+pub(super) async fn comment_grant(
+    context: &Context,
+    key: ItemKey,
+) -> Result<CommentGrant, Failure> {
     Ok(match key.kind {
-        ItemKind::Issue => Speaker::Issue(scope::grant_in(context, ProjectId(key.home)).await?),
+        ItemKind::Issue => {
+            CommentGrant::Issue(scope::grant_in(context, ProjectId(key.home)).await?)
+        }
         ItemKind::MergeRequest => {
-            Speaker::MergeRequest(scope::grant_in(context, ProjectId(key.home)).await?)
+            CommentGrant::MergeRequest(scope::grant_in(context, ProjectId(key.home)).await?)
         }
         ItemKind::Epic => {
-            Speaker::Epic(scope::group_grant_in(context, NamespaceId(key.home)).await?)
+            CommentGrant::Epic(scope::group_grant_in(context, NamespaceId(key.home)).await?)
         }
     })
 }
@@ -36,9 +41,9 @@ pub(super) async fn speaker(context: &Context, key: ItemKey) -> Result<Speaker, 
 macro_rules! with_grant {
     ($speaker:expr, |$grant:ident| $work:expr) => {
         match $speaker {
-            Speaker::Issue($grant) => $work,
-            Speaker::MergeRequest($grant) => $work,
-            Speaker::Epic($grant) => $work,
+            CommentGrant::Issue($grant) => $work,
+            CommentGrant::MergeRequest($grant) => $work,
+            CommentGrant::Epic($grant) => $work,
         }
     };
 }

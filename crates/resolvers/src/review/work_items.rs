@@ -20,7 +20,7 @@ use review::{
 
 use super::{
     issue::{IssueRecord, standing},
-    issue_filter::WantedIssues,
+    issue_filter::IssueListArguments,
     item_pages::ItemPage,
     loaders::ReviewLoaders,
     scope,
@@ -82,7 +82,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     registry.object::<ProjectRecord>("Project").lookup(
         "workItems",
         |project: Arc<ProjectRecord>, arguments, context| async move {
-            let home = Home::Project(project.facts.id, project.who);
+            let home = ListScope::Project(project.facts.id, project.who);
             listed(&context, home, &arguments).await
         },
     );
@@ -95,7 +95,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     registry.object::<GroupRecord>("Group").lookup(
         "workItems",
         |group: Arc<GroupRecord>, arguments, context| async move {
-            let home = Home::Group(group.facts.full_path.clone());
+            let home = ListScope::Group(group.facts.full_path.clone());
             listed(&context, home, &arguments).await
         },
     );
@@ -168,20 +168,24 @@ async fn permissions(context: &Context, one: &IssueRecord) -> Result<Value, Fail
     ))
 }
 
-/// Where a list looks.
+/// The project or group that a list covers.
 #[derive(Clone, Debug)]
-enum Home {
+enum ListScope {
     Project(ProjectId, Standing),
     /// By its full path, with the groups inside.
     Group(String),
 }
 
-async fn listed(context: &Context, home: Home, arguments: &Arguments) -> Result<Value, Failure> {
-    let wanted = WantedIssues::read(arguments)?;
+async fn listed(
+    context: &Context,
+    home: ListScope,
+    arguments: &Arguments,
+) -> Result<Value, Failure> {
+    let wanted = IssueListArguments::read(arguments)?;
     let page = ItemPage::new(arguments.page()?, wanted.sorting)?;
     let is_open = match &home {
-        Home::Project(_, who) => who.visible && ReadIssues::allows(who),
-        Home::Group(_) => true,
+        ListScope::Project(_, who) => who.visible && ReadIssues::allows(who),
+        ListScope::Group(_) => true,
     };
     if wanted.nothing || !is_open {
         return Ok(Connection::empty().into());
@@ -196,8 +200,8 @@ async fn listed(context: &Context, home: Home, arguments: &Arguments) -> Result<
         let mut filter = wanted.filter(tx, actor)?;
         filter.ids = only;
         let among = match &home {
-            Home::Project(project, who) => IssueSet::Project(*project, who),
-            Home::Group(path) => IssueSet::Group(path),
+            ListScope::Project(project, who) => IssueSet::Project(*project, who),
+            ListScope::Group(path) => IssueSet::Group(path),
         };
         let asked = IssueQuery { actor, among, archived: true, filter: &filter };
         let rows = window.read(|part| {

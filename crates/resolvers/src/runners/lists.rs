@@ -8,7 +8,9 @@ use forge::{
     runner::lists::{self, RunnerMembership},
 };
 use graphql::{Arguments, Connection, Failure, Registry, Value};
-use kernel::{Grant, Result as Done, access::Administrate, ids::RunnerId, page::PageRequest};
+use kernel::{
+    Grant, Result as KernelResult, access::Administrate, ids::RunnerId, page::PageRequest,
+};
 use runners::{
     policy::{ReadGroupRunners, ReadProjectRunners, UseRunners},
     runner::{Runner, RunnerFilter, RunnerOrder, RunnerType, StatusFilter, actions},
@@ -103,7 +105,7 @@ async fn listed(
     context: &Context,
     arguments: &Arguments,
     filter: RunnerFilter,
-    list: impl Fn(&mut Tx<'_>, &RunnerFilter, PageRequest) -> Done<kernel::page::Page<Runner>>
+    list: impl Fn(&mut Tx<'_>, &RunnerFilter, PageRequest) -> KernelResult<kernel::page::Page<Runner>>
     + Clone
     + Send
     + Sync

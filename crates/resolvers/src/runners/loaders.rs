@@ -1,4 +1,4 @@
-//! What is loaded of runners for all objects of a query at once.
+//! Loaders of runners.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -6,7 +6,7 @@ use db::Tx;
 use forge::{ports::runners::Roles, runner::registration};
 use graphql::{Arguments, Failure, Payload, Registry, Value, parse_gid};
 use kernel::{
-    Grant, Result as Done,
+    Grant, Result as KernelResult,
     access::Administrate,
     ids::{NamespaceId, ProjectId, RunnerId},
 };
@@ -92,12 +92,12 @@ fn associate(
     grant: &Grant<UseRunners>,
     row: &Runner,
     wanted: &BTreeSet<ProjectId>,
-) -> Done<()> {
+) -> KernelResult<()> {
     if row.runner_type != RunnerType::Project {
         return Err(kernel::Error::invalid("base", "Only project runners can be assigned"));
     }
     let assigned = tx.projects_of_runner(row.id)?;
-    let mut allowed = |project: ProjectId| -> Done<Grant<AdminProjectRunners>> {
+    let mut allowed = |project: ProjectId| -> KernelResult<Grant<AdminProjectRunners>> {
         let (scope, who) = locate_project(tx, grant.actor(), &IdOrPath::Id(project.0))?;
         Grant::check(&who, scope)
     };

@@ -1,4 +1,4 @@
-//! How the runner program that the server brings along is installed and registered.
+//! Installation and registration instructions for the runner program.
 
 use graphql::{Connection, Failure, Page, Registry, Value};
 

@@ -15,7 +15,7 @@ use entities::security::alert_integration::AlertIntegrationEntity;
 use forge::urls::Urls;
 use graphql::{Arguments, Connection, Failure, Payload, Registry, Value};
 use kernel::{
-    Grant, Result as Done, TextEnum as _,
+    Grant, Result as KernelResult, TextEnum as _,
     ids::{AlertIntegrationId, ProjectId},
 };
 use secrets::Vault;
@@ -119,7 +119,7 @@ fn value(
     home: &Home,
     row: &AlertIntegration,
     api_url: Option<&str>,
-) -> Done<Value> {
+) -> KernelResult<Value> {
     shown(&context.forge.urls, &context.forge.vault, home, row, api_url)
 }
 
@@ -129,7 +129,7 @@ fn shown(
     home: &Home,
     row: &AlertIntegration,
     api_url: Option<&str>,
-) -> Done<Value> {
+) -> KernelResult<Value> {
     let entity = AlertIntegrationEntity::new(urls, vault, &home.facts().full_path, row)?;
     let id = |class: &str| Value::gid(class, entity.id);
     let plain = |id: Value, api_url: Value| {
@@ -216,7 +216,7 @@ fn fields_of(example: &str) -> Vec<Value> {
 }
 
 /// The address of the Prometheus server that a project is set to.
-fn prometheus_url(tx: &mut Tx<'_>, project: ProjectId) -> Done<Option<String>> {
+fn prometheus_url(tx: &mut Tx<'_>, project: ProjectId) -> KernelResult<Option<String>> {
     let own = integrations::effective(tx, IntegrationHome::Project(project), &[])?;
     let Some(found) = own.into_iter().find(|one| one.row.slug == "prometheus") else {
         return Ok(None);
@@ -243,7 +243,7 @@ async fn list(
     let (rows, url) = read.await.map_err(failure_of)?;
     let values = rows.iter().filter(|row| only(row));
     let values = values.map(|row| value(context, home, row, url.as_deref()));
-    let values = values.collect::<Done<Vec<Value>>>().map_err(failure_of)?;
+    let values = values.collect::<KernelResult<Vec<Value>>>().map_err(failure_of)?;
     Ok(Connection::of_list(&page, values).into())
 }
 
@@ -297,7 +297,7 @@ fn payload(context: &Context, home: &Home, written: SavedIntegration) -> Result<
     })
 }
 
-type SavedIntegration = Done<(AlertIntegration, Option<String>)>;
+type SavedIntegration = KernelResult<(AlertIntegration, Option<String>)>;
 
 /// Sets the address of the project's Prometheus server.
 fn set_url(
@@ -305,7 +305,7 @@ fn set_url(
     grant: &Grant<AdminAlerts>,
     (vault, rule): (&Vault, &impl admin::integration::UrlRule),
     url: &str,
-) -> Done<()> {
+) -> KernelResult<()> {
     let keeper = grant.also::<AdminIntegrations>()?;
     let Some(kind) = Kind::find("prometheus") else { return Ok(()) };
     let mut values = Values::new();

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use forge::{
-    alert::{Incidents, IncidentsBy},
+    alert::{GrantIncidents, Incidents},
     ports::security::Directory,
 };
 use graphql::{Arguments, Failure, Payload, Registry};
-use kernel::{Error, Result as Done, ids::IssueId};
+use kernel::{Error, Result as KernelResult, ids::IssueId};
 use review::{
     issue::actions as issues,
     item::{ItemId, ItemKind},
@@ -60,7 +60,7 @@ async fn named(input: &Arguments, context: &Context) -> Result<(Arc<Home>, i64),
 async fn payload(
     context: &Context,
     home: Arc<Home>,
-    written: Done<Alert>,
+    written: KernelResult<Alert>,
 ) -> Result<Payload, Failure> {
     Ok(match done(written)? {
         Ok(row) => {
@@ -94,7 +94,7 @@ async fn create_issue(input: &Arguments, context: &Context) -> Result<Payload, F
     let (home, iid) = named(input, context).await?;
     let grant = home.grant::<ChangeAlerts>().map_err(failure_of)?;
     let opener = home.grant::<CreateIssues>().map_err(failure_of)?;
-    let incidents = IncidentsBy { incidents: incidents(context), grant: opener };
+    let incidents = GrantIncidents { incidents: incidents(context), grant: opener };
     let written = context
         .forge
         .db
@@ -175,7 +175,7 @@ async fn tie(
     let Some(alerts) = alerts else {
         return Ok(Payload::errors(vec!["Alert not found".to_owned()]));
     };
-    let written: Done<IssueId> = context
+    let written: KernelResult<IssueId> = context
         .forge
         .db
         .write(move |tx| {

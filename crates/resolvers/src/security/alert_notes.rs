@@ -1,4 +1,4 @@
-//! What happened to an alert, and what people say of it.
+//! System notes and comments of an alert.
 
 use std::sync::Arc;
 

@@ -27,7 +27,7 @@ use crate::{
     pipelines::{Home, loaders::CiLoaders, name_of, values_of},
     projects::ProjectRecord,
     review::{
-        issue::{self, EpicIssueRecord, HoldsIssue, IssueRecord},
+        issue::{self, EpicIssueRecord, IssueRecord, IssueRecordSource},
         todos,
     },
     values::{maybe_time, time},
@@ -68,7 +68,7 @@ fn register_lists(registry: &mut Registry<Context>) {
     add_to_issue(registry.object::<EpicIssueRecord>("EpicIssue"));
 }
 
-fn add_to_issue<T: HoldsIssue>(fields: Fields<'_, Context, T>) {
+fn add_to_issue<T: IssueRecordSource>(fields: Fields<'_, Context, T>) {
     let _ = fields
         .lookup("alertManagementAlert", |record: Arc<T>, _, context| async move {
             Ok(of_issue(record.record(), &context).await?.into_iter().next().into())

@@ -1,4 +1,4 @@
-//! What is told of the vulnerabilities of projects in figures and names.
+//! Vulnerability counts and grades of projects.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is loaded of vulnerabilities and alerts for all objects of a query at once.
+//! Loaders of vulnerabilities and alerts.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Where a vulnerability was found.
+//! The location of a vulnerability.
 
 use graphql::{Failure, Value};
 use security::vulnerability::{ReportType, Vulnerability};

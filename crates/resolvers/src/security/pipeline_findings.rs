@@ -1,4 +1,4 @@
-//! What scanners found in single pipelines, finding by finding.
+//! Security findings of single pipelines.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,7 +22,7 @@ const PIPELINE_LIMIT: usize = 10;
 
 type Findings = Arc<Vec<PipelineFinding>>;
 
-/// What was read for a request already; one report at a time is read for it.
+/// Reports read for a request; one report is read at a time.
 #[derive(Default)]
 struct FindingMemo(Mutex<HashMap<PipelineId, Findings>>);
 

@@ -1,4 +1,4 @@
-//! What scanners found in single pipelines.
+//! Security report summaries of single pipelines.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What subscriptions can be to.
+//! The topics of subscriptions.
 
 use std::sync::Arc;
 

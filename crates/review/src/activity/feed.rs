@@ -21,7 +21,7 @@ use crate::{
     ports::Forge,
 };
 
-/// Whose feed is read.
+/// The user, project or group of a feed.
 #[derive(Clone, Copy, Debug)]
 pub enum Feed {
     Of(UserId),
@@ -31,7 +31,7 @@ pub enum Feed {
 }
 
 kernel::text_enum! {
-    /// What was done something to.
+    /// The kind of an event's target.
     pub enum TargetType {
         Issue = "issue",
         Milestone = "milestone",
@@ -83,7 +83,7 @@ struct VisibleProjects {
     inner: Vec<ProjectId>,
 }
 
-/// Who reads a feed, and what of it.
+/// The reader of a feed, and what they may see.
 struct Reader {
     id: UserId,
     projects: VisibleProjects,

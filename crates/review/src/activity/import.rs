@@ -19,7 +19,7 @@ use crate::{
     label::{LabelFilter, LabelStore as _},
 };
 
-/// What happened.
+/// The change of an imported event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportedChange {
     State(ResourceState),

@@ -27,7 +27,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// What an item became.
+    /// The new state of an item.
     pub enum ResourceState {
         Opened = "opened",
         Closed = "closed",

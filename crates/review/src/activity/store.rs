@@ -14,7 +14,7 @@ use crate::{
 };
 
 kernel::text_enum! {
-    /// What somebody did.
+    /// The action of an event.
     pub enum Action {
         Created = "created",
         Updated = "updated",

@@ -24,7 +24,7 @@ pub struct Config {
     pub approvals_before_merge: i64,
 }
 
-/// What is to change; the rest stays.
+/// Settings to change; `None` keeps a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConfigChange {
     pub approvals_before_merge: Option<i64>,

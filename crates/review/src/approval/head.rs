@@ -1,4 +1,4 @@
-//! What a look at the commits of a merge request tells about its approval: whose they are, and who owns what they change.
+//! The commits of a merge request as far as approvals need them: authors and code owners.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{merge_request::MergeRequest, ports::People};
 
-/// What the file of code owners says of some of the files that a merge request changes.
+/// A code owners entry that matches changed files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnerRule {
     pub pattern: String,
@@ -32,7 +32,7 @@ pub struct OwnerRule {
     pub pushed: bool,
 }
 
-/// What was seen.
+/// The approval facts of a head commit.
 #[derive(Clone, Debug, Default)]
 pub struct HeadSnapshot {
     /// Authors and committers.

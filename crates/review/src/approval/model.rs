@@ -27,7 +27,7 @@ kernel::text_enum! {
     pub enum ReportType { LicenseScanning = "license_scanning", CodeCoverage = "code_coverage" }
 }
 
-/// How a project wants its merge requests approved.
+/// The approval settings of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Queryable, Selectable, Serialize)]
 #[diesel(table_name = db::schema::approval_settings, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct ApprovalSettings {

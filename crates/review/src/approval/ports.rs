@@ -8,7 +8,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, ProtectedBranchId, UserId},
 };
 
-/// How one branch is protected.
+/// The branches that a rule applies to.
 #[derive(Clone, Debug, Default)]
 pub struct BranchScope {
     /// The rules that match it.
@@ -49,7 +49,7 @@ pub trait People {
     ) -> Result<Vec<NamespaceId>>;
 }
 
-/// What a project is set to in the older way.
+/// Project settings with the deprecated number of required approvals.
 pub trait Projects {
     fn approvals_before_merge(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<i64>;
     fn save_approvals_before_merge(

@@ -13,7 +13,7 @@ use crate::{
     todo::{TodoAction, TodoStore as _},
 };
 
-/// What a push did to the approvals of a merge request.
+/// The effect of a push on approvals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reset {
     /// Whose approvals are gone.

@@ -30,7 +30,7 @@ pub struct NewRule {
     pub groups: Vec<NamespaceId>,
 }
 
-/// What is to change; the rest stays.
+/// Fields of a rule to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
 pub struct RuleChange {
     pub name: Option<String>,
@@ -45,7 +45,7 @@ pub struct RuleChange {
     pub remove_hidden_groups: bool,
 }
 
-/// Whose rule it is, and who asks.
+/// The project of a rule, and the caller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope {
     pub project: ProjectId,

@@ -97,7 +97,7 @@ fn one(tx: &mut Tx<'_>, project: ProjectId, id: ApprovalRuleId) -> Result<Rule> 
     rules.into_iter().find(|rule| rule.row.id == id).ok_or(Error::missing())
 }
 
-/// What of rules is shown to somebody: who may approve, and which of the groups that they name.
+/// The approvers and groups of rules that a reader may see.
 #[derive(Clone, Debug, Default)]
 pub struct VisibleApprovers {
     members: HashMap<NamespaceId, Vec<UserId>>,

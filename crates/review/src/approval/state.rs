@@ -6,7 +6,7 @@ use kernel::ids::{ApprovalRuleId, ProtectedBranchId, UserId};
 
 use super::model::{ApprovalSettings, Rule, RuleType};
 
-/// What approval is about, in one merge request.
+/// The facts of a merge request that approval rules are applied to.
 #[derive(Clone, Debug)]
 pub struct Case<'a> {
     pub settings: ApprovalSettings,
@@ -51,7 +51,7 @@ impl RuleState {
     }
 }
 
-/// How far the approval of a merge request is.
+/// The state of a merge request's approvals.
 #[derive(Clone, Debug)]
 pub struct ApprovalState {
     pub settings: ApprovalSettings,

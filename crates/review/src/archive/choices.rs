@@ -1,4 +1,4 @@
-//! What values are possible in columns of words.
+//! Allowed values of enum columns.
 
 use kernel::TextEnum;
 

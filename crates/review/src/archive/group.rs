@@ -1,4 +1,4 @@
-//! What belongs to a group.
+//! Records of groups in archives.
 
 use db::archive::{Column, Relation};
 

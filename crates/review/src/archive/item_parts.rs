@@ -1,4 +1,4 @@
-//! What belongs to issues and merge requests.
+//! Records of issues and merge requests in archives.
 
 use db::archive::{Column, Field, Relation};
 

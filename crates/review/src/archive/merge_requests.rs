@@ -1,4 +1,4 @@
-//! What belongs to merge requests alone, and how they are approved.
+//! Records of merge requests in archives, including approvals.
 
 use db::archive::{Column, Relation};
 

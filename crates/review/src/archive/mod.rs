@@ -1,17 +1,17 @@
-//! What archives of projects and groups hold of issues, merge requests and what belongs to them.
+//! Issues, merge requests and related records in archives of projects and groups.
 
 mod boards;
 mod choices;
+mod counters;
 mod group;
 mod item_parts;
 mod items;
 mod merge_requests;
 mod planning;
-mod settle;
 
 use db::archive::Relation;
 
-pub use settle::settle;
+pub use counters::restore_counters;
 
 /// Of projects, each after those that it names. Rules for branches come before them.
 pub static PROJECT: &[&Relation] = &[

@@ -1,9 +1,9 @@
-//! Which proofs open which boards.
+//! Grants that give access to boards.
 
 use kernel::{Actor, Grant, Standing};
 
 use crate::{
-    Home, Manages, Reads, ScopedCaller,
+    Home, ManageGrant, ReadGrant, ScopedCaller,
     item::ItemKind,
     policy::{
         ManageBoards, ManageGroupBoards, ManageGroupEpics, ReadBoards, ReadGroupBoards,
@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// What the boards of a kind show.
+/// The kind of items that boards of a kind show.
 pub trait BoardItems: Copy + Send + 'static {
     const KIND: ItemKind;
 }
@@ -48,12 +48,12 @@ macro_rules! opens { ($($proof:ident $what:ident in $place:ident by $method:iden
 )* } }
 
 opens! {
-    Reads Boards in Project by project: ReadBoards;
-    Reads Boards in Project by project: ViewBoards;
-    Reads Boards in Group by group: ReadGroupBoards;
-    Reads Boards in Group by group: ViewGroupBoards;
-    Reads EpicBoards in Group by group: ReadGroupEpics;
-    Manages Boards in Project by project: ManageBoards;
-    Manages Boards in Group by group: ManageGroupBoards;
-    Manages EpicBoards in Group by group: ManageGroupEpics;
+    ReadGrant Boards in Project by project: ReadBoards;
+    ReadGrant Boards in Project by project: ViewBoards;
+    ReadGrant Boards in Group by group: ReadGroupBoards;
+    ReadGrant Boards in Group by group: ViewGroupBoards;
+    ReadGrant EpicBoards in Group by group: ReadGroupEpics;
+    ManageGrant Boards in Project by project: ManageBoards;
+    ManageGrant Boards in Group by group: ManageGroupBoards;
+    ManageGrant EpicBoards in Group by group: ManageGroupEpics;
 }

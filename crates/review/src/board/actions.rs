@@ -14,7 +14,7 @@ use super::{
     visits,
 };
 use crate::{
-    Home, Manages, Reads, ScopedCaller,
+    Home, ManageGrant, ReadGrant, ScopedCaller,
     item::{
         ItemKind,
         labels::{LabelChange, UnknownLabels, chosen, usable_names},
@@ -30,7 +30,7 @@ const DEFAULT_NAME: &str = "Development";
 /// So many boards of a kind a project or group can have.
 const MOST: i64 = 1_000;
 
-/// What a board is given; what is `None` stays, and of a new one is empty.
+/// Fields of a board to change; `None` keeps a value, or leaves it empty in a new board.
 #[derive(Clone, Debug, Default)]
 pub struct BoardChange {
     pub name: Option<String>,
@@ -56,7 +56,7 @@ pub enum BoardLabels {
 /// A page of the boards of a project or group.
 pub fn list<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Reads<K>,
+    grant: &impl ReadGrant<K>,
     page: PageRequest,
 ) -> Result<Page<Board>> {
     tx.boards(grant.home(), K::KIND, page)
@@ -66,14 +66,14 @@ pub fn list<K: BoardItems>(
 ///
 /// # Errors
 /// `NotFound` for any other.
-pub fn read<K: BoardItems>(tx: &mut Tx<'_>, grant: &impl Reads<K>, id: i64) -> Result<Board> {
+pub fn read<K: BoardItems>(tx: &mut Tx<'_>, grant: &impl ReadGrant<K>, id: i64) -> Result<Board> {
     tx.find_board(grant.home(), K::KIND, id)?.ok_or(UNKNOWN)
 }
 
 /// As [`read`], to change it.
 pub(super) fn own<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<K>,
+    grant: &impl ManageGrant<K>,
     id: i64,
 ) -> Result<Board> {
     tx.find_board(grant.home(), K::KIND, id)?.ok_or(UNKNOWN)
@@ -85,7 +85,7 @@ pub(super) fn own<K: BoardItems>(
 /// `BadRequest` for a name that is none, for what issues there cannot have, and where there are too many.
 pub fn create<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<K>,
+    grant: &impl ManageGrant<K>,
     around: &(impl GroupHierarchy + People),
     asked: &BoardChange,
 ) -> Result<Board> {
@@ -116,7 +116,7 @@ pub fn create<K: BoardItems>(
 /// `NotFound` for any other; `BadRequest` as for [`create`].
 pub fn update<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<K>,
+    grant: &impl ManageGrant<K>,
     around: &(impl GroupHierarchy + People),
     id: i64,
     asked: &BoardChange,
@@ -146,7 +146,7 @@ pub fn update<K: BoardItems>(
 /// `NotFound` for any other.
 pub fn remove<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<K>,
+    grant: &impl ManageGrant<K>,
     id: i64,
     unless_newer: Option<Ts>,
 ) -> Result<()> {

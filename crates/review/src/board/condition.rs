@@ -1,11 +1,11 @@
-//! What a list of a board, and the board around it, ask of items.
+//! Item conditions of a board and its lists.
 
 use kernel::ids::{LabelId, MilestoneId, UserId};
 
 use super::model::{Board, BoardList, ListKind};
 use crate::item::list::{Choice, Conditions, MilestoneChoice};
 
-/// What a list of a board, and the board around it, ask of items. All of it must hold.
+/// The conditions of a board and one of its lists, all of which an item must meet.
 #[derive(Clone, Debug, Default)]
 pub struct BoardCondition {
     labels: Vec<LabelId>,
@@ -18,7 +18,7 @@ pub struct BoardCondition {
     without: Exclusion,
 }
 
-/// What puts items into other lists.
+/// The conditions of a board's other lists.
 #[derive(Clone, Debug, Default)]
 struct Exclusion {
     labels: Vec<LabelId>,

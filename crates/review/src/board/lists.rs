@@ -21,7 +21,7 @@ use super::{
     visits,
 };
 use crate::{
-    Manages, Reads,
+    ManageGrant, ReadGrant,
     issue::IssueState,
     item::{ItemKind, labels::usable_names},
     label::Label,
@@ -34,7 +34,7 @@ const MOST: usize = 100;
 /// No list holds more.
 const HIGHEST_LIMIT: i64 = 2_147_483_647;
 
-/// What puts issues into a list that somebody makes.
+/// The attribute by which a new board list selects items.
 #[derive(Clone, Copy, Debug)]
 pub enum NewList {
     Label(LabelId),
@@ -112,7 +112,7 @@ impl BoardWithLists {
 /// The lists of a board that people made, in their order.
 pub fn list<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Reads<K>,
+    grant: &impl ReadGrant<K>,
     board: i64,
 ) -> Result<Vec<BoardList>> {
     let board = read(tx, grant, board)?;
@@ -126,7 +126,7 @@ pub fn list<K: BoardItems>(
 /// `NotFound` where the board has none of that number.
 pub fn find<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Reads<K>,
+    grant: &impl ReadGrant<K>,
     board: i64,
     id: i64,
 ) -> Result<BoardList> {
@@ -141,7 +141,7 @@ pub fn find<K: BoardItems>(
 /// where there are too many.
 pub fn create<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<K>,
+    grant: &impl ManageGrant<K>,
     around: &(impl GroupHierarchy + People),
     board: i64,
     new: NewList,
@@ -228,7 +228,7 @@ fn show(tx: &mut Tx<'_>, whole: &BoardWithLists, kind: ListKind) -> Result<Board
 /// `NotFound` for a list of another board; `BadRequest` for one of the two that have no place.
 pub fn reorder<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<K>,
+    grant: &impl ManageGrant<K>,
     board: i64,
     id: i64,
     position: i64,
@@ -258,7 +258,7 @@ pub fn reorder<K: BoardItems>(
 /// `NotFound` for a list of another board; `BadRequest` for negative numbers.
 pub fn set_limits<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<K>,
+    grant: &impl ManageGrant<K>,
     board: i64,
     id: i64,
     limits: ListLimits,
@@ -282,7 +282,7 @@ pub fn set_limits<K: BoardItems>(
 /// `NotFound` for any other.
 pub fn remove<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<K>,
+    grant: &impl ManageGrant<K>,
     board: i64,
     id: i64,
     unless_newer: Option<Ts>,
@@ -300,7 +300,7 @@ pub fn remove<K: BoardItems>(
 /// `NotFound` for a list of another board.
 pub fn set_collapsed<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Reads<K>,
+    grant: &impl ReadGrant<K>,
     board: i64,
     id: i64,
     wanted: bool,

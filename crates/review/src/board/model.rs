@@ -9,7 +9,7 @@ use kernel::{
 use crate::{Home, item::ItemKind};
 
 kernel::text_enum! {
-    /// What puts an item into a list.
+    /// The attribute by which a list selects items.
     pub enum ListKind {
         /// What is open and in no other list.
         Backlog = "backlog",
@@ -29,7 +29,7 @@ impl ListKind {
 }
 
 kernel::text_enum! {
-    /// What the limits of a list count.
+    /// The metric of a list's limit.
     pub enum LimitMetric {
         AllMetrics = "all_metrics",
         IssueCount = "issue_count",
@@ -90,7 +90,7 @@ pub struct BoardList {
     pub updated_at: Ts,
 }
 
-/// How much a list should hold; what is `None` stays.
+/// Limits of a list to change; `None` keeps a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListLimits {
     pub max_issue_count: Option<i64>,

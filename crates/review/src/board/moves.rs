@@ -37,7 +37,7 @@ use crate::{
 /// So many issues of a list are read at most to find a place in it.
 const MOST_BEFORE: i64 = 1_000;
 
-/// Where an issue is carried.
+/// The target of an issue's move on a board.
 #[derive(Clone, Debug)]
 pub struct IssueMove {
     /// The lists that it leaves and enters.
@@ -46,7 +46,7 @@ pub struct IssueMove {
     pub epic: Option<Option<EpicName>>,
 }
 
-/// Where among the issues of a list.
+/// A position among the issues of a list.
 #[derive(Clone, Copy, Debug)]
 pub enum ListPlace {
     /// Wherever its place in the order of its project leads.

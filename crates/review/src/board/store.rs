@@ -138,14 +138,14 @@ fn in_order(lists: &mut [BoardList]) {
     }
 }
 
-/// What of a board is written.
+/// Columns of a board to write.
 pub(super) struct BoardRow {
     pub(super) home: Home,
     pub(super) kind: ItemKind,
     pub(super) board: BoardDetails,
 }
 
-/// What of a board can be changed.
+/// Columns of a board that can be changed.
 #[derive(Clone, Debug, AsChangeset, Insertable)]
 #[diesel(table_name = db::schema::boards, treat_none_as_null = true)]
 pub(super) struct BoardDetails {

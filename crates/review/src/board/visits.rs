@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use kernel::{Result, ids::UserId};
 
 use super::{access::BoardItems, model::Board, store::BoardStore as _};
-use crate::Reads;
+use crate::ReadGrant;
 
 /// So many visits of somebody are looked at, of whatever project or group.
 const LOOKED_AT: i64 = 500;
@@ -25,7 +25,7 @@ pub fn note(tx: &mut Tx<'_>, user: UserId, board: i64) -> Result<()> {
 /// The boards of a project or group with which the caller worked, the last one first.
 pub fn recent<K: BoardItems>(
     tx: &mut Tx<'_>,
-    grant: &impl Reads<K>,
+    grant: &impl ReadGrant<K>,
     most: usize,
 ) -> Result<Vec<Board>> {
     let Some(user) = grant.actor().id else { return Ok(Vec::new()) };

@@ -12,7 +12,7 @@ use super::{
     event::{Event, Fact},
 };
 use crate::{
-    item::{Item, ReadsItems, TakesPart, reading as items},
+    item::{Item, ParticipationGrant, ReadItemsGrant, reading as items},
     note::{reading, rules::ensure_unlocked},
     ports::Forge,
     todo::TodoStore as _,
@@ -22,7 +22,7 @@ const UNKNOWN: Error = Error::not_found("Award Emoji");
 const NO_EMOJI: Error = Error::not_found("Award Emoji Name is not a valid emoji name");
 
 /// A page of the reactions to an item, or to one of its notes.
-pub fn list<G: ReadsItems>(
+pub fn list<G: ReadItemsGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -35,7 +35,7 @@ pub fn list<G: ReadsItems>(
 }
 
 /// One reaction.
-pub fn read<G: ReadsItems>(
+pub fn read<G: ReadItemsGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -48,7 +48,7 @@ pub fn read<G: ReadsItems>(
 }
 
 /// Reacts to an item, or to one of its notes.
-pub fn create<G: TakesPart>(
+pub fn create<G: ParticipationGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -106,7 +106,7 @@ pub fn toggle(tx: &mut Tx<'_>, item: &Item, user: UserId, name: &str) -> Result<
 }
 
 /// Takes a reaction back: one's own, or any as an administrator.
-pub fn remove<G: TakesPart>(
+pub fn remove<G: ParticipationGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -129,7 +129,7 @@ pub fn remove<G: TakesPart>(
 ///
 /// # Errors
 /// `NotFound` where there is none of that name.
-pub fn remove_named<G: TakesPart>(
+pub fn remove_named<G: ParticipationGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -146,7 +146,7 @@ pub fn remove_named<G: TakesPart>(
 }
 
 /// Whether somebody gave something a reaction of this name.
-pub fn is_given<G: TakesPart>(
+pub fn is_given<G: ParticipationGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -165,7 +165,7 @@ pub fn forget_note(tx: &mut Tx<'_>, id: NoteId) -> Result<()> {
 }
 
 /// What is reacted to, with the item it is or belongs to.
-fn awarded<G: ReadsItems>(
+fn awarded<G: ReadItemsGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,

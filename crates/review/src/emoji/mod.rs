@@ -45,7 +45,7 @@ impl From<NoteId> for AwardTarget {
     }
 }
 
-/// What is known of an emoji.
+/// The name and text of an emoji.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmojiDetails {
     pub emoji: &'static str,

@@ -36,7 +36,7 @@ const OPEN_EPICS: &str =
 const INSIDE_OF_SECRET: &str =
     "A non-confidential epic cannot be assigned to a confidential parent epic";
 
-/// What an epic is given; what is `None` stays, and of a new one is empty.
+/// Fields of an epic to change; `None` keeps a value, or leaves it empty in a new epic.
 #[derive(Clone, Debug, Default)]
 pub struct EpicChange {
     pub title: Option<String>,

@@ -18,7 +18,7 @@ use crate::{
     ports::{Forge, GroupHierarchy, People},
 };
 
-/// How somebody names the epic of an issue.
+/// The id or reference by which a caller names an epic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpicName {
     Id(i64),

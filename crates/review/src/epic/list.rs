@@ -54,7 +54,7 @@ pub struct EpicFilter {
     pub with_issues: Option<IssueHome>,
 }
 
-/// Where epics have issues.
+/// The projects in which epics have issues.
 #[derive(Clone, Copy, Debug)]
 pub enum IssueHome {
     Anywhere,
@@ -162,11 +162,11 @@ fn groups(
 fn query(tx: &Tx<'_>, groups: Vec<NamespaceId>, readable: &Fragment, filter: &EpicFilter) -> Query {
     let mut conditions = Conditions::of(ItemKind::Epic);
     conditions.plain(readable.to_string());
-    wanted(tx, &mut conditions, filter);
+    add_filters(tx, &mut conditions, filter);
     Query { scope: ListScope::Groups(groups), conditions }
 }
 
-fn wanted(tx: &Tx<'_>, all: &mut Conditions, filter: &EpicFilter) {
+fn add_filters(tx: &Tx<'_>, all: &mut Conditions, filter: &EpicFilter) {
     if let Some(iids) = &filter.iids {
         all.numbered(iids);
     }

@@ -19,7 +19,7 @@ use kernel::{
 use super::model::{DateRange, Epic};
 use crate::{Home, issue::IssueState, item::removal, sequence};
 
-/// What of an epic can be changed.
+/// Columns of an epic that can be changed.
 #[derive(Clone, Debug)]
 pub(super) struct EpicDetails {
     pub(super) title: String,

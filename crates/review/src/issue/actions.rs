@@ -34,7 +34,7 @@ use crate::{
 pub use super::change::{
     IssueChange, change, ensure_may_update, may_update, may_update_as, update,
 };
-pub use super::steps::{Cause, close, close_for, reopen};
+pub use super::steps::{CloseReason, close, close_for, reopen};
 
 const LONGEST_TITLE: usize = 255;
 

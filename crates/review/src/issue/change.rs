@@ -29,7 +29,7 @@ use crate::{
     todo::{TodoAction, TodoStore as _},
 };
 
-/// What is to change; the rest stays.
+/// Fields of an issue to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
 pub struct IssueChange {
     pub title: Option<String>,

@@ -11,7 +11,7 @@ use super::Issue;
 use crate::{
     item::ItemId,
     merge_request::{MergeRequest, MergeRequestStore as _},
-    note::{Discussion, NewRow, Note, NoteStore as _, resolving},
+    note::{Discussion, NewRow, Note, NoteStore as _, resolution},
     policy::ReadMergeRequests,
     ports::Forge,
 };
@@ -124,7 +124,7 @@ fn to_address(thread: &Discussion) -> Option<&Note> {
 }
 
 /// Settles the threads where the caller may, and tells in them where they go on.
-pub fn settle(
+pub fn resolve_threads(
     tx: &mut Tx<'_>,
     who: &Standing,
     user: UserId,
@@ -154,5 +154,5 @@ pub fn settle(
         };
         tx.insert_note(&item, &row)?;
     }
-    resolving::set(tx, &item, &open, user, true)
+    resolution::set(tx, &item, &open, user, true)
 }

@@ -80,7 +80,7 @@ pub enum IterationChoice {
     Current,
 }
 
-/// Where a list looks.
+/// The projects that a list covers.
 #[derive(Clone, Debug)]
 pub enum IssueSet<'a> {
     /// In a project, for somebody who stands so in it.
@@ -92,7 +92,7 @@ pub enum IssueSet<'a> {
     Everywhere,
 }
 
-/// What a list is asked.
+/// The query of an issue list.
 #[derive(Clone, Debug)]
 pub struct IssueQuery<'a> {
     pub actor: Actor,
@@ -200,7 +200,7 @@ pub(super) fn query_within(
     if let Some(board) = &filter.board {
         board.ask(&mut all);
     }
-    wanted(&mut all, filter, midnight(tx.now));
+    add_filters(&mut all, filter, midnight(tx.now));
     if filter.epic.is_some() || filter.not.epic.is_some() {
         in_epic(&mut all, filter, &epic::condition(tx, projects, actor, "e")?);
     }
@@ -212,7 +212,7 @@ pub(super) fn query_within(
     Ok(Query { scope, conditions: all })
 }
 
-fn wanted(all: &mut Conditions, filter: &IssueFilter, today: Ts) {
+fn add_filters(all: &mut Conditions, filter: &IssueFilter, today: Ts) {
     if let Some(ids) = &filter.ids {
         all.plain(format!("i.id IN ({})", db::listing::list_of(ids)));
     }

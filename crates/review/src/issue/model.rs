@@ -23,7 +23,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// How bad an incident is.
+    /// The severity of an incident.
     pub enum Severity {
         Unknown = "unknown",
         Low = "low",

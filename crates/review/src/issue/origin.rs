@@ -10,7 +10,7 @@ use crate::policy::ReadIssueOrigins;
 /// The longest name of a client that is kept.
 const LONGEST: usize = 1_024;
 
-/// Where an issue came from.
+/// The user agent and address that created an issue.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = issue_origins, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct Origin {

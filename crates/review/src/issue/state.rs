@@ -3,7 +3,7 @@
 use super::IssueState;
 
 kernel::text_enum! {
-    /// What can happen to an issue's state.
+    /// Steps of an issue's state machine.
     pub enum IssueStep { Close = "close", Reopen = "reopen" }
 }
 

@@ -24,9 +24,9 @@ pub fn close(tx: &mut Tx<'_>, issue: &Issue, by: UserId) -> Result<Issue> {
     announce_closed(tx, (closed, issue), by)
 }
 
-/// What closes an issue when nobody says so.
+/// The merge request or commit that closes an issue.
 #[derive(Clone, Copy, Debug)]
-pub enum Cause<'c> {
+pub enum CloseReason<'c> {
     MergeRequest(&'c MergeRequest),
     Commit { of: ProjectId, sha: &'c str },
 }
@@ -36,23 +36,23 @@ pub fn close_for(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
     issue: &Issue,
-    cause: Cause<'_>,
+    cause: CloseReason<'_>,
     by: UserId,
 ) -> Result<Issue> {
     let Some(closed) = moved(tx, issue, IssueStep::Close, by)? else { return Ok(issue.clone()) };
     let item = closed.item();
     match cause {
-        Cause::MergeRequest(row) => {
+        CloseReason::MergeRequest(row) => {
             let request = row.item();
             let name = name_from(tx, forge, &request, item.home)?;
             let told = format!("closed via merge request {name}");
             write_system_note_about(tx, &item, by, &told, &request)?;
         }
-        Cause::Commit { of, sha } if of == closed.project_id => {
+        CloseReason::Commit { of, sha } if of == closed.project_id => {
             write_system_note(tx, &item, by, &format!("closed via commit {sha}"))?;
         }
         // Not everybody who reads the issue may read the code of another project.
-        Cause::Commit { .. } => write_system_note(tx, &item, by, "closed")?,
+        CloseReason::Commit { .. } => write_system_note(tx, &item, by, "closed")?,
     }
     announce_closed(tx, (closed, issue), by)
 }

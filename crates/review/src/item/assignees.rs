@@ -9,7 +9,7 @@ use crate::{note::write_system_note, ports::People};
 /// So many people are looked at; nobody works with more on one thing.
 const MOST: usize = 200;
 
-/// What became of the people an item is given to.
+/// Added and removed assignees of an item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssigneeDiff {
     pub added: Vec<UserId>,

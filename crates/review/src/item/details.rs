@@ -6,7 +6,7 @@ use kernel::{Actor, ids::UserId};
 /// As these come from the database.
 pub(crate) type Row = (Option<bool>, bool, Option<String>, bool);
 
-/// What is kept beside an item.
+/// Data kept beside an item's row.
 #[derive(Clone, Debug)]
 pub struct ItemDetails {
     /// Whether the reader hears of it: as they said, else because they take part in it.
@@ -31,7 +31,7 @@ macro_rules! columns {
                 );
             }
             subselect! {
-                pub(crate) struct TakesPart -> Bool = concat!(
+                pub(crate) struct Participation -> Bool = concat!(
                     "SELECT EXISTS (SELECT 1 FROM item_assignees WHERE item_kind = '", $kind, "' AND item_id = ", $table,
                     ".id AND user_id = $) OR EXISTS (SELECT 1 FROM item_participants WHERE item_kind = '", $kind,
                     "' AND item_id = ", $table, ".id AND user_id = $) OR EXISTS (SELECT 1 FROM notes WHERE item_kind = '",
@@ -52,7 +52,7 @@ macro_rules! columns {
 
             pub(crate) type Columns = (
                 Subselect<SubscriptionChoice>,
-                Subselect<TakesPart>,
+                Subselect<Participation>,
                 Subselect<Assignees>,
                 Subselect<HasLabels>,
             );

@@ -1,4 +1,4 @@
-//! Who changed an item last, and who its title or description.
+//! The last editors of an item, and of its title or description.
 
 use std::collections::HashMap;
 

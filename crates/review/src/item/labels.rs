@@ -19,7 +19,7 @@ use crate::{
     ports::GroupHierarchy,
 };
 
-/// What is asked of an item's labels.
+/// Labels to add, remove or replace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelChange {
     /// Replaces all there were; an empty list takes all away.

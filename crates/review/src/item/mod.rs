@@ -24,7 +24,7 @@ use kernel::{
     Ts,
     ids::{IssueId, MergeRequestId, ProjectId, UserId},
 };
-pub use reading::{ManagesItems, ReadsItems, TakesPart};
+pub use reading::{ManageItemsGrant, ParticipationGrant, ReadItemsGrant};
 pub use row_lock::{held_merge_request, hold_merge_requests_of};
 pub(crate) use row_lock::{hold, hold_merge_requests_in};
 pub use store::ItemStore;

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Proof that somebody may read the items of one kind in a project or group, those aside that are confidential.
-pub trait ReadsItems {
+pub trait ReadItemsGrant {
     const KIND: ItemKind;
     fn home(&self) -> Home;
     fn who(&self) -> &Standing;
@@ -35,13 +35,13 @@ pub trait ReadsItems {
 }
 
 /// Proof that somebody may comment on the items of one kind in a project or group, and react to them.
-pub trait TakesPart: ReadsItems {}
+pub trait ParticipationGrant: ReadItemsGrant {}
 
 /// Proof that somebody may manage the items of one kind in a project: plan them, and say how long they take.
-pub trait ManagesItems: ReadsItems {}
+pub trait ManageItemsGrant: ReadItemsGrant {}
 
 macro_rules! reads { ($($ability:ident: $kind:ident in $home:ident $id:ident),* $(,)?) => { $(
-    impl ReadsItems for Grant<$ability> {
+    impl ReadItemsGrant for Grant<$ability> {
         const KIND: ItemKind = ItemKind::$kind;
         fn home(&self) -> Home {
             Home::$home(Grant::$id(self))
@@ -64,17 +64,17 @@ reads! {
     ReadEpicNotes: Epic in Group group,
     DiscussEpics: Epic in Group group,
 }
-impl ManagesItems for Grant<ManageIssues> {}
-impl ManagesItems for Grant<ManageMergeRequests> {}
-impl TakesPart for Grant<CreateIssues> {}
-impl TakesPart for Grant<TakePartInMergeRequests> {}
-impl TakesPart for Grant<DiscussEpics> {}
+impl ManageItemsGrant for Grant<ManageIssues> {}
+impl ManageItemsGrant for Grant<ManageMergeRequests> {}
+impl ParticipationGrant for Grant<CreateIssues> {}
+impl ParticipationGrant for Grant<TakePartInMergeRequests> {}
+impl ParticipationGrant for Grant<DiscussEpics> {}
 
 /// The item of that number, if the caller may read it.
 ///
 /// # Errors
 /// `NotFound`, whether it is not there or not for the caller.
-pub fn read<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
+pub fn read<G: ReadItemsGrant>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
     match tx.find_item(grant.home(), G::KIND, iid)? {
         Some(item) if is_readable_by(tx, grant.who(), &item)? => Ok(item),
         _ => Err(Error::not_found(name(G::KIND))),

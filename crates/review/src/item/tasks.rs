@@ -1,6 +1,6 @@
 //! The check boxes of a description.
 
-/// How many tasks a text lists, and how many of them are done.
+/// The number of tasks in a text, and of completed ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tasks {
     pub count: i64,

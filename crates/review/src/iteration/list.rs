@@ -55,7 +55,7 @@ pub fn list(
         all.plain(format!("({})", any.join(" OR ")));
     }
     if let Some(search) = &filter.search {
-        sought(tx, &mut all, search);
+        add_search(tx, &mut all, search);
     }
     if let Some(after) = filter.updated_after {
         all.number("i.updated_at >= {}", after.0);
@@ -84,7 +84,7 @@ pub fn list(
     Ok(Page { items: tx.iterations_in_order(&found.items)?, total: found.total })
 }
 
-fn sought(tx: &Tx<'_>, all: &mut Conditions, search: &Search) {
+fn add_search(tx: &Tx<'_>, all: &mut Conditions, search: &Search) {
     let pattern = all.bind(Bind::Word(containing(&search.text)));
     let like = |column: &str| {
         let text = tx.folded(&format!("coalesce({column}, '')"));

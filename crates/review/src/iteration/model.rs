@@ -4,7 +4,7 @@ use diesel::prelude::{Queryable, Selectable};
 use kernel::{Ts, ids::NamespaceId};
 
 kernel::text_enum! {
-    /// Where an iteration lies, as seen from a day.
+    /// The state of an iteration on a day.
     pub enum IterationState { Upcoming = "upcoming", Current = "current", Closed = "closed" }
 }
 

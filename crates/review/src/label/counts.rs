@@ -25,9 +25,9 @@ pub struct LabelCounts {
     pub open_merge_requests: i64,
 }
 
-/// Where is counted.
+/// The project or group in which labels are counted.
 #[derive(Clone, Debug)]
-pub enum CountedIn {
+pub enum CountScope {
     Project(ProjectId, Box<Standing>),
     /// In a group and those inside it, by its full path.
     Group(String),
@@ -48,7 +48,7 @@ pub fn count(
     tx: &mut Tx<'_>,
     projects: &impl Projects,
     actor: Actor,
-    place: &CountedIn,
+    place: &CountScope,
     labels: &[LabelId],
 ) -> Result<HashMap<LabelId, LabelCounts>> {
     let mut all: HashMap<LabelId, LabelCounts> = HashMap::new();
@@ -66,13 +66,13 @@ fn rows(
     tx: &mut Tx<'_>,
     projects: &impl Projects,
     actor: Actor,
-    place: &CountedIn,
+    place: &CountScope,
     labels: &[LabelId],
     kind: ItemKind,
 ) -> Result<Vec<Row>> {
     let mut conditions = Vec::new();
     match place {
-        CountedIn::Project(project, who) => {
+        CountScope::Project(project, who) => {
             if !reads(kind, who) {
                 return Ok(Vec::new());
             }
@@ -81,7 +81,7 @@ fn rows(
                 conditions.push(confidential_for(actor, None));
             }
         }
-        CountedIn::Group(path) => {
+        CountScope::Group(path) => {
             let readable = projects.readable(tx, actor, kind, Some(path), true)?;
             conditions.push(readable.all.contains("i.project_id").into());
             if kind == ItemKind::Issue && !actor.admin {

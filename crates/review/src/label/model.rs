@@ -32,7 +32,7 @@ impl Label {
     }
 }
 
-/// How a caller names one label.
+/// The id or title by which a caller names a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabelName {
     /// All digits: an id, or the name of a label that is called so.

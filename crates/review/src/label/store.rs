@@ -17,7 +17,7 @@ use kernel::{
 use super::model::{Label, LabelFilter, LabelName};
 use crate::Home;
 
-/// What of a label can be changed.
+/// Columns of a label that can be changed.
 #[derive(Clone, Debug)]
 pub struct LabelDetails {
     pub name: String,

@@ -36,11 +36,11 @@ pub struct NewMergeRequest {
     pub approvals_before_merge: Option<i64>,
 }
 
-/// From where to where it leads, and what git says of these.
+/// The branches of a new merge request, how their projects are related, and their commits.
 #[derive(Clone, Debug)]
-pub struct Proposal {
+pub struct MergeRequestRefs {
     pub ends: BranchPair,
-    pub kinship: ForkRelation,
+    pub fork_relation: ForkRelation,
     pub heads: Heads,
 }
 
@@ -53,7 +53,7 @@ pub fn create(
     source: &Grant<ProposeMergeRequests>,
     target: &Grant<CreateMergeRequests>,
     around: &(impl GroupHierarchy + People + Branches),
-    proposal: &Proposal,
+    proposal: &MergeRequestRefs,
     new: NewMergeRequest,
 ) -> Result<MergeRequest> {
     let ends = &proposal.ends;
@@ -67,7 +67,7 @@ pub fn create(
     let (title, author) = (new.title.trim(), source.user()?);
     let description = new.description.as_deref().filter(|text| !text.is_empty());
     rules::ensure_distinct(ends)?;
-    rules::ensure_possible(tx, ends, proposal.kinship, open)?;
+    rules::ensure_possible(tx, ends, proposal.fork_relation, open)?;
     rules::ensure_fit(around, ends, title, description)?;
     let row = NewRow { ends, author, title, draft: is_draft(title), description };
     let made = tx.insert_merge_request(&row)?;

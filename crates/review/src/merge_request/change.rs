@@ -7,9 +7,9 @@ use super::{
     BranchPair, Columns, Event, Heads, MergeRequest, MergeRequestState, MergeRequestStore as _,
     ReviewState, ReviewerStore as _, actions, change_notes,
     draft::is_draft,
-    lending::may_lend,
+    fork_push_access::may_allow_collaboration,
     merge::{
-        LookStore as _,
+        MergeabilityStore as _,
         auto::{self, Reason},
     },
     mergeability::CheckStep,
@@ -28,7 +28,7 @@ use crate::{
     todo::{TodoAction, TodoStore as _},
 };
 
-/// What is to change; the rest stays.
+/// Fields of a merge request to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
 pub struct MergeRequestChange {
     pub title: Option<String>,
@@ -49,7 +49,7 @@ impl MergeRequestChange {
     }
 }
 
-/// What git said of branches.
+/// The head commits of both branches, as git reported them.
 #[derive(Clone, Debug)]
 pub struct HeadsSnapshot {
     pub at: BranchPair,
@@ -139,7 +139,9 @@ pub fn change(
     if new.target_branch != old.target_branch && old.state == MergeRequestState::Locked {
         return Err(Error::conflict().whole("409 Conflict: Resource lock"));
     }
-    if new.allow_collaboration != old.allow_collaboration && !may_lend(tx, around, old, by)? {
+    if new.allow_collaboration != old.allow_collaboration
+        && !may_allow_collaboration(tx, around, old, by)?
+    {
         new.allow_collaboration = old.allow_collaboration;
     }
     if let Some(ends) = new.ends() {

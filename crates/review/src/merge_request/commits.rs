@@ -140,8 +140,8 @@ impl MergeRequestCommitStore for Tx<'_> {
                 .load(conn)
                 .map_err(error("Merge request")))?;
             found.extend(holding);
-            type Became = (i64, Option<String>, Option<String>);
-            let became: Vec<Became> = each_backend!(self, |conn| merged()
+            type MergeCommitRow = (i64, Option<String>, Option<String>);
+            let merge_commits: Vec<MergeCommitRow> = each_backend!(self, |conn| merged()
                 .filter(
                     merge_requests::merge_commit_sha
                         .eq_any(some)
@@ -154,7 +154,7 @@ impl MergeRequestCommitStore for Tx<'_> {
                 ))
                 .load(conn)
                 .map_err(error("Merge request")))?;
-            for (iid, merge, squash) in became {
+            for (iid, merge, squash) in merge_commits {
                 found.extend([merge, squash].into_iter().flatten().map(|sha| (iid, sha)));
             }
         }

@@ -52,7 +52,7 @@ pub struct NotFilter {
     pub reaction: Option<Choice<String>>,
 }
 
-/// Where a list looks.
+/// The projects that a list covers.
 #[derive(Clone, Debug)]
 pub enum MergeRequestSet<'a> {
     Project(ProjectId),
@@ -63,7 +63,7 @@ pub enum MergeRequestSet<'a> {
     Everywhere,
 }
 
-/// What a list is asked.
+/// The query of a merge request list.
 #[derive(Clone, Debug)]
 pub struct MergeRequestQuery<'a> {
     pub actor: Actor,
@@ -129,7 +129,7 @@ fn query(
         conditions.plain(format!("i.project_id IN ({})", around.own_projects(group).ids()));
     }
     asked.filter.common.ask(tx, &mut conditions, asked.actor.id);
-    wanted(&mut conditions, asked.filter);
+    add_filters(&mut conditions, asked.filter);
     if let Some(deployed) = &asked.filter.deployed {
         conditions.indexed_filter(around.deployed(tx, deployed)?);
     }
@@ -137,7 +137,7 @@ fn query(
     Ok(Query { scope, conditions })
 }
 
-fn wanted(all: &mut Conditions, filter: &MergeRequestFilter) {
+fn add_filters(all: &mut Conditions, filter: &MergeRequestFilter) {
     if let Some(state) = filter.state {
         all.plain(format!("i.state = '{state}'"));
     }

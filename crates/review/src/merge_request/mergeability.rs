@@ -3,7 +3,7 @@
 use super::{MergeRequestState, MergeStatus};
 
 kernel::text_enum! {
-    /// What may come between git's last answer and the next one.
+    /// Events between two mergeability checks, and the results of a check.
     pub enum CheckStep {
         /// The source or the target moved, or another target was chosen.
         Changed = "changed",
@@ -55,7 +55,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// How the pipeline of the newest commit stands.
+    /// The state of the head commit's pipeline.
     pub enum HeadPipeline {
         Missing = "missing",
         Active = "active",
@@ -66,7 +66,7 @@ kernel::text_enum! {
     }
 }
 
-/// What the project wants to be true before a merge.
+/// The merge checks that a project requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeRequirements {
     pub resolved_threads: bool,
@@ -169,10 +169,10 @@ mod tests {
         }
     }
 
-    type Wrong = (&'static str, fn(&mut Facts));
+    type Violation = (&'static str, fn(&mut Facts));
 
     /// Everything that can be wrong at once, in the order in which it is told.
-    fn wrongs() -> Vec<Wrong> {
+    fn violations() -> Vec<Violation> {
         vec![
             ("checking", |facts| facts.merge_status = MergeStatus::Checking),
             ("unchecked", |facts| facts.merge_status = MergeStatus::Unchecked),
@@ -198,9 +198,9 @@ mod tests {
     #[test]
     fn the_first_hit_is_told() {
         let mut table = String::new();
-        for (first, (name, spoil)) in wrongs().into_iter().enumerate() {
+        for (first, (name, spoil)) in violations().into_iter().enumerate() {
             let _ = write!(table, "{name:<18}");
-            for (other, spoil_too) in &wrongs()[first..] {
+            for (other, spoil_too) in &violations()[first..] {
                 let mut facts = fine();
                 spoil_too(&mut facts);
                 spoil(&mut facts);

@@ -20,7 +20,7 @@ use crate::{
     todo::{TodoAction, TodoStore as _},
 };
 
-/// What only those change who may manage merge requests.
+/// Fields that only members who may manage merge requests can change.
 #[derive(Clone, Debug, Default)]
 pub struct Metadata {
     pub labels: LabelChange,

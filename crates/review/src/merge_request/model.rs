@@ -25,7 +25,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// What git said of the merge; drafts, approvals and pipelines do not count.
+    /// The result of the last merge check in git; drafts, approvals and pipelines have no influence.
     pub enum MergeStatus {
         Unchecked = "unchecked",
         Checking = "checking",
@@ -156,7 +156,7 @@ pub struct BranchPair {
     pub target_branch: String,
 }
 
-/// What a new merge request is made of; the rest of its columns follows.
+/// The columns of a new merge request that are inserted first.
 #[derive(Clone, Debug)]
 pub struct NewRow<'a> {
     pub ends: &'a BranchPair,

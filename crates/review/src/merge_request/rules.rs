@@ -12,7 +12,7 @@ const SAME_BRANCH: &str = "You can't use same project/branch for source and targ
 const UNRELATED: &str = "Source project is not a fork of the target project";
 const SWITCHED_OFF: &str = "Target project has disabled merge requests";
 
-/// How the two projects are to each other.
+/// The relation of source and target project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForkRelation {
     Same,
@@ -33,14 +33,14 @@ pub(super) enum Target {
 pub(super) fn ensure_possible(
     tx: &mut Tx<'_>,
     ends: &BranchPair,
-    kinship: ForkRelation,
+    fork_relation: ForkRelation,
     target: Target,
 ) -> Result<()> {
     ensure_distinct(ends)?;
     if target == Target::SwitchedOff {
         return Err(Error::unprocessable().sentences(vec![SWITCHED_OFF.to_owned()]));
     }
-    if kinship == ForkRelation::Strangers {
+    if fork_relation == ForkRelation::Strangers {
         return Err(Error::unprocessable().sentences(vec![UNRELATED.to_owned()]));
     }
     ensure_only(tx, ends, None)

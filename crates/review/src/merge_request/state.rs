@@ -3,7 +3,7 @@
 use super::MergeRequestState;
 
 kernel::text_enum! {
-    /// What can happen to a merge request.
+    /// Steps of a merge request's state machine.
     pub enum Step {
         Close = "close",
         Reopen = "reopen",

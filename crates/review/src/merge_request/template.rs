@@ -30,7 +30,7 @@ pub struct SourceCommit {
 
 /// Everything a message may repeat.
 #[derive(Clone, Debug, Default)]
-pub struct Words {
+pub struct MessageValues {
     pub source_branch: String,
     pub target_branch: String,
     pub source_project_id: Option<i64>,
@@ -53,7 +53,7 @@ pub struct Words {
     pub own_email: String,
 }
 
-impl Words {
+impl MessageValues {
     /// The template in which names are replaced. A line of nothing but empty names goes, with the blank line before
     /// it where another one follows.
     pub fn fill(&self, template: &str) -> String {
@@ -199,7 +199,7 @@ fn trailers(word: &str, people: &[CommitIdentity]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CommitIdentity, MERGE_TEMPLATE, SQUASH_TEMPLATE, SourceCommit, Words};
+    use super::{CommitIdentity, MERGE_TEMPLATE, MessageValues, SQUASH_TEMPLATE, SourceCommit};
 
     fn named(name: &str) -> CommitIdentity {
         CommitIdentity {
@@ -208,13 +208,13 @@ mod tests {
         }
     }
 
-    fn words() -> Words {
+    fn words() -> MessageValues {
         let commit = |message: &str, author: &str| SourceCommit {
             message: message.to_owned(),
             author: named(author),
             is_merge: false,
         };
-        Words {
+        MessageValues {
             source_branch: "feature".to_owned(),
             target_branch: "main".to_owned(),
             source_project_id: Some(7),
@@ -230,7 +230,7 @@ mod tests {
             merged_by: named("Mia"),
             author: named("Ann"),
             own_email: "ann@example.com".to_owned(),
-            ..Words::default()
+            ..MessageValues::default()
         }
     }
 
@@ -240,7 +240,7 @@ mod tests {
             words().fill(MERGE_TEMPLATE),
             "Merge branch 'feature' into 'main'\n\nAdd a feature\n\nSee merge request forge/core!3"
         );
-        let closing = Words { closes: vec!["#1".to_owned(), "#2".to_owned()], ..words() };
+        let closing = MessageValues { closes: vec!["#1".to_owned(), "#2".to_owned()], ..words() };
         assert_eq!(
             closing.fill(MERGE_TEMPLATE),
             "Merge branch 'feature' into 'main'\n\nAdd a feature\n\nCloses #1 and #2\n\nSee merge request forge/core!3"
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn every_name_stands_for_something() {
-        let all = Words {
+        let all = MessageValues {
             description: "Why".to_owned(),
             closes: ["#1", "#2", "a/b#3"].map(str::to_owned).to_vec(),
             approved_by: vec![named("Ada"), named("Ben")],
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_stands_for_a_name_is_not_looked_at_again() {
-        let words = Words { title: "%{url}".to_owned(), ..words() };
+        let words = MessageValues { title: "%{url}".to_owned(), ..words() };
         assert_eq!(words.fill("%{title}"), "%{url}");
     }
 }

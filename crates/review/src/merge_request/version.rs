@@ -40,7 +40,7 @@ pub struct Version {
     pub created_at: Ts,
 }
 
-/// What git says of the two branches of a merge request.
+/// The head, base and start commits of a merge request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heads {
     /// Where the source branch is; `None` where it is not there.

@@ -14,7 +14,7 @@ use super::{
     store::{MilestoneDetails, MilestoneStore},
 };
 use crate::{
-    Home, Manages, Milestones, Reads,
+    Home, ManageGrant, Milestones, ReadGrant,
     activity::{Action, record_milestone},
     policy::ManageMilestones,
     ports::{GroupHierarchy, MilestoneUsers},
@@ -24,7 +24,7 @@ const LONGEST_TITLE: usize = 255;
 const LONGEST_DESCRIPTION: usize = 1_048_576;
 const TAKEN: &str = "already being used for another group or project milestone.";
 
-/// What a milestone is given; what is `None` stays, and of a new one is empty.
+/// Fields of a milestone to change; `None` keeps a value, or leaves it empty in a new milestone.
 #[derive(Clone, Debug, Default)]
 pub struct MilestoneChange {
     pub title: Option<String>,
@@ -37,7 +37,7 @@ pub struct MilestoneChange {
 /// A page of the milestones that a place shows; `filter` says which, without saying where.
 pub fn list(
     tx: &mut Tx<'_>,
-    grant: &impl Reads<Milestones>,
+    grant: &impl ReadGrant<Milestones>,
     places: &impl GroupHierarchy,
     filter: MilestoneFilter,
     of_ancestors: bool,
@@ -52,7 +52,11 @@ pub fn list(
 }
 
 /// A milestone of the place itself.
-pub fn read(tx: &mut Tx<'_>, grant: &impl Reads<Milestones>, id: MilestoneId) -> Result<Milestone> {
+pub fn read(
+    tx: &mut Tx<'_>,
+    grant: &impl ReadGrant<Milestones>,
+    id: MilestoneId,
+) -> Result<Milestone> {
     tx.find_milestone(grant.home(), id)?.ok_or(Error::not_found("Milestone"))
 }
 
@@ -62,7 +66,7 @@ pub fn read(tx: &mut Tx<'_>, grant: &impl Reads<Milestones>, id: MilestoneId) ->
 /// `BadRequest` with every fault in one text.
 pub fn create(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<Milestones>,
+    grant: &impl ManageGrant<Milestones>,
     places: &impl GroupHierarchy,
     change: MilestoneChange,
 ) -> Result<Milestone> {
@@ -86,7 +90,7 @@ pub fn create(
 /// Changes a milestone of a project or group itself.
 pub fn update(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<Milestones>,
+    grant: &impl ManageGrant<Milestones>,
     places: &impl GroupHierarchy,
     id: MilestoneId,
     change: MilestoneChange,
@@ -125,7 +129,7 @@ pub fn update(
 /// Removes a milestone, where it did not change since a moment.
 pub fn remove(
     tx: &mut Tx<'_>,
-    grant: &impl Manages<Milestones>,
+    grant: &impl ManageGrant<Milestones>,
     id: MilestoneId,
     unless_newer: Option<Ts>,
 ) -> Result<()> {
@@ -206,7 +210,7 @@ fn changed(details: MilestoneDetails, change: MilestoneChange) -> MilestoneDetai
     }
 }
 
-/// What is wrong, to be told in one text.
+/// Validation errors of a milestone, reported in one text.
 struct MilestoneFaults(Faults);
 
 impl MilestoneFaults {

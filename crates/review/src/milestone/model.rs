@@ -17,7 +17,7 @@ kernel::text_enum! {
 }
 
 kernel::text_enum! {
-    /// What can happen to a milestone.
+    /// State changes of a milestone.
     pub enum StateEvent { Close = "close", Activate = "activate" }
 }
 

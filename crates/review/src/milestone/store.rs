@@ -17,7 +17,7 @@ use kernel::{
 use super::model::{Milestone, MilestoneFilter, MilestoneOrder, MilestoneState};
 use crate::{Home, sequence};
 
-/// What of a milestone can be changed.
+/// Columns of a milestone that can be changed.
 #[derive(Clone, Debug)]
 pub struct MilestoneDetails {
     pub title: String,

@@ -16,9 +16,9 @@ use super::{
 };
 use crate::{
     activity,
-    item::{Item, TakesPart, reading as items},
+    item::{Item, ParticipationGrant, reading as items},
     ports::{Branches, Forge},
-    quick_action::{Done, part, run},
+    quick_action::{ActionSummary, part, run},
     reference::{self, ParticipantStore as _},
     todo::TodoStore as _,
 };
@@ -34,7 +34,7 @@ pub struct NewNote {
     pub place: NoteTarget,
 }
 
-/// Where something is said.
+/// The item or discussion that a note is added to.
 #[derive(Clone, Debug)]
 pub enum NoteTarget {
     /// A plain comment.
@@ -45,12 +45,12 @@ pub enum NoteTarget {
     Reply(String),
 }
 
-/// What came of something that was said: a note, unless there were only quick actions.
+/// The created note, if any, and the results of its quick actions.
 #[derive(Clone, Debug)]
 pub struct NoteResult {
     pub item: Item,
     pub note: Option<Note>,
-    pub done: Done,
+    pub done: ActionSummary,
     /// A note that goes once what was said instead has an effect.
     pub replaced: Option<Note>,
 }
@@ -59,7 +59,7 @@ pub struct NoteResult {
 ///
 /// # Errors
 /// `BadRequest` for what is blank, and for quick actions alone that have no effect.
-pub fn create<G: TakesPart, F: Forge + Branches>(
+pub fn create<G: ParticipationGrant, F: Forge + Branches>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &F,
@@ -84,14 +84,14 @@ pub fn create<G: TakesPart, F: Forge + Branches>(
 
 /// # Errors
 /// `BadRequest` where quick actions alone were sent, and none had an effect.
-pub fn ensure_effect(note: Option<&Note>, done: &Done) -> Result<()> {
+pub fn ensure_effect(note: Option<&Note>, done: &ActionSummary) -> Result<()> {
     match note.is_none() && done.is_empty() {
         true => Err(Error::bad_request().because("Failed to apply commands.")),
         false => Ok(()),
     }
 }
 
-fn say<G: TakesPart>(
+fn say<G: ParticipationGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -101,7 +101,7 @@ fn say<G: TakesPart>(
 ) -> Result<Note> {
     let author = grant.user()?;
     let (mut thread, mut position, mut commit_id) =
-        (discussion::DiscussionContext::alone(), None, None);
+        (discussion::DiscussionContext::individual(), None, None);
     match &new.place {
         NoteTarget::Alone => {}
         NoteTarget::Thread { position: at, commit_id: of } => {
@@ -151,7 +151,7 @@ fn after_saying(tx: &mut Tx<'_>, forge: &impl Forge, item: &Item, note: &Note) -
 }
 
 /// Says something else instead, and does what its quick actions want; where there is nothing else, the note goes.
-pub fn update<G: TakesPart, F: Forge + Branches>(
+pub fn update<G: ParticipationGrant, F: Forge + Branches>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &F,
@@ -193,7 +193,7 @@ pub fn forget_replaced(tx: &mut Tx<'_>, item: &Item, note: NoteId, by: UserId) -
 }
 
 /// Takes a note back, where it did not change since a moment.
-pub fn remove<G: TakesPart>(
+pub fn remove<G: ParticipationGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,

@@ -15,7 +15,7 @@ pub(crate) fn fresh() -> String {
     hex::encode(rand::random::<[u8; 20]>())
 }
 
-/// What a note takes over from the discussion that it enters.
+/// Values that a reply takes from its discussion.
 pub(super) struct DiscussionContext {
     pub(super) id: String,
     pub(super) note_type: Option<NoteType>,
@@ -27,7 +27,7 @@ pub(super) struct DiscussionContext {
 
 impl DiscussionContext {
     /// A discussion of the note's own.
-    pub(super) fn alone() -> Self {
+    pub(super) fn individual() -> Self {
         Self {
             id: fresh(),
             note_type: None,

@@ -12,7 +12,7 @@ use super::{
     store::NoteStore as _,
 };
 use crate::{
-    item::{TakesPart, reading as items},
+    item::{ParticipationGrant, reading as items},
     ports::Forge,
 };
 
@@ -29,7 +29,7 @@ pub struct ImagePlace {
 ///
 /// # Errors
 /// `BadRequest` for a note that is about no image, `Forbidden` for those who may not change it.
-pub fn move_note<G: TakesPart>(
+pub fn move_note<G: ParticipationGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,

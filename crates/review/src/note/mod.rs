@@ -1,15 +1,15 @@
-//! What is said about items, and what happened to them.
+//! Comments and system notes.
 
 pub mod actions;
 mod discussion;
 pub mod event;
-pub mod following;
 pub mod image_place;
 pub mod import;
+pub mod line_tracking;
 mod model;
 pub mod position;
 pub mod reading;
-pub mod resolving;
+pub mod resolution;
 pub(crate) mod rules;
 mod store;
 mod system;

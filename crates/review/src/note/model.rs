@@ -9,7 +9,7 @@ use kernel::{
 use crate::item::ItemKind;
 
 kernel::text_enum! {
-    /// What a note is beside a plain comment.
+    /// The type of a note that is more than a plain comment.
     pub enum NoteType {
         /// Of a thread.
         Discussion = "DiscussionNote",

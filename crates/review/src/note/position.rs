@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha1::{Digest as _, Sha1};
 
 kernel::text_enum! {
-    /// What the place is in.
+    /// The kind of content that a position is in.
     pub enum PositionType { Text = "text", Image = "image" }
 }
 

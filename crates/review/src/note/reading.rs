@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Home,
-    item::{Item, ItemId, ItemKind, ReadsItems, reading},
+    item::{Item, ItemId, ItemKind, ReadItemsGrant, reading},
     ports::Forge,
 };
 
@@ -41,7 +41,7 @@ pub struct NoteQuery {
 }
 
 /// A page of the notes of an item that the caller sees.
-pub fn list<G: ReadsItems>(
+pub fn list<G: ReadItemsGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -68,7 +68,7 @@ pub fn list<G: ReadsItems>(
 }
 
 /// One note of an item, if the caller sees it.
-pub fn note<G: ReadsItems>(
+pub fn note<G: ReadItemsGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -83,7 +83,7 @@ pub fn note<G: ReadsItems>(
 }
 
 /// A page of the discussions of an item, oldest first.
-pub fn discussions<G: ReadsItems>(
+pub fn discussions<G: ReadItemsGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -114,7 +114,7 @@ pub fn discussions<G: ReadsItems>(
 }
 
 /// One discussion of an item, if the caller sees it.
-pub fn discussion<G: ReadsItems>(
+pub fn discussion<G: ReadItemsGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -137,7 +137,7 @@ pub fn discussion<G: ReadsItems>(
 
 /// # Errors
 /// `NotFound` where a discussion that the caller sees does not hold the note.
-pub fn ensure_in_discussion<G: ReadsItems>(
+pub fn ensure_in_discussion<G: ReadItemsGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,

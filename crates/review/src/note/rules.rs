@@ -3,7 +3,7 @@
 use kernel::{AccessLevel, Error, Result, Standing, values::length_fault};
 
 use super::model::Note;
-use crate::item::{Item, ItemKind, TakesPart};
+use crate::item::{Item, ItemKind, ParticipationGrant};
 
 const LONGEST: usize = 1_000_000;
 
@@ -20,7 +20,11 @@ pub(crate) fn ensure_unlocked(item: &Item, who: &Standing) -> Result<()> {
     }
 }
 
-pub(super) fn ensure_changeable<G: TakesPart>(item: &Item, note: &Note, grant: &G) -> Result<()> {
+pub(super) fn ensure_changeable<G: ParticipationGrant>(
+    item: &Item,
+    note: &Note,
+    grant: &G,
+) -> Result<()> {
     let own = grant.actor().id == Some(note.author_id);
     if note.is_system || !(own || grant.who().is(AccessLevel::Maintainer)) {
         return Err(Error::forbidden());

@@ -33,7 +33,7 @@ pub struct NewRow<'a> {
     pub at: Ts,
 }
 
-/// What decides whether somebody sees a note, and where in a list.
+/// The columns of a note that decide about its visibility and its position in a list.
 #[derive(Clone, Debug, Queryable)]
 pub struct Head {
     pub id: NoteId,

@@ -20,7 +20,10 @@ use crate::{
         self, HealthStatus, Issue, IssueStep, IssueStore as _, Severity, actions::IssueChange,
         duplicate, link::LinkType, relocation::Notes,
     },
-    item::{Item, ItemKind, TakesPart, labels::LabelChange, subscriptions, time::actions as times},
+    item::{
+        Item, ItemKind, ParticipationGrant, labels::LabelChange, subscriptions,
+        time::actions as times,
+    },
     merge_request::{
         MergeRequest, MergeRequestStore as _,
         change::{self, MergeRequestChange},
@@ -32,16 +35,16 @@ use crate::{
     todo::{TodoAction, TodoStore as _},
 };
 
-/// What quick actions have done: what others read of it, and what the author is told.
+/// The results of quick actions: changed fields for the API, and messages for the author.
 #[derive(Clone, Debug, Default)]
-pub struct Done {
+pub struct ActionSummary {
     pub changes: Map<String, Value>,
     pub summary: Vec<String>,
     /// What is still to be done.
     pub later: Vec<DeferredAction>,
 }
 
-impl Done {
+impl ActionSummary {
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.later.is_empty()
     }
@@ -52,7 +55,7 @@ impl Done {
     }
 }
 
-/// What is to become of an item; what is `None` stays.
+/// Fields of an item to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ItemChanges {
     pub(super) closed: Option<bool>,
@@ -67,7 +70,7 @@ pub(super) struct ItemChanges {
     pub(super) weight: Option<Option<i64>>,
     pub(super) severity: Option<Severity>,
     pub(super) health: Option<Option<HealthStatus>>,
-    pub(super) leaves: Option<Leaves>,
+    pub(super) leaves: Option<IssueTransfer>,
     pub(super) epic: Option<Option<EpicName>>,
     pub(super) iteration: Option<Option<i64>>,
     /// To become an epic of this group.
@@ -76,9 +79,9 @@ pub(super) struct ItemChanges {
     pub(super) is_changed: bool,
 }
 
-/// Where an issue goes, or a copy of it.
+/// The target of moving or cloning an issue.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Leaves {
+pub(super) enum IssueTransfer {
     Move(ProjectId),
     Copy(ProjectId, Notes),
 }
@@ -89,19 +92,19 @@ pub(super) enum Row {
 }
 
 /// Does what somebody wrote about an item, as far as they may.
-pub fn run<G: TakesPart, F: Forge + Branches>(
+pub fn run<G: ParticipationGrant, F: Forge + Branches>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &F,
     item: &Item,
     commands: &[Command<'_>],
-) -> Result<Done> {
+) -> Result<ActionSummary> {
     if commands.is_empty() {
-        return Ok(Done::default());
+        return Ok(ActionSummary::default());
     }
-    let Some(row) = find(tx, item)? else { return Ok(Done::default()) };
+    let Some(row) = find(tx, item)? else { return Ok(ActionSummary::default()) };
     let user = grant.user()?;
-    let (wanted, done) = (ItemChanges::default(), Done::default());
+    let (wanted, done) = (ItemChanges::default(), ActionSummary::default());
     let mut doing = ActionContext { forge, item, row, user, who: *grant.who(), wanted, done };
     let may_update = match &doing.row {
         Row::Issue(issue) => issue::actions::may_update(tx, grant.who(), issue)?,
@@ -144,7 +147,7 @@ pub(super) struct ActionContext<'d, F> {
     pub(super) user: UserId,
     pub(super) who: Standing,
     pub(super) wanted: ItemChanges,
-    pub(super) done: Done,
+    pub(super) done: ActionSummary,
 }
 
 impl<F: Forge + Branches> ActionContext<'_, F> {
@@ -303,7 +306,7 @@ impl<F: Forge + Branches> ActionContext<'_, F> {
     }
 
     /// Changes the item as was wanted, all at once.
-    fn finish(self, tx: &mut Tx<'_>) -> Result<Done> {
+    fn finish(self, tx: &mut Tx<'_>) -> Result<ActionSummary> {
         let Self { forge, row, user, who, wanted, mut done, .. } = self;
         let (leaves, is_changed, promoted) = (wanted.leaves, wanted.is_changed, wanted.promoted);
         let original = wanted.duplicate_of.clone();

@@ -10,7 +10,7 @@ use kernel::{
 };
 use serde_json::{Value, json};
 
-use super::apply::{ActionContext, Done, Leaves, Row, find};
+use super::apply::{ActionContext, ActionSummary, IssueTransfer, Row, find};
 use crate::{
     epic::{self, EpicName, promotion},
     issue::{
@@ -128,8 +128,8 @@ impl<F: Forge + Branches> ActionContext<'_, F> {
         };
         let Some(project) = self.forge.project_at(tx, path)? else { return Ok(()) };
         self.wanted.leaves = Some(match copies {
-            true => Leaves::Copy(project, notes),
-            false => Leaves::Move(project),
+            true => IssueTransfer::Copy(project, notes),
+            false => IssueTransfer::Move(project),
         });
         Ok(())
     }
@@ -208,7 +208,7 @@ pub(super) fn promote(
     who: &Standing,
     issue: &Issue,
     group: NamespaceId,
-    done: &mut Done,
+    done: &mut ActionSummary,
 ) -> Result<()> {
     if issue.state == IssueState::Opened {
         promotion::promote(tx, forge, who, issue, group)?;
@@ -222,16 +222,20 @@ pub(super) fn leave(
     forge: &impl Forge,
     who: &Standing,
     issue: &Issue,
-    leaves: Leaves,
-    done: &mut Done,
+    leaves: IssueTransfer,
+    done: &mut ActionSummary,
 ) -> Result<()> {
     let (key, made) = match leaves {
-        Leaves::Move(to) => ("target_project", relocation::relocate(tx, forge, who, issue, to)),
-        Leaves::Copy(to, notes) => {
+        IssueTransfer::Move(to) => {
+            ("target_project", relocation::relocate(tx, forge, who, issue, to))
+        }
+        IssueTransfer::Copy(to, notes) => {
             ("target_clone_project", relocation::copy(tx, forge, who, issue, to, notes))
         }
     };
-    if let (Leaves::Move(to) | Leaves::Copy(to, _), true) = (leaves, has_effect(made)?) {
+    if let (IssueTransfer::Move(to) | IssueTransfer::Copy(to, _), true) =
+        (leaves, has_effect(made)?)
+    {
         let word = if key == "target_project" { "Moved" } else { "Cloned" };
         done.note(key, json!(to.0), format!("{word} this issue."));
     }

@@ -14,7 +14,7 @@ use crate::{
     item::ItemKind,
     merge_request::{
         MergeRequest, MergeRequestStore as _,
-        actions::{self as requests, NewMergeRequest, Proposal},
+        actions::{self as requests, MergeRequestRefs, NewMergeRequest},
         change::{self, HeadsSnapshot, MergeRequestChange},
     },
     policy::{CreateIssues, CreateMergeRequests, ProposeMergeRequests, TakePartInMergeRequests},
@@ -37,7 +37,7 @@ pub fn create_issue<F: Forge + Branches>(
     new.description = Some(text);
     let issue = issues::create(tx, grant, forge, new)?;
     if let Some(threads) = &threads {
-        follow_up::settle(tx, grant.who(), grant.user()?, threads, &issue)?;
+        follow_up::resolve_threads(tx, grant.who(), grant.user()?, threads, &issue)?;
     }
     if commands.is_empty() {
         return Ok((issue, Vec::new()));
@@ -73,7 +73,7 @@ pub fn create_merge_request<F: Forge + Branches>(
     source: &Grant<ProposeMergeRequests>,
     target: &Grant<CreateMergeRequests>,
     forge: &F,
-    proposal: &Proposal,
+    proposal: &MergeRequestRefs,
     mut new: NewMergeRequest,
 ) -> Result<(MergeRequest, Vec<DeferredAction>)> {
     let text = new.description.take().unwrap_or_default();

@@ -10,6 +10,6 @@ mod planning;
 mod table;
 mod with_arguments;
 
-pub use apply::{Done, run};
+pub use apply::{ActionSummary, run};
 pub use deferred::DeferredAction;
 pub use parse::{Command, ParsedText, part};

@@ -2,7 +2,7 @@
 
 use crate::item::ItemKind;
 
-/// What a quick action does.
+/// The effect of a quick action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Close,
@@ -62,7 +62,7 @@ pub(super) enum Effect {
     Tableflip,
 }
 
-/// Where a quick action can be used.
+/// The kinds of items that a quick action applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ActionScope {
     Both,
@@ -70,7 +70,7 @@ pub(super) enum ActionScope {
     MergeRequests,
 }
 
-/// Who may use a quick action.
+/// The permission that a quick action requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
     /// Whoever may comment.

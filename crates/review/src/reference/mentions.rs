@@ -25,7 +25,7 @@ const EVERYBODY: &str = "all";
 /// So many members of one group are asked.
 const MOST_ASKED: i64 = 1000;
 
-/// Where a text is.
+/// The object whose text is read.
 struct TextOrigin<'t> {
     item: &'t Item,
     note: Option<NoteId>,

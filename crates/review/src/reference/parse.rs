@@ -15,7 +15,7 @@ pub struct ItemName {
     pub iid: i64,
 }
 
-/// What a text names, each once, in the order of the text.
+/// The references in a text, each once, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct References {
     /// In lower case, without the `@`.
@@ -124,7 +124,7 @@ fn item_at(url: &str, address: &str) -> Option<ItemName> {
     Some(ItemName { project: Some(project.to_owned()), kind, iid })
 }
 
-/// What a scan comes upon next.
+/// The next token of a scan.
 enum Piece {
     Name(Reference),
     /// What may stand between the names with which a text begins.

@@ -48,7 +48,7 @@ pub(crate) fn rewritten(
     Ok(texts.iter().zip(&found).map(|(text, found)| renamed(text, found, &names)).collect())
 }
 
-/// What a text names, each with its bytes there.
+/// The references in a text, with their byte ranges.
 type ReferenceSpans = Vec<(Range<usize>, Reference)>;
 
 fn renamed(text: &str, found: &ReferenceSpans, names: &HashMap<ItemName, String>) -> String {

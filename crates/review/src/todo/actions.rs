@@ -15,7 +15,7 @@ use kernel::{
 use super::{Todo, TodoAction, TodoState, TodoStore as _};
 use crate::{
     Home,
-    item::{ItemId, ItemKind, TakesPart, reading},
+    item::{ItemId, ItemKind, ParticipationGrant, reading},
     note,
     ports::Forge,
 };
@@ -56,7 +56,7 @@ impl TodoFilter {
 ///
 /// # Errors
 /// `Unchanged` where one is asked to already.
-pub fn create<G: TakesPart>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Todo> {
+pub fn create<G: ParticipationGrant>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Todo> {
     let item = reading::read(tx, grant, iid)?;
     let user = grant.user()?;
     let pending = todos::table

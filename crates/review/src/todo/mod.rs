@@ -2,16 +2,16 @@
 
 pub mod actions;
 mod model;
+pub mod open_counts;
 mod state;
 mod store;
-pub mod waiting;
 
 pub use model::Todo;
 pub use state::TodoStep;
 pub use store::TodoStore;
 
 kernel::text_enum! {
-    /// Why somebody is asked.
+    /// The reason for a to-do.
     pub enum TodoAction {
         Assigned = "assigned",
         Mentioned = "mentioned",

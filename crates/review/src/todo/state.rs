@@ -3,7 +3,7 @@
 use super::TodoState;
 
 kernel::text_enum! {
-    /// What can happen to a to-do.
+    /// Steps of a to-do's state machine.
     pub enum TodoStep {
         /// The same is asked once more.
         Ask = "ask",

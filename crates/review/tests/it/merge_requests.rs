@@ -4,7 +4,7 @@ use db::Tx;
 use forgeway_review::{
     merge_request::{
         BranchPair, ForkRelation, Heads, MergeRequest, MergeRequestState,
-        actions::{NewMergeRequest, Proposal, create, find, remove},
+        actions::{MergeRequestRefs, NewMergeRequest, create, find, remove},
         change::{HeadsSnapshot, MergeRequestChange, update},
         state::Step,
     },
@@ -38,12 +38,12 @@ fn heads() -> Heads {
 fn propose(
     tx: &mut Tx<'_>,
     world: &World,
-    (ends, kinship): (BranchPair, ForkRelation),
+    (ends, fork_relation): (BranchPair, ForkRelation),
     title: &str,
 ) -> Result<MergeRequest> {
     let source = world.may::<ProposeMergeRequests>(world.owner)?;
     let target = world.may::<CreateMergeRequests>(world.owner)?;
-    let proposal = Proposal { ends, kinship, heads: heads() };
+    let proposal = MergeRequestRefs { ends, fork_relation, heads: heads() };
     let new = NewMergeRequest { title: title.to_owned(), ..NewMergeRequest::default() };
     create(tx, &source, &target, &world.around, &proposal, new)
 }

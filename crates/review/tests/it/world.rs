@@ -10,7 +10,7 @@ use db::{
 };
 use forgeway_review::{
     issue::{self, Issue, actions::NewIssue},
-    item::reading::ReadsItems,
+    item::reading::ReadItemsGrant,
     note::{
         Note,
         actions::{NewNote, NoteTarget, create as say},
@@ -139,7 +139,7 @@ impl World {
         self.notes_for(tx, &grant, iid, activity)
     }
 
-    pub(crate) fn notes_for<G: ReadsItems>(
+    pub(crate) fn notes_for<G: ReadItemsGrant>(
         &self,
         tx: &mut Tx<'_>,
         grant: &G,

@@ -8,22 +8,22 @@ use std::sync::{
 use kernel::ids::JobId;
 use tokio::sync::Notify;
 
-use super::{Arrival, Mailbox};
+use super::{Mailbox, QueuedJob};
 
 /// The place of a waiting runner, which receives the job it is woken for.
 #[derive(Debug, Default)]
 pub(super) struct Seat {
     notify: Notify,
     is_woken: AtomicBool,
-    arrival: Mutex<Option<Arrival>>,
+    arrival: Mutex<Option<QueuedJob>>,
 }
 
 impl Seat {
-    fn arrival(&self) -> std::sync::MutexGuard<'_, Option<Arrival>> {
+    fn arrival(&self) -> std::sync::MutexGuard<'_, Option<QueuedJob>> {
         self.arrival.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn put(&self, arrival: Arrival) {
+    pub(super) fn put(&self, arrival: QueuedJob) {
         *self.arrival() = Some(arrival);
     }
 

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 pub use assignment::Assignment;
 
 use self::assignment::Seat;
-use crate::matching::{Home, Taker};
+use crate::matching::{JobMatcher, QueueProject};
 
 /// A cursor counts no longer than this: what else may let a runner take a job that it could not take before (a project
 /// that switches runners on, a tag of the group) is found at the latest then.
@@ -33,16 +33,16 @@ pub struct Process(pub String);
 
 /// A job that became pending.
 #[derive(Clone, Debug)]
-pub struct Arrival {
+pub struct QueuedJob {
     pub job: JobId,
-    pub home: Arc<Home>,
+    pub home: Arc<QueueProject>,
     pub tags: Vec<String>,
     pub protected: bool,
 }
 
 #[derive(Debug)]
 struct KnownRunner {
-    taker: Arc<Taker>,
+    taker: Arc<JobMatcher>,
     cursor: String,
     since: Instant,
     asked: Instant,
@@ -94,7 +94,7 @@ impl Mailbox {
 
     /// The cursor of a runner that asks, and what it takes from now on. To be read before jobs are looked for: what
     /// arrives meanwhile changes it.
-    pub fn cursor(&self, taker: &Taker, process: &Process) -> String {
+    pub fn cursor(&self, taker: &JobMatcher, process: &Process) -> String {
         let now = Instant::now();
         let mut state = self.state();
         if state.known.len() >= MANY {
@@ -186,11 +186,11 @@ impl Mailbox {
     }
 
     /// Jobs have become pending: the runners that could take them are told, and as many of them wake as there are jobs.
-    pub fn announce(&self, arrivals: &[Arrival]) {
+    pub fn announce(&self, arrivals: &[QueuedJob]) {
         let mut state = self.state();
         let mut waking: Vec<Arc<Seat>> = Vec::new();
         for arrival in arrivals {
-            let takers = state.renew(|taker| {
+            let takers = state.renew_cursors(|taker| {
                 taker.serves(&arrival.home) && taker.takes(&arrival.tags, arrival.protected)
             });
             state.wake_for(arrival, &takers, &mut waking);
@@ -243,7 +243,7 @@ impl State {
     }
 
     /// Gives new cursors to those that fit.
-    fn renew(&mut self, fits: impl Fn(&Taker) -> bool) -> HashSet<RunnerId> {
+    fn renew_cursors(&mut self, fits: impl Fn(&JobMatcher) -> bool) -> HashSet<RunnerId> {
         let mut renewed = HashSet::new();
         for (id, known) in self.known.iter_mut().filter(|(_, known)| fits(&known.taker)) {
             (known.cursor, known.since) = (fresh(), Instant::now());
@@ -256,7 +256,7 @@ impl State {
     /// does, those are let go that wait beside one of the same process, so that it can ask for that one.
     fn wake_for(
         &mut self,
-        arrival: &Arrival,
+        arrival: &QueuedJob,
         takers: &HashSet<RunnerId>,
         waking: &mut Vec<Arc<Seat>>,
     ) {

@@ -4,16 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use kernel::ids::{JobId, ProjectId, RunnerId};
 
-use super::{Arrival, Mailbox, Process};
+use super::{Mailbox, Process, QueuedJob};
 use crate::{
-    matching::{Home, Taker},
+    matching::{JobMatcher, QueueProject},
     runner::RunnerType,
 };
 
 const LONG: Duration = Duration::from_secs(3600);
 
-fn taker(id: i64, project: i64) -> Taker {
-    Taker {
+fn taker(id: i64, project: i64) -> JobMatcher {
+    JobMatcher {
         runner: RunnerId(id),
         token_digest: format!("token {id}"),
         runner_type: RunnerType::Project,
@@ -26,21 +26,21 @@ fn taker(id: i64, project: i64) -> Taker {
     }
 }
 
-fn arrival(project: i64) -> Arrival {
-    let home = Home {
+fn arrival(project: i64) -> QueuedJob {
+    let home = QueueProject {
         project: ProjectId(project),
         groups: Vec::new(),
         instance_runners: false,
         group_runners: false,
         runs_jobs: true,
     };
-    Arrival { job: JobId(1), home: Arc::new(home), tags: Vec::new(), protected: false }
+    QueuedJob { job: JobId(1), home: Arc::new(home), tags: Vec::new(), protected: false }
 }
 
 /// Lets a runner of a process wait.
 async fn asleep(
     mailbox: &Arc<Mailbox>,
-    taker: Taker,
+    taker: JobMatcher,
     process: &str,
 ) -> tokio::task::JoinHandle<bool> {
     let process = Process(process.to_owned());
@@ -91,7 +91,7 @@ async fn an_old_cursor_waits_for_nothing() {
     assert!(mailbox.wait(RunnerId(1), &process, &cursor, LONG).await.is_some());
     let now = mailbox.cursor(&one, &process);
     assert!(mailbox.wait(RunnerId(1), &process, &now, Duration::ZERO).await.is_none());
-    let paused = Taker { active: false, ..one };
+    let paused = JobMatcher { active: false, ..one };
     assert_ne!(mailbox.cursor(&paused, &process), now, "it takes other jobs than before");
 }
 

@@ -26,7 +26,7 @@ impl Manager {
     }
 }
 
-/// What a runner tells of itself when it calls.
+/// The attributes that a runner manager reports when it calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Contact {
     /// Which of the programs that share the token it is.

@@ -1,4 +1,4 @@
-//! What people do with runners.
+//! Use cases of runners.
 
 use std::collections::HashSet;
 

@@ -68,7 +68,7 @@ impl Default for RunnerFilter {
     }
 }
 
-/// Whose runners to list: of any of these.
+/// The projects or groups whose runners to list.
 #[derive(Clone, Debug, Default)]
 pub struct RunnerScope {
     pub projects: Vec<ProjectId>,

@@ -7,7 +7,7 @@ use kernel::{
 };
 
 kernel::text_enum! {
-    /// Whose jobs a runner does. It never changes.
+    /// The type of a runner. It never changes.
     pub enum RunnerType {
         Instance = "instance_type",
         Group = "group_type",

@@ -16,7 +16,7 @@ const MOST_TAGS: usize = 50;
 const SHORTEST_TIMEOUT: i64 = 600;
 
 kernel::text_enum! {
-    /// How a runner is, as lists show it.
+    /// The status of a runner in lists.
     pub enum RunnerStatus {
         Online = "online",
         Offline = "offline",
@@ -50,7 +50,7 @@ impl Runner {
     }
 }
 
-/// What a runner is to be set to; what is left out stays.
+/// Attributes of a runner to set; unset ones stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
     pub description: Option<String>,

@@ -2,15 +2,15 @@
 
 use db::Tx;
 use forgeway_runners::{
-    matching::{Home, Taker},
+    matching::{JobMatcher, QueueProject},
     runner::{Attributes, Owner, RunnerAccess, RunnerStore as _, actions},
 };
 use kernel::{Result, ids::ProjectId};
 
 use crate::world::{World, tagged, test};
 
-fn home(world: &World, project: ProjectId) -> Home {
-    Home {
+fn home(world: &World, project: ProjectId) -> QueueProject {
+    QueueProject {
         project,
         groups: vec![world.group],
         instance_runners: true,
@@ -20,10 +20,10 @@ fn home(world: &World, project: ProjectId) -> Home {
 }
 
 /// What decides which jobs the active runners take, the oldest runner first.
-fn takers(tx: &mut Tx<'_>) -> Result<Vec<Taker>> {
+fn takers(tx: &mut Tx<'_>) -> Result<Vec<JobMatcher>> {
     let mut active = tx.active_runners()?;
     active.sort_by_key(|(runner, _)| runner.id);
-    active.iter().map(|(runner, projects)| Taker::new(runner, projects.clone())).collect()
+    active.iter().map(|(runner, projects)| JobMatcher::new(runner, projects.clone())).collect()
 }
 
 #[test]
@@ -33,12 +33,13 @@ fn runners_serve_the_projects_of_their_place() {
         world.runner(tx, Owner::Group(world.group), Attributes::default())?;
         world.runner(tx, Owner::Instance, Attributes::default())?;
         let all = takers(tx)?;
-        let serves =
-            |home: &Home| -> Vec<bool> { all.iter().map(|taker| taker.serves(home)).collect() };
+        let serves = |home: &QueueProject| -> Vec<bool> {
+            all.iter().map(|taker| taker.serves(home)).collect()
+        };
 
         assert_eq!(serves(&home(world, world.project)), [true, true, true]);
         assert_eq!(serves(&home(world, world.other)), [false, true, true]);
-        let outside = Home { groups: Vec::new(), ..home(world, world.other) };
+        let outside = QueueProject { groups: Vec::new(), ..home(world, world.other) };
         assert_eq!(serves(&outside), [false, false, true]);
         Ok(())
     });

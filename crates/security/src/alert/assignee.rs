@@ -1,4 +1,4 @@
-//! Who looks after an alert.
+//! Assignees of alerts.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What an incident says that is opened for an alert.
+//! The text of an incident that is opened for an alert.
 
 use std::fmt::Write as _;
 

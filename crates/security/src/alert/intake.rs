@@ -23,7 +23,7 @@ pub const ALERTS_AT_ONCE: usize = 100;
 /// Maximum nesting depth of a payload.
 const DEEPEST: usize = 100;
 
-/// What was sent.
+/// The payload of an alert request.
 #[derive(Clone, Debug)]
 pub struct Payload {
     fields: Map<String, Value>,
@@ -65,7 +65,7 @@ fn is_keepable(value: &Value, deep: usize) -> bool {
     }
 }
 
-/// Why a payload is refused.
+/// Reasons for which a payload is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denial {
     /// No active integration has this address.
@@ -97,7 +97,7 @@ pub struct Notice {
     pub title: String,
 }
 
-/// What became of it.
+/// The outcome of an alert request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IntakeResult {
     Stored(Vec<Notice>),

@@ -19,7 +19,7 @@ kernel::text_enum! {
     }
 }
 
-/// What a monitor tells of one alert.
+/// An alert as a monitoring tool reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewAlert {
     pub title: String,

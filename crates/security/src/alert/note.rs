@@ -1,4 +1,4 @@
-//! What happened to an alert, in sentences for people.
+//! System notes of alerts.
 
 use db::{CountOf, OneOf as _, Tx, each_backend, error, schema::alert_notes as notes};
 use diesel::prelude::*;
@@ -13,7 +13,7 @@ use super::AlertStatus;
 const NOUN: &str = "Note";
 
 kernel::text_enum! {
-    /// What a note tells of.
+    /// The change that a system note describes.
     pub enum NoteKind {
         /// A monitor told of it, or that it is over.
         Alert = "new_alert_added",

@@ -25,7 +25,7 @@ pub struct MetricImage {
     pub updated_at: Ts,
 }
 
-/// What somebody says of an image. An empty text says nothing.
+/// The description and link of an image. An empty text is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImageDetails {
     /// A page that tells more.

@@ -1,4 +1,4 @@
-//! Whether a report keeps to the published form of its version.
+//! Validation of a report against the schema of its version.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::vulnerability::ReportType;
 /// So many problems are told of one report.
 const TOLD: usize = 20;
 
-/// What is wrong with a report, in sentences.
+/// Validation errors of a report, as sentences.
 #[derive(Debug, Default)]
 pub(super) struct Problems(Vec<String>);
 

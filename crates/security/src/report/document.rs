@@ -38,7 +38,7 @@ pub struct Report {
     pub warnings: Vec<String>,
 }
 
-/// Why nothing of a report is kept, in sentences.
+/// Reasons for which a report is rejected, as sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportFault(pub Vec<String>);
 
@@ -81,7 +81,7 @@ pub fn read(
     }
 }
 
-/// What was read so far.
+/// The parts of a report read so far.
 struct Draft {
     kind: ReportType,
     project: ProjectId,

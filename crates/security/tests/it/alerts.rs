@@ -14,7 +14,7 @@ use security::{
 };
 use serde_json::{Value, json};
 
-use crate::world::{Desk, World, alerts, notes, send, test};
+use crate::world::{FakeIncidents, World, alerts, notes, send, test};
 
 fn stored(iid: i64, title: &str) -> IntakeResult {
     IntakeResult::Stored(vec![Notice { iid, title: title.to_owned() }])
@@ -31,7 +31,7 @@ fn alert(tx: &mut Tx<'_>, world: &World, title: &str) -> Result<Alert> {
         Some(known) => known,
         None => world.integration(tx)?,
     };
-    send(tx, &Desk::default(), &to, &json!({ "title": title }))?;
+    send(tx, &FakeIncidents::default(), &to, &json!({ "title": title }))?;
     Ok(alerts(tx, world.project)?.remove(0))
 }
 
@@ -41,7 +41,7 @@ fn alerts_are_numbered_in_each_project_from_one() {
         let here = world.integration(tx)?;
         let there = world.integration_in(tx, world.other, IntegrationKind::Http)?;
         for (to, title, iid) in [(&here, "a", 1), (&here, "b", 2), (&there, "a", 1)] {
-            let received = send(tx, &Desk::default(), to, &json!({ "title": title }))?;
+            let received = send(tx, &FakeIncidents::default(), to, &json!({ "title": title }))?;
             assert_eq!(received, stored(iid, title));
         }
         Ok(())
@@ -54,7 +54,7 @@ fn the_same_again_is_one_more_event_and_nothing_else() {
         let to = world.integration(tx)?;
         for _ in 0..3 {
             let told = json!({ "title": "a", "hosts": "h", "start_time": "2020-01-01" });
-            assert_eq!(send(tx, &Desk::default(), &to, &told)?, stored(1, "a"));
+            assert_eq!(send(tx, &FakeIncidents::default(), &to, &told)?, stored(1, "a"));
         }
         let [known] = &alerts(tx, world.project)?[..] else { panic!("one alert") };
         assert_eq!((known.events, known.status), (3, AlertStatus::Triggered));
@@ -68,7 +68,10 @@ fn what_says_nothing_of_itself_is_always_new() {
     test(|tx, world| {
         let to = world.integration(tx)?;
         for iid in 1..=2 {
-            assert_eq!(send(tx, &Desk::default(), &to, &json!({}))?, stored(iid, "New: Alert"));
+            assert_eq!(
+                send(tx, &FakeIncidents::default(), &to, &json!({}))?,
+                stored(iid, "New: Alert")
+            );
         }
         Ok(())
     });
@@ -79,11 +82,11 @@ fn a_recovery_ends_the_alert_at_its_time() {
     test(|tx, world| {
         let to = world.integration(tx)?;
         let told = json!({ "title": "a", "monitoring_tool": "nagios" });
-        send(tx, &Desk::default(), &to, &told)?;
+        send(tx, &FakeIncidents::default(), &to, &told)?;
         let mut ended = told;
         ended["end_time"] = json!(1_767_312_000_000_i64);
 
-        assert_eq!(send(tx, &Desk::default(), &to, &ended)?, stored(1, "a"));
+        assert_eq!(send(tx, &FakeIncidents::default(), &to, &ended)?, stored(1, "a"));
 
         let [known] = &alerts(tx, world.project)?[..] else { panic!("one alert") };
         let ended_at = known.ended_at.map(kernel::Ts::iso);
@@ -103,10 +106,10 @@ fn a_recovery_ends_the_alert_at_its_time() {
 fn a_recovery_of_what_is_not_open_keeps_nothing() {
     test(|tx, world| {
         let to = world.integration(tx)?;
-        assert_eq!(send(tx, &Desk::default(), &to, &over("a"))?, IntakeResult::NotStored);
-        send(tx, &Desk::default(), &to, &json!({ "title": "a" }))?;
-        send(tx, &Desk::default(), &to, &over("a"))?;
-        assert_eq!(send(tx, &Desk::default(), &to, &over("a"))?, IntakeResult::NotStored);
+        assert_eq!(send(tx, &FakeIncidents::default(), &to, &over("a"))?, IntakeResult::NotStored);
+        send(tx, &FakeIncidents::default(), &to, &json!({ "title": "a" }))?;
+        send(tx, &FakeIncidents::default(), &to, &over("a"))?;
+        assert_eq!(send(tx, &FakeIncidents::default(), &to, &over("a"))?, IntakeResult::NotStored);
         let [known] = &alerts(tx, world.project)?[..] else { panic!("one alert") };
         assert_eq!(notes(tx, known)?.len(), 3);
         Ok(())
@@ -118,7 +121,7 @@ fn what_was_over_is_a_new_alert_when_it_comes_back() {
     test(|tx, world| {
         let to = world.integration(tx)?;
         for payload in [json!({ "title": "a" }), over("a"), json!({ "title": "a" })] {
-            send(tx, &Desk::default(), &to, &payload)?;
+            send(tx, &FakeIncidents::default(), &to, &payload)?;
         }
         let all = alerts(tx, world.project)?;
         let seen: Vec<_> = all.iter().map(|one| (one.iid, one.status)).collect();
@@ -138,7 +141,7 @@ fn of_one_call_of_prometheus_a_hundred_alerts_are_read() {
             "commonLabels": {}, "commonAnnotations": {}, "externalURL": "u", "alerts": all,
         });
 
-        assert_eq!(send(tx, &Desk::default(), &to, &call)?, IntakeResult::Taken);
+        assert_eq!(send(tx, &FakeIncidents::default(), &to, &call)?, IntakeResult::Taken);
 
         let page = PageRequest { page: 2, per_page: 100 };
         assert!(tx.alerts(world.project, &AlertFilter::default(), page)?.items.is_empty());
@@ -153,10 +156,10 @@ fn people_move_an_alert_and_their_names_stand_beside() {
         alert(tx, world, "a")?;
         let grant = world.may::<ChangeAlerts>(world.developer)?;
         for status in [AlertStatus::Acknowledged, AlertStatus::Ignored, AlertStatus::Triggered] {
-            let moved = set_status(tx, &grant, &Desk::default(), 1, status)?;
+            let moved = set_status(tx, &grant, &FakeIncidents::default(), 1, status)?;
             assert_eq!(moved.status, status);
         }
-        let ended = set_status(tx, &grant, &Desk::default(), 1, AlertStatus::Resolved)?;
+        let ended = set_status(tx, &grant, &FakeIncidents::default(), 1, AlertStatus::Resolved)?;
         assert_eq!(ended.ended_at, Some(tx.now));
         let told = tx.alert_notes(ended.id, PageRequest::default())?.items;
         let authors: Vec<_> = told.iter().rev().map(|note| note.author_id).collect();
@@ -171,9 +174,9 @@ fn a_status_that_is_so_already_leaves_no_trace() {
     test(|tx, world| {
         let known = alert(tx, world, "a")?;
         let grant = world.may::<ChangeAlerts>(world.developer)?;
-        set_status(tx, &grant, &Desk::default(), 1, AlertStatus::Triggered)?;
+        set_status(tx, &grant, &FakeIncidents::default(), 1, AlertStatus::Triggered)?;
         assert_eq!(notes(tx, &known)?.len(), 1);
-        let unknown = set_status(tx, &grant, &Desk::default(), 9, AlertStatus::Ignored);
+        let unknown = set_status(tx, &grant, &FakeIncidents::default(), 9, AlertStatus::Ignored);
         assert_eq!(unknown.unwrap_err().kind, Kind::NotFound);
         assert!(world.may::<ChangeAlerts>(world.reporter).is_err());
         Ok(())
@@ -185,12 +188,12 @@ fn an_alert_does_not_open_again_beside_its_successor() {
     test(|tx, world| {
         alert(tx, world, "a")?;
         let grant = world.may::<ChangeAlerts>(world.developer)?;
-        set_status(tx, &grant, &Desk::default(), 1, AlertStatus::Resolved)?;
+        set_status(tx, &grant, &FakeIncidents::default(), 1, AlertStatus::Resolved)?;
         alert(tx, world, "a")?;
-        let refused = set_status(tx, &grant, &Desk::default(), 1, AlertStatus::Triggered);
+        let refused = set_status(tx, &grant, &FakeIncidents::default(), 1, AlertStatus::Triggered);
         assert_eq!(refused.unwrap_err().kind, Kind::BadRequest);
-        set_status(tx, &grant, &Desk::default(), 2, AlertStatus::Resolved)?;
-        let opened = set_status(tx, &grant, &Desk::default(), 1, AlertStatus::Triggered)?;
+        set_status(tx, &grant, &FakeIncidents::default(), 2, AlertStatus::Resolved)?;
+        let opened = set_status(tx, &grant, &FakeIncidents::default(), 1, AlertStatus::Triggered)?;
         assert_eq!((opened.status, opened.ended_at), (AlertStatus::Triggered, None));
         Ok(())
     });
@@ -214,10 +217,10 @@ fn a_list_shows_what_its_filter_names() {
         let to = world.integration(tx)?;
         for (title, severity) in [("a", "low"), ("b", "high"), ("c", "low")] {
             let told = json!({ "title": title, "severity": severity });
-            send(tx, &Desk::default(), &to, &told)?;
+            send(tx, &FakeIncidents::default(), &to, &told)?;
         }
         let over = json!({ "title": "c", "severity": "low", "end_time": "2026-01-02" });
-        send(tx, &Desk::default(), &to, &over)?;
+        send(tx, &FakeIncidents::default(), &to, &over)?;
         let page = PageRequest { page: 1, per_page: 1 };
         let low = AlertFilter { severities: vec![AlertSeverity::Low], ..AlertFilter::default() };
         let listed = tx.alerts(world.project, &low, page)?;

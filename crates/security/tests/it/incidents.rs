@@ -12,7 +12,7 @@ use security::{
 };
 use serde_json::{Value, json};
 
-use crate::world::{Desk, World, alerts, notes, send, test};
+use crate::world::{FakeIncidents, World, alerts, notes, send, test};
 
 fn follow(tx: &mut Tx<'_>, world: &World, settings: &AlertSettings) -> Result<()> {
     tx.save_alert_settings(world.project, settings)
@@ -25,12 +25,12 @@ fn told() -> Value {
 #[test]
 fn an_incident_is_asked_for_once_for_each_alert() {
     test(|tx, world| {
-        let (to, desk) = (world.integration(tx)?, Desk::default());
+        let (to, desk) = (world.integration(tx)?, FakeIncidents::default());
         follow(tx, world, &AlertSettings { create_issue: true, ..AlertSettings::default() })?;
         for _ in 0..2 {
             send(tx, &desk, &to, &told())?;
         }
-        assert_eq!(desk.heard(), ["open a"]);
+        assert_eq!(desk.calls(), ["open a"]);
         let [known] = &alerts(tx, world.project)?[..] else { panic!("one alert") };
         assert_eq!(known.issue_id, None, "the project takes no issues");
         assert_eq!(notes(tx, known)?, ["logged an alert from **Monitor**"]);
@@ -41,12 +41,12 @@ fn an_incident_is_asked_for_once_for_each_alert() {
 #[test]
 fn a_letter_is_written_once_for_each_alert() {
     test(|tx, world| {
-        let (to, desk) = (world.integration(tx)?, Desk::default());
+        let (to, desk) = (world.integration(tx)?, FakeIncidents::default());
         follow(tx, world, &AlertSettings { send_email: true, ..AlertSettings::default() })?;
         send(tx, &desk, &to, &told())?;
         send(tx, &desk, &to, &told())?;
         send(tx, &desk, &to, &json!({ "title": "a", "end_time": "2026-01-02" }))?;
-        assert_eq!(desk.heard(), ["tell a"]);
+        assert_eq!(desk.calls(), ["tell a"]);
         Ok(())
     });
 }
@@ -54,11 +54,11 @@ fn a_letter_is_written_once_for_each_alert() {
 #[test]
 fn without_settings_nothing_follows() {
     test(|tx, world| {
-        let (to, desk) = (world.integration(tx)?, Desk::default());
+        let (to, desk) = (world.integration(tx)?, FakeIncidents::default());
         send(tx, &desk, &to, &told())?;
         let grant = world.may::<ChangeAlerts>(world.developer)?;
         set_status(tx, &grant, &desk, 1, AlertStatus::Resolved)?;
-        assert!(desk.heard().is_empty());
+        assert!(desk.calls().is_empty());
         let usual = settings(tx, &world.may::<ReadAlertIntegrations>(world.maintainer)?)?;
         assert_eq!(usual, AlertSettings::default());
         assert!(usual.auto_close_incident);
@@ -87,7 +87,7 @@ fn settings_change_one_by_one_and_an_empty_template_is_none() {
 #[test]
 fn only_what_is_told_the_first_time_is_news() {
     test(|tx, world| {
-        let (to, desk) = (world.integration(tx)?, Desk::default());
+        let (to, desk) = (world.integration(tx)?, FakeIncidents::default());
         let news = |tx: &mut Tx<'_>, payload: Value| {
             is_news(tx, &to, &Payload::read(payload.to_string().as_bytes()).unwrap())
         };

@@ -11,13 +11,13 @@ use security::{
 };
 use serde_json::json;
 
-use crate::world::{Desk, World, send, test};
+use crate::world::{FakeIncidents, World, send, test};
 
 /// Two alerts, and somebody who may add pictures to them.
 fn set_up(tx: &mut Tx<'_>, world: &World) -> Result<Grant<ChangeAlerts>> {
     let to = world.integration(tx)?;
     for title in ["a", "b"] {
-        send(tx, &Desk::default(), &to, &json!({ "title": title }))?;
+        send(tx, &FakeIncidents::default(), &to, &json!({ "title": title }))?;
     }
     world.may(world.developer)
 }

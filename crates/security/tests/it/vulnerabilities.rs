@@ -164,7 +164,7 @@ fn reporters_know_of_the_project_and_strangers_do_not() {
     test(|tx, world| {
         let known = one(tx, world)?;
         let grant = world.may_anywhere::<UseVulnerabilities>(world.reporter)?;
-        let refused = |tx: &mut Tx<'_>, around: &crate::world::Around| {
+        let refused = |tx: &mut Tx<'_>, around: &crate::world::FakeMembers| {
             read(tx, &grant, around, known.id).unwrap_err().kind
         };
         assert_eq!(refused(tx, &world.around), Kind::Forbidden);

@@ -25,7 +25,7 @@ use security::{
 };
 use serde_json::Value;
 
-pub(crate) use around::{Around, Desk};
+pub(crate) use around::{FakeIncidents, FakeMembers};
 
 pub(crate) struct World {
     pub(crate) maintainer: UserId,
@@ -35,7 +35,7 @@ pub(crate) struct World {
     /// Both are in the group.
     pub(crate) project: ProjectId,
     pub(crate) other: ProjectId,
-    pub(crate) around: Around,
+    pub(crate) around: FakeMembers,
     pub(crate) vault: Vault,
     _folder: tempfile::TempDir,
 }
@@ -69,7 +69,7 @@ impl World {
             (developer, "developer", AccessLevel::Developer),
             (reporter, "reporter", AccessLevel::Reporter),
         ];
-        let around = Around { people, projects: vec![project, other], auditors: Vec::new() };
+        let around = FakeMembers { people, projects: vec![project, other], auditors: Vec::new() };
         let folder = tempfile::tempdir().unwrap();
         let vault = Vault::find_or_make(folder.path()).unwrap();
         Ok(Self {
@@ -151,7 +151,7 @@ pub(crate) fn integration(kind: IntegrationKind, name: &str) -> NewIntegration {
 /// Sends a payload as a monitor that showed its key.
 pub(crate) fn send(
     tx: &mut Tx<'_>,
-    desk: &Desk,
+    desk: &FakeIncidents,
     to: &AlertIntegration,
     payload: &Value,
 ) -> Result<IntakeResult> {

@@ -26,7 +26,7 @@ pub struct CertificateDetails {
     pub issuer: IssuerDetails,
 }
 
-/// What a certificate states about its issuer.
+/// The issuer of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssuerDetails {
     pub subject: String,

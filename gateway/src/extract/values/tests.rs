@@ -1,4 +1,4 @@
-//! What clients send for each type, and what it is taken for.
+//! Parsing of parameter values by type.
 
 use kernel::Ts;
 use serde_json::json;

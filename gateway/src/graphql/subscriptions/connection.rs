@@ -1,4 +1,4 @@
-//! What both ways of subscribing share: whose connection it is, and how requests and facts are answered.
+//! The connection of a subscriber, shared by both transports: its caller, requests and events.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
     route::MatchedRoute,
 };
 
-/// Who connected, by what they showed then.
+/// The caller of a connection, by the credentials presented at its start.
 pub(super) struct Connection {
     app: App,
     schema: &'static Schema<Context>,
@@ -36,18 +36,18 @@ pub(super) struct Connection {
     without_deprecated: bool,
 }
 
-/// A handle on the application, for places among its subscribers.
+/// A handle on the application that gives access to its subscriber slots.
 #[derive(Clone)]
-pub(super) struct OfApp(pub(super) App);
+pub(super) struct AppHandle(pub(super) App);
 
-impl AsRef<Subscribers> for OfApp {
+impl AsRef<Subscribers> for AppHandle {
     fn as_ref(&self) -> &Subscribers {
         &self.0.subscribers
     }
 }
 
-/// A place among all subscribers.
-pub(super) type ConnectionSlot = SubscriberSlot<OfApp>;
+/// One of the limited number of subscriber slots.
+pub(super) type ConnectionSlot = SubscriberSlot<AppHandle>;
 
 impl Connection {
     pub(super) fn new(
@@ -101,7 +101,7 @@ impl Connection {
     /// # Errors
     /// Where all places are taken, or the server is about to stop.
     pub(super) fn place(&self, who: SlotOwner) -> kernel::Result<ConnectionSlot> {
-        SubscriberSlot::take(OfApp(self.app.clone()), who)
+        SubscriberSlot::take(AppHandle(self.app.clone()), who)
     }
 
     /// Counts a request for its person, or for its address.

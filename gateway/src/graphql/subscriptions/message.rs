@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// The longest id that a client may give a subscription.
 const LONGEST_ID: usize = 256;
 
-/// What a client says.
+/// A message from a client.
 #[derive(Debug)]
 pub(super) enum ClientMessage {
     Init(Map<String, Value>),

@@ -40,7 +40,7 @@ const LONGEST: usize = 256 << 10;
 /// So many subscriptions a connection may have.
 const MOST: usize = 100;
 
-/// Why a connection is closed, as the protocol numbers it.
+/// The close code and reason of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct CloseCause(u16, String);
 
@@ -114,7 +114,7 @@ pub(in crate::graphql) async fn answer(
     response
 }
 
-/// What is said over one WebSocket.
+/// The message exchange over one WebSocket.
 struct Dialog {
     connection: Connection,
     session: Session,
@@ -127,7 +127,7 @@ struct Dialog {
     _place: ConnectionSlot,
 }
 
-/// What happens next on a connection.
+/// The next event of a connection.
 enum Step {
     Said(String),
     /// A sign of life.

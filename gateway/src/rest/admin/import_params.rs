@@ -1,4 +1,4 @@
-//! What imports are told. Each parameter of a source may also be given under the source's own name for it.
+//! Parameters of imports. Each may also be given under the source's own name for it.
 
 use admin::import::OptionalStages;
 use forge::import::{HostImport, ServerImport};
@@ -19,7 +19,7 @@ params! {
 }
 
 params! {
-    pub struct FromHost {
+    pub struct ImportFromHost {
         /// Token of the source with access to the repository. Stored encrypted until the import ends.
         personal_access_token: String,
         /// ID of the repository at the source.
@@ -38,7 +38,7 @@ params! {
 }
 
 params! {
-    pub struct FromServer {
+    pub struct ImportFromServer {
         /// URL of the server.
         server_url: Option<String>,
         /// Same as `server_url`.
@@ -70,8 +70,8 @@ fn filled(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }
 
-impl From<FromHost> for HostImport {
-    fn from(params: FromHost) -> Self {
+impl From<ImportFromHost> for HostImport {
+    fn from(params: ImportFromHost) -> Self {
         let stages = params.optional_stages;
         let wants = |flag: fn(&StageParams) -> Option<bool>| {
             stages.as_ref().and_then(flag).unwrap_or_default()
@@ -92,7 +92,7 @@ impl From<FromHost> for HostImport {
     }
 }
 
-impl FromServer {
+impl ImportFromServer {
     /// The import that is asked for.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use forge::import::{
 use kernel::{AccessLevel, Error, access::SignedIn, error::Kind, ids::ProjectId};
 use org::policy::ReadProject;
 
-use super::import_params::{FromHost, FromServer};
+use super::import_params::{ImportFromHost, ImportFromServer};
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
@@ -54,7 +54,7 @@ params! {
 
 async fn from_host(
     app: App,
-    call: Call<SignedIn, FromHost>,
+    call: Call<SignedIn, ImportFromHost>,
 ) -> ApiResult<Created<ImportedProjectEntity>> {
     app.rates.check_import(call.grant.user()?).map_err(|cause| match cause.kind {
         Kind::TooMany { retry_after } => ApiError::HostImportLimit(retry_after),
@@ -83,7 +83,7 @@ async fn gists(app: App, call: Call<SignedIn, ImportGists>) -> ApiResult<Accepte
 
 async fn from_server(
     app: App,
-    call: Call<SignedIn, FromServer>,
+    call: Call<SignedIn, ImportFromServer>,
 ) -> ApiResult<Created<ImportedProjectEntity>> {
     app.rates.check_import(call.grant.user()?)?;
     let asked = call.params.complete()?;

@@ -2,7 +2,7 @@
 
 use ci::policy::CreatePipelines;
 use entities::ci::ci_lint::{LintEntity, TextLintEntity};
-use forge::pipeline::lint::{self, Question, Text};
+use forge::pipeline::lint::{self, LintRequest, Text};
 use kernel::{
     Ability, Grant,
     access::{Project, SignedIn},
@@ -36,7 +36,7 @@ params! {
 async fn judge_text(app: App, call: Call<SignedIn, LintText>) -> ApiResult<Json<TextLintEntity>> {
     let (actor, params) = (call.grant.actor(), call.params);
     let (with_yaml, with_jobs) = (params.include_merged_yaml, params.include_jobs);
-    let lint = lint::alone(&app, actor, params.content.0).await?;
+    let lint = lint::lint_text(&app, actor, params.content.0).await?;
     Ok(Json(TextLintEntity::new(lint, &app.urls, with_yaml, with_jobs)))
 }
 
@@ -88,7 +88,7 @@ fn question<A: Ability<Scope = Project>>(
     text: Text,
     dry_run: bool,
     ref_name: Option<String>,
-) -> Question {
+) -> LintRequest {
     let (project, who) = (grant.facts().clone(), *grant.who());
-    Question { forge: app.forge.clone(), project, who, text, dry_run, ref_name }
+    LintRequest { forge: app.forge.clone(), project, who, text, dry_run, ref_name }
 }

@@ -1,4 +1,4 @@
-//! What jobs leave behind, for people.
+//! Job artifacts for users.
 
 use actix_web::http::header::CONTENT_DISPOSITION;
 use bstr::BStr;

@@ -1,4 +1,4 @@
-//! What lists of jobs are asked for, and what is set for jobs.
+//! Parameters of job lists and jobs.
 
 use std::collections::BTreeSet;
 

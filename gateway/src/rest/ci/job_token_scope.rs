@@ -1,4 +1,4 @@
-//! Whose jobs reach a project with their tokens.
+//! The job token scope of a project.
 
 use ci::{
     job_token_scope::actions,

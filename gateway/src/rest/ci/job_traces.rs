@@ -1,4 +1,4 @@
-//! What jobs write: all of it, a part, or as it is written.
+//! Job logs: whole, in part, or as they are written.
 
 use actix_web::{HttpRequest, HttpResponse, http::header, web::Bytes};
 use ci::{

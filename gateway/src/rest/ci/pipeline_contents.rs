@@ -1,4 +1,4 @@
-//! What a pipeline holds: jobs, bridges, variables, and what its tests came to.
+//! Jobs, bridges, variables and test reports of a pipeline.
 
 use ci::{
     job::{JobFilter, JobKind, actions},

@@ -2,7 +2,7 @@
 
 use ci::{
     policy::{AdminGroupVariables, AdminVariables, ReadVariables},
-    variable::{Keeper, NewVariable, Reader, Variable, VariableChange, actions},
+    variable::{ManageVariables, NewVariable, Reader, Variable, VariableChange, actions},
 };
 use entities::ci::variable::{InstanceVariableEntity, VariableEntity};
 use forge::ports::ci::PlanLimits;
@@ -73,7 +73,7 @@ async fn show_as<E: Send + 'static>(
 
 async fn create_as<E: Send + 'static>(
     app: App,
-    keeper: impl Keeper + Clone + Send + 'static,
+    keeper: impl ManageVariables + Clone + Send + 'static,
     new: NewVariable,
     to_entity: ToEntity<E>,
 ) -> ApiResult<Created<E>> {
@@ -87,7 +87,7 @@ async fn create_as<E: Send + 'static>(
 
 async fn update_as<E: Send + 'static>(
     app: App,
-    keeper: impl Keeper + Clone + Send + 'static,
+    keeper: impl ManageVariables + Clone + Send + 'static,
     key: String,
     scope: Option<String>,
     change: VariableChange,
@@ -122,7 +122,7 @@ async fn create<A: Ability>(
     call: Call<A, CreateVariable>,
 ) -> ApiResult<Created<VariableEntity>>
 where
-    Grant<A>: Keeper,
+    Grant<A>: ManageVariables,
 {
     create_as(app, call.grant, call.params.into(), VariableEntity::new).await
 }
@@ -132,7 +132,7 @@ async fn update<A: Ability>(
     call: Call<A, ChangeVariable>,
 ) -> ApiResult<Json<VariableEntity>>
 where
-    Grant<A>: Keeper,
+    Grant<A>: ManageVariables,
 {
     let (key, scope, change) = call.params.into_change();
     update_as(app, call.grant, key, scope, change, VariableEntity::new).await
@@ -140,7 +140,7 @@ where
 
 async fn remove<A: Ability>(app: App, call: Call<A, OneVariable>) -> ApiResult<NoContent>
 where
-    Grant<A>: Keeper,
+    Grant<A>: ManageVariables,
 {
     let (since, scope) = (call.unmodified_since(), call.params.scope());
     let (grant, key) = (call.grant, call.params.key);

@@ -24,7 +24,7 @@ routes! { "Cleanup of environments" at "/projects/{id}/environments";
 }
 
 params! {
-    pub struct StopStale {
+    pub struct StopStaleParams {
         /// Environments without a deployment since then are stopped: between 10 years and a week ago.
         before: Ts,
     }
@@ -32,7 +32,7 @@ params! {
 
 async fn stop_stale(
     app: App,
-    call: Call<StopStaleEnvironments, StopStale>,
+    call: Call<StopStaleEnvironments, StopStaleParams>,
 ) -> ApiResult<Json<PromiseEntity>> {
     let (grant, before) = (call.grant, call.params.before);
     app.db.write(move |tx| stop_stale_environments(tx, &grant, before)).await?;

@@ -1,4 +1,4 @@
-//! When nothing is to be deployed to the environments of a project.
+//! Freeze periods of a project.
 
 use deployments::{
     freeze_period::actions::{self, FreezePeriodChange},

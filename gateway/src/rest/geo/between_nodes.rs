@@ -1,4 +1,4 @@
-//! What nodes ask each other, with signatures instead of tokens.
+//! Requests between nodes, with signatures instead of tokens.
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
 use entities::geo::pipeline_refs::PipelineRefsEntity;

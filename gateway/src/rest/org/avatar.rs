@@ -24,7 +24,7 @@ routes! { "Avatar" at "/avatar", also [ReadUser];
 }
 
 params! {
-    struct WhosePicture {
+    struct ShowAvatar {
         email: String,
         /// Width of the image in pixels.
         size: Option<Positive>,
@@ -42,8 +42,8 @@ fn shows(user: &User, address: &str) -> bool {
     user.state == State::Active && public.to_lowercase() == address.to_lowercase()
 }
 
-async fn show(app: App, call: Call<Anyone, WhosePicture>) -> ApiResult<Json<AvatarEntity>> {
-    let (actor, WhosePicture { email, size }) = (call.grant.actor(), call.params);
+async fn show(app: App, call: Call<Anyone, ShowAvatar>) -> ApiResult<Json<AvatarEntity>> {
+    let (actor, ShowAvatar { email, size }) = (call.grant.actor(), call.params);
     let address = email.clone();
     let found = app.db.peek(move |tx| {
         if !sees_people(tx, actor)? {

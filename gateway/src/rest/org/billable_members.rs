@@ -11,8 +11,9 @@ use kernel::{
 use org::{
     access::IdOrPath,
     member::{
-        MemberSource, actions, awaiting,
+        MemberSource, actions,
         billable::{self, BillableFilter, Sort},
+        pending_members,
     },
     policy::AskForSeats,
 };
@@ -106,26 +107,28 @@ async fn remove(app: App, call: SeatsCall<OneUser>) -> ApiResult<NoContent> {
 
 async fn list_pending(app: App, call: SeatsCall<OnlyPage>) -> ApiResult<PagedList<PendingEntity>> {
     let (place, page) = (MemberSource::group(&call.grant), call.page);
-    let page = app.db.read(move |tx| awaiting::list(tx, place, page)).await?;
+    let page = app.db.read(move |tx| pending_members::list(tx, place, page)).await?;
     Ok(PagedList(page.map(|pending| PendingEntity::new(&app.urls, pending))))
 }
 
 async fn set_state(app: App, call: Call<SignedIn, SetState>) -> ApiResult<Json<SuccessFlag>> {
     let (grant, SetState { id, user_id, state }) = (call.grant, call.params);
     let group = IdOrPath::parse(&id);
-    app.db.write(move |tx| awaiting::set_state(tx, &grant, &group, user_id, state.0)).await?;
+    app.db
+        .write(move |tx| pending_members::set_state(tx, &grant, &group, user_id, state.0))
+        .await?;
     Ok(Json(SuccessFlag { success: true }))
 }
 
 async fn approve(app: App, call: SeatsCall<OneMembership>) -> ApiResult<NoContent> {
     let (place, id) = (MemberSource::group(&call.grant), call.params.member_id);
-    app.db.write(move |tx| awaiting::approve(tx, place, id)).await?;
+    app.db.write(move |tx| pending_members::approve(tx, place, id)).await?;
     Ok(NoContent)
 }
 
 async fn approve_all(app: App, call: SeatsCall) -> ApiResult<NoContent> {
     let place = MemberSource::group(&call.grant);
-    app.db.write(move |tx| awaiting::approve_all(tx, place)).await?;
+    app.db.write(move |tx| pending_members::approve_all(tx, place)).await?;
     Ok(NoContent)
 }
 

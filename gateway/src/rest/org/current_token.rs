@@ -49,7 +49,8 @@ async fn rotate_own(app: App, call: Call<SignedIn, RotateOwn>) -> ApiResult<Json
         return Err(ApiError::Scope("self_rotate api read_api".to_owned()));
     }
     let expires_at = call.params.expires_at.map(Ts::from_date);
-    let done = app.db.write(move |tx| Ok((token::actions::renew(tx, &token, expires_at)?, tx.now)));
+    let done =
+        app.db.write(move |tx| Ok((token::actions::replace(tx, &token, expires_at)?, tx.now)));
     let ((token, secret), now) = done.await?;
     Ok(Json(TokenEntity::new(&token, now).with_secret(&secret)))
 }

@@ -1,4 +1,4 @@
-//! How lists are asked for what administrators noted.
+//! The filter of lists by custom attributes.
 
 use entities::org::custom_attribute::CustomAttributeEntity;
 use kernel::Actor;
@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 
 use crate::extract::{Param, ParamErrors, Raw, params::INVALID};
 
-/// `custom_attributes[key]=value`, of which all must be so.
+/// `custom_attributes[key]=value`: values that must all match.
 #[derive(Clone, Debug)]
-pub struct WantedAttributes(Vec<CustomAttribute>);
+pub struct AttributeFilter(Vec<CustomAttribute>);
 
-impl WantedAttributes {
+impl AttributeFilter {
     /// For whom this means nothing, it is as if it had not been asked.
     pub fn of(given: Option<Self>, actor: Actor) -> Vec<CustomAttribute> {
         given.filter(|_| actor.admin).map(|wanted| wanted.0).unwrap_or_default()
     }
 }
 
-impl Param for WantedAttributes {
+impl Param for AttributeFilter {
     fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
         let map = match raw {
             Raw::Null => return Ok(None),

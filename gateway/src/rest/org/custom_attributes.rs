@@ -1,4 +1,4 @@
-//! What administrators note of groups, projects and people: one resource in three places.
+//! Custom attributes of groups, projects and users.
 
 use db::Tx;
 use entities::org::custom_attribute::CustomAttributeEntity;

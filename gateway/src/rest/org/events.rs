@@ -65,7 +65,7 @@ params! {
 }
 
 params! {
-    struct OfUser {
+    struct UserEvents {
         user_id: String,
     }
 }
@@ -98,7 +98,7 @@ async fn own(
 
 async fn of_user(
     app: App,
-    call: Call<Anyone, (OfUser, ListEvents)>,
+    call: Call<Anyone, (UserEvents, ListEvents)>,
 ) -> ApiResult<PagedList<ActivityEntity>> {
     let (of, listed) = call.params;
     let user = person(&app, &of.user_id).await?;

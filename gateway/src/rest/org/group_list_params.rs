@@ -1,15 +1,15 @@
-//! What lists of groups take.
+//! Parameters of group lists.
 
 use kernel::{Actor, ids::NamespaceId};
 use org::{
     namespace::{
         GroupFilter,
-        model::{GroupOrder, Reach, TreeLevel},
+        model::{GroupOrder, GroupSelection, TreeLevel},
     },
     project::STORAGE,
 };
 
-use super::custom_attribute_params::WantedAttributes;
+use super::custom_attribute_params::AttributeFilter;
 use crate::{
     extract::{Csv, Sort},
     param_enums, params,
@@ -34,7 +34,7 @@ params! {
         sort: Sort = Sort::Asc,
         statistics: bool = false,
         with_custom_attributes: bool = false,
-        custom_attributes: Option<WantedAttributes>,
+        custom_attributes: Option<AttributeFilter>,
         repository_storage: Option<String>,
         cursor: Option<String>,
     }
@@ -51,7 +51,7 @@ params! {
         sort: Sort = Sort::Asc,
         statistics: bool = false,
         with_custom_attributes: bool = false,
-        custom_attributes: Option<WantedAttributes>,
+        custom_attributes: Option<AttributeFilter>,
         repository_storage: Option<String>,
     }
 }
@@ -85,7 +85,7 @@ impl ListGroups {
             search: self.search.filter(|term| !term.trim().is_empty()),
             skip: self.skip_groups.map(|ids| ids.0).unwrap_or_default(),
             ids: None,
-            attributes: WantedAttributes::of(self.custom_attributes, actor),
+            attributes: AttributeFilter::of(self.custom_attributes, actor),
             elsewhere: actor.admin && elsewhere,
             order: self.order_by,
             descending: self.sort == Sort::Desc,
@@ -93,18 +93,20 @@ impl ListGroups {
         }
     }
 
-    fn reach(&self, actor: Actor) -> Reach {
-        let Some(user) = actor.id else { return Reach::Open { user: None, internal: false } };
+    fn reach(&self, actor: Actor) -> GroupSelection {
+        let Some(user) = actor.id else {
+            return GroupSelection::Open { user: None, internal: false };
+        };
         if self.owned {
-            return Reach::Owned { user };
+            return GroupSelection::Owned { user };
         }
         if let Some(least) = self.min_access_level {
-            return Reach::AtLeast { user, level: least.0 };
+            return GroupSelection::AtLeast { user, level: least.0 };
         }
         match self.all_available.unwrap_or(actor.admin) {
-            true if actor.admin => Reach::All,
-            true => Reach::Open { user: Some(user), internal: !actor.external },
-            false => Reach::Member { user },
+            true if actor.admin => GroupSelection::All,
+            true => GroupSelection::Open { user: Some(user), internal: !actor.external },
+            false => GroupSelection::Member { user },
         }
     }
 }
@@ -133,7 +135,11 @@ impl ListSubgroups {
         }
     }
 
-    pub(super) fn asked(self, actor: Actor, place: TreeLevel) -> (GroupFilter, GroupListDetails) {
+    pub(super) fn into_filter(
+        self,
+        actor: Actor,
+        place: TreeLevel,
+    ) -> (GroupFilter, GroupListDetails) {
         let list = self.anywhere();
         let further = list.further(actor);
         (list.filter_in(actor, place), further)

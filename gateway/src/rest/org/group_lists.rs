@@ -178,7 +178,7 @@ async fn inside(
     place: TreeLevel,
 ) -> ApiResult<PagedList<GroupEntity>> {
     let (actor, page) = (call.grant.actor(), call.page);
-    let (filter, further) = call.params.asked(actor, place);
+    let (filter, further) = call.params.into_filter(actor, place);
     let told = app.db.read(move |tx| {
         let found = tx.groups(&filter, page)?;
         GroupPage::load(tx, found, further)

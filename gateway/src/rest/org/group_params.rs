@@ -1,4 +1,4 @@
-//! What owners may say of a group.
+//! Parameters of groups.
 
 use forge::files::Upload;
 use kernel::{

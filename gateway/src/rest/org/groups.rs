@@ -97,7 +97,7 @@ async fn create(
         let group = namespace::actions::create(tx, &grant, &new, change)?;
         let Some(picture) = picture else { return Ok(group) };
         let group = namespace::actions::set_avatar(tx, group.id, picture.name.clone())?;
-        picture.settle(tx, Owner::Group(group.id))?;
+        picture.commit(tx, Owner::Group(group.id))?;
         Ok(group)
     });
     Ok(Created(changed(&app, &call.grant, made.await?).await?))
@@ -128,7 +128,7 @@ async fn update(
         };
         let group = namespace::actions::update(tx, &grant, change)?;
         if let Some(picture) = picture {
-            picture.settle(tx, Owner::Group(id))?;
+            picture.commit(tx, Owner::Group(id))?;
         }
         Ok(group)
     });

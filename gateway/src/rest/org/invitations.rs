@@ -165,51 +165,63 @@ async fn withdrawn(
     }
 }
 
-type OfProject<P> = Call<ManageProjectMembers, P>;
-type OfGroup<P> = Call<ManageGroupMembers, P>;
+type ProjectInvitationCall<P> = Call<ManageProjectMembers, P>;
+type GroupInvitationCall<P> = Call<ManageGroupMembers, P>;
 
 async fn list_of_project(
     app: App,
-    call: OfProject<ListInvitations>,
+    call: ProjectInvitationCall<ListInvitations>,
 ) -> ApiResult<PagedList<InvitationEntity>> {
     listed(&app, MemberSource::project(&call.grant), call.params, call.page).await
 }
 
-async fn invite_to_project(app: App, call: OfProject<Invite>) -> ApiResult<Created<InvitedEntity>> {
+async fn invite_to_project(
+    app: App,
+    call: ProjectInvitationCall<Invite>,
+) -> ApiResult<Created<InvitedEntity>> {
     invited(&app, MemberSource::project(&call.grant), call.params).await
 }
 
 async fn change_in_project(
     app: App,
-    call: OfProject<ChangeInvitation>,
+    call: ProjectInvitationCall<ChangeInvitation>,
 ) -> ApiResult<Json<InvitationEntity>> {
     changed(&app, MemberSource::project(&call.grant), call.params).await
 }
 
-async fn withdraw_in_project(app: App, call: OfProject<OneInvitation>) -> ApiResult<NoContent> {
+async fn withdraw_in_project(
+    app: App,
+    call: ProjectInvitationCall<OneInvitation>,
+) -> ApiResult<NoContent> {
     let since = call.unmodified_since();
     withdrawn(&app, MemberSource::project(&call.grant), call.params.email, since).await
 }
 
 async fn list_of_group(
     app: App,
-    call: OfGroup<ListInvitations>,
+    call: GroupInvitationCall<ListInvitations>,
 ) -> ApiResult<PagedList<InvitationEntity>> {
     listed(&app, MemberSource::group(&call.grant), call.params, call.page).await
 }
 
-async fn invite_to_group(app: App, call: OfGroup<Invite>) -> ApiResult<Created<InvitedEntity>> {
+async fn invite_to_group(
+    app: App,
+    call: GroupInvitationCall<Invite>,
+) -> ApiResult<Created<InvitedEntity>> {
     invited(&app, MemberSource::group(&call.grant), call.params).await
 }
 
 async fn change_in_group(
     app: App,
-    call: OfGroup<ChangeInvitation>,
+    call: GroupInvitationCall<ChangeInvitation>,
 ) -> ApiResult<Json<InvitationEntity>> {
     changed(&app, MemberSource::group(&call.grant), call.params).await
 }
 
-async fn withdraw_in_group(app: App, call: OfGroup<OneInvitation>) -> ApiResult<NoContent> {
+async fn withdraw_in_group(
+    app: App,
+    call: GroupInvitationCall<OneInvitation>,
+) -> ApiResult<NoContent> {
     let since = call.unmodified_since();
     withdrawn(&app, MemberSource::group(&call.grant), call.params.email, since).await
 }

@@ -1,9 +1,9 @@
-//! What member endpoints of projects and groups take.
+//! Parameters of member endpoints of projects and groups.
 
 use kernel::{AccessLevel, Actor, Ts, ids::UserId};
 use org::member::{
     MemberFilter, State,
-    actions::{DescendantMemberships, End, RemovalOptions},
+    actions::{DescendantMemberships, EndChange, RemovalOptions},
     rules::Terms,
 };
 use serde_json::{Value, json};
@@ -138,11 +138,11 @@ impl AddMembers {
 }
 
 /// What becomes of an end that is changed.
-pub(super) fn end(given: &Change<Date>) -> End {
+pub(super) fn end(given: &Change<Date>) -> EndChange {
     match given {
-        Change::Keep => End::Keep,
-        Change::Clear => End::Set(None),
-        Change::Set(date) => End::Set(Some(Ts::from_date(*date))),
+        Change::Keep => EndChange::Keep,
+        Change::Clear => EndChange::Set(None),
+        Change::Set(date) => EndChange::Set(Some(Ts::from_date(*date))),
     }
 }
 

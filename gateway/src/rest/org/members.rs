@@ -57,9 +57,9 @@ pub struct AddResult {
     message: Option<String>,
 }
 
-/// Whether a list goes beyond those who were added to the thing itself.
+/// Whether inherited and invited members are included.
 #[derive(Clone, Copy)]
-enum Reach {
+enum MembershipScope {
     Direct,
     All,
 }
@@ -91,13 +91,18 @@ fn entity(app: &App, (member, identities): &(Membership, Option<Identities>)) ->
     MemberEntity::new(&app.urls, member).signing_in_by(identities.as_ref())
 }
 
-fn one(tx: &mut Tx<'_>, place: &MemberSource, reach: Reach, user: UserId) -> Result<Membership> {
+fn one(
+    tx: &mut Tx<'_>,
+    place: &MemberSource,
+    reach: MembershipScope,
+    user: UserId,
+) -> Result<Membership> {
     let (actor, source) = (place.actor(), place.source);
     let filter = MemberFilter { only: Some(vec![user]), ..MemberFilter::default() };
     let page = PageRequest::default();
     let found = match reach {
-        Reach::Direct => list::direct(tx, source, &filter, page),
-        Reach::All => list::all(tx, actor, source, &filter, page),
+        MembershipScope::Direct => list::direct(tx, source, &filter, page),
+        MembershipScope::All => list::all(tx, actor, source, &filter, page),
     };
     found?.items.into_iter().next().ok_or(Error::missing())
 }
@@ -147,7 +152,7 @@ async fn all(
 async fn read_member(
     app: &App,
     place: MemberSource,
-    reach: Reach,
+    reach: MembershipScope,
     user: UserId,
 ) -> ApiResult<Json<MemberEntity>> {
     let found = app.db.read(move |tx| {
@@ -223,14 +228,21 @@ async fn one_of_project(
     app: App,
     call: Call<ReadProjectMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    read_member(&app, MemberSource::project(&call.grant), Reach::Direct, call.params.user_id).await
+    read_member(
+        &app,
+        MemberSource::project(&call.grant),
+        MembershipScope::Direct,
+        call.params.user_id,
+    )
+    .await
 }
 
 async fn any_of_project(
     app: App,
     call: Call<ReadProjectMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    read_member(&app, MemberSource::project(&call.grant), Reach::All, call.params.user_id).await
+    read_member(&app, MemberSource::project(&call.grant), MembershipScope::All, call.params.user_id)
+        .await
 }
 
 async fn add_to_project(
@@ -273,14 +285,21 @@ async fn one_of_group(
     app: App,
     call: Call<ReadGroupMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    read_member(&app, MemberSource::group(&call.grant), Reach::Direct, call.params.user_id).await
+    read_member(
+        &app,
+        MemberSource::group(&call.grant),
+        MembershipScope::Direct,
+        call.params.user_id,
+    )
+    .await
 }
 
 async fn any_of_group(
     app: App,
     call: Call<ReadGroupMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    read_member(&app, MemberSource::group(&call.grant), Reach::All, call.params.user_id).await
+    read_member(&app, MemberSource::group(&call.grant), MembershipScope::All, call.params.user_id)
+        .await
 }
 
 async fn add_to_group(

@@ -2,7 +2,7 @@
 
 use entities::org::ban::NamespaceBanEntity;
 use kernel::ids::UserId;
-use org::{namespace::locked_out, policy::ModerateGroup};
+use org::{namespace::banned_members, policy::ModerateGroup};
 
 use crate::{
     app::App,
@@ -25,12 +25,12 @@ async fn list(
     call: Call<ModerateGroup, OnlyPage>,
 ) -> ApiResult<PagedList<NamespaceBanEntity>> {
     let (grant, page) = (call.grant, call.page);
-    let found = app.db.read(move |tx| locked_out::list(tx, &grant, page)).await?;
+    let found = app.db.read(move |tx| banned_members::list(tx, &grant, page)).await?;
     Ok(PagedList(found.map(|banned| NamespaceBanEntity::new(&app.urls, &banned))))
 }
 
 async fn let_in(app: App, call: Call<ModerateGroup, OneUser>) -> ApiResult<NoContent> {
     let (grant, user) = (call.grant, call.params.user_id);
-    app.db.write(move |tx| locked_out::let_in(tx, &grant, user)).await?;
+    app.db.write(move |tx| banned_members::let_in(tx, &grant, user)).await?;
     Ok(NoContent)
 }

@@ -7,7 +7,7 @@ use org::{
     access::{IdOrPath, level_in_namespace, locate_group},
     namespace::{
         self, Kind, Namespace,
-        places::{HeadCounts, NamespaceFilter, NamespaceLists},
+        list_all::{HeadCounts, NamespaceFilter, NamespaceLists},
         store::NamespaceStore,
     },
 };

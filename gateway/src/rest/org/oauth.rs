@@ -9,7 +9,7 @@ use kernel::access::Anyone;
 use org::{
     application::{
         Application, authorization,
-        exchange::{self, CodeProof, Inquirer},
+        exchange::{self, CodeProof, IntrospectionCaller},
     },
     token::{
         Kind, Scopes, Secret,
@@ -127,7 +127,7 @@ async fn token(
 /// The scopes that are asked for, within those of the application; without any it is the whole API.
 fn scopes(words: Option<&str>, client: Option<&Application>) -> Result<Scopes, ApiError> {
     let found = match client {
-        Some(client) => authorization::asked(words, client),
+        Some(client) => authorization::requested_scopes(words, client),
         None => Scopes::read(words.filter(|words| !words.trim().is_empty()).unwrap_or("api")),
     };
     found.ok_or_else(invalid_scope)
@@ -200,7 +200,7 @@ async fn by_refresh(
     };
     let renewal = app
         .db
-        .write(move |tx| exchange::renew(tx, client.as_ref(), &secret, scopes.as_ref()))
+        .write(move |tx| exchange::refresh_tokens(tx, client.as_ref(), &secret, scopes.as_ref()))
         .await?;
     match renewal {
         Renewal::Pair(pair) => Ok(*pair),
@@ -232,16 +232,16 @@ async fn introspect(
     let given = &call.params;
     let shown = ClientProof::shown(&call, given.client_id.as_ref(), given.client_secret.as_ref());
     let inquirer = match client(&app, shown).await? {
-        Some(client) if client.confidential => Inquirer::Client(client.id),
+        Some(client) if client.confidential => IntrospectionCaller::Client(client.id),
         // The name of an application without a secret is known to everybody.
         Some(_) => return Err(invalid_client()),
         None => {
             let own = call.caller.token.filter(|token| token.kind == Kind::OAuth);
-            Inquirer::Bearer(own.ok_or_else(invalid_client)?.as_ref().clone())
+            IntrospectionCaller::Bearer(own.ok_or_else(invalid_client)?.as_ref().clone())
         }
     };
     let secret = Secret::given(&call.params.token.ok_or_else(incomplete)?);
-    let found = app.db.peek(move |tx| exchange::look_up(tx, &inquirer, &secret)).await?;
+    let found = app.db.peek(move |tx| exchange::introspect(tx, &inquirer, &secret)).await?;
     Ok(unkept(Introspection::from(found)))
 }
 

@@ -93,13 +93,13 @@ const WRONG: &str =
     "Invalid login or password, or a password alone is not enough for this account.";
 const OFTEN: &str = "There were too many attempts to sign in. Please try again later.";
 
-/// A request, and what the application wants to have back with the answer.
-struct Question {
+/// An authorization request, with the `state` that is returned to the application.
+struct ConsentRequest {
     request: AuthorizationRequest,
     state: Option<String>,
 }
 
-impl From<AskForAuthorization> for Question {
+impl From<AskForAuthorization> for ConsentRequest {
     fn from(given: AskForAuthorization) -> Self {
         let request = AuthorizationRequest {
             response_type: given.response_type,
@@ -114,7 +114,7 @@ impl From<AskForAuthorization> for Question {
     }
 }
 
-impl Question {
+impl ConsentRequest {
     /// What somebody is asked, or the answer where nobody is.
     async fn read(&self, app: &App) -> ApiResult<Result<Consent, HttpResponse>> {
         let is_long =
@@ -272,7 +272,7 @@ fn origin(address: &str) -> String {
 
 async fn ask(app: App, call: Call<Anyone, AskForAuthorization>) -> ApiResult<Custom> {
     let known = session_cookie::person(&app, call.header("cookie")).await?;
-    let question = Question::from(call.params);
+    let question = ConsentRequest::from(call.params);
     Ok(Custom(match question.read(&app).await? {
         Ok(consent) => question.form(&app, &consent, (StatusCode::OK, ""), known.as_ref()),
         Err(refused) => refused,
@@ -283,7 +283,7 @@ async fn answer(app: App, call: Call<Anyone, AnswerAuthorization>) -> ApiResult<
     let session = session_cookie::person(&app, call.header("cookie")).await?;
     let (address, given) = (call.address(), call.params);
     let (decision, username, password) = (given.decision, given.username, given.password);
-    let question = Question::from(AskForAuthorization {
+    let question = ConsentRequest::from(AskForAuthorization {
         client_id: given.client_id,
         redirect_uri: given.redirect_uri,
         response_type: given.response_type,

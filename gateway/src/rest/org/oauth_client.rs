@@ -1,4 +1,4 @@
-//! Who an application says it is, and whether that is true.
+//! Authentication of OAuth clients.
 
 use actix_web::http::{StatusCode, header};
 use base64::{Engine as _, prelude::BASE64_STANDARD};

@@ -27,7 +27,7 @@ use review::{
 use security::scan::has_reports;
 
 use super::{
-    custom_attribute_params::{WantedAttributes, entities},
+    custom_attribute_params::{AttributeFilter, entities},
     project_params::both,
     projects::add_related,
 };
@@ -79,12 +79,12 @@ params! {
         simple: bool = false,
         statistics: bool = false,
         with_custom_attributes: bool = false,
-        custom_attributes: Option<WantedAttributes>,
+        custom_attributes: Option<AttributeFilter>,
     }
 }
 
 params! {
-    struct OfUser {
+    struct UserProjects {
         user_id: String,
     }
 }
@@ -133,7 +133,10 @@ async fn list(app: App, call: Call<Anyone, ListProjects>) -> ApiResult<Projects>
     answer(&app, ProjectQuery::of(&call, &call.params), ProjectSet::All).await
 }
 
-async fn list_of_user(app: App, call: Call<Anyone, ScopedList<OfUser>>) -> ApiResult<Projects> {
+async fn list_of_user(
+    app: App,
+    call: Call<Anyone, ScopedList<UserProjects>>,
+) -> ApiResult<Projects> {
     let user = person(&app, &call.params.place.user_id).await?;
     let home = app.db.peek(move |tx| tx.personal_namespace(user.id)).await?;
     let home = home.ok_or(Error::not_found("User"))?;
@@ -141,7 +144,10 @@ async fn list_of_user(app: App, call: Call<Anyone, ScopedList<OfUser>>) -> ApiRe
     answer(&app, ProjectQuery::of(&call, &call.params.list), among).await
 }
 
-async fn list_of_starred(app: App, call: Call<Anyone, ScopedList<OfUser>>) -> ApiResult<Projects> {
+async fn list_of_starred(
+    app: App,
+    call: Call<Anyone, ScopedList<UserProjects>>,
+) -> ApiResult<Projects> {
     let user = person(&app, &call.params.place.user_id).await?;
     let actor = call.grant.actor();
     // What a person keeps to themselves looks like nothing.
@@ -154,7 +160,7 @@ async fn list_of_starred(app: App, call: Call<Anyone, ScopedList<OfUser>>) -> Ap
 
 async fn list_of_contributed(
     app: App,
-    call: Call<Anyone, ScopedList<OfUser>>,
+    call: Call<Anyone, ScopedList<UserProjects>>,
 ) -> ApiResult<Projects> {
     let user = person(&app, &call.params.place.user_id).await?;
     let among = match reads_profile(call.grant.actor(), &user) {
@@ -229,7 +235,7 @@ impl ProjectQuery {
             topics: params.topic.unwrap_or_default().0,
             topic_id: params.topic_id,
             repository_storage: params.repository_storage.filter(|_| self.actor.admin),
-            attributes: WantedAttributes::of(params.custom_attributes, self.actor),
+            attributes: AttributeFilter::of(params.custom_attributes, self.actor),
             with_security_reports: self.with_security_reports.then(|| has_reports("p.id")),
         }
     }

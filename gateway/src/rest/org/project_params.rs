@@ -1,4 +1,4 @@
-//! What a project can be set to, as parameters: shared by creating and changing one.
+//! Project settings as parameters, shared by creating and updating a project.
 
 use forge::files::Upload;
 use kernel::{Visibility, access::FeatureAccess};

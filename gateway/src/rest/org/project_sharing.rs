@@ -13,7 +13,7 @@ use org::{
     policy::{AdminProject, ReadProject},
     project::{
         links::{self, Sharing},
-        reach::{self, GroupQuery},
+        project_access::{self, GroupQuery},
     },
 };
 use time::Date;
@@ -92,7 +92,7 @@ async fn people(app: App, call: Call<ReadProject, ListPeople>) -> ApiResult<Page
     let (grant, page, params) = (call.grant, call.page, call.params);
     let found = app.db.read(move |tx| {
         let without = params.skip_users.map(|ids| ids.0).unwrap_or_default();
-        reach::people(tx, &grant, params.search.as_deref(), &without, page)
+        project_access::people(tx, &grant, params.search.as_deref(), &without, page)
     });
     Ok(PagedList(found.await?.map(|user| BriefUser::new(&app.urls, &user))))
 }
@@ -109,6 +109,6 @@ async fn groups(
         shared_visible_only: params.shared_visible_only,
         shared_min_access_level: params.shared_min_access_level,
     };
-    let found = app.db.read(move |tx| reach::groups(tx, &grant, &wanted)).await?;
+    let found = app.db.read(move |tx| project_access::groups(tx, &grant, &wanted)).await?;
     Ok(PagedList(page.slice(found).map(|group| ProjectGroup::new(&app.urls, &group))))
 }

@@ -138,7 +138,7 @@ async fn add_artifact_sizes(app: &App, records: &mut [&mut ProjectForm]) -> ApiR
 }
 
 async fn create(app: App, call: Call<SignedIn, CreateProject>) -> ApiResult<Created<ProjectForm>> {
-    let new = wanted(&call.params);
+    let new = new_project(&call.params);
     let made = create::create(&app, &call.grant, call.caller.user()?, new).await?;
     Ok(Created(presented(&app, &call, made).await?))
 }
@@ -147,13 +147,13 @@ async fn create_for(
     app: App,
     call: Call<Administrate, CreateProjectFor>,
 ) -> ApiResult<Created<ProjectForm>> {
-    let new = wanted(&call.params.create);
+    let new = new_project(&call.params.create);
     let owner = UserId(call.params.user_id);
     let made = create::create_for(&app, &call.grant, owner, new).await?;
     Ok(Created(presented(&app, &call, made).await?))
 }
 
-fn wanted(params: &CreateProject) -> NewProject {
+fn new_project(params: &CreateProject) -> NewProject {
     let only = &params.only;
     let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     let change = params.project.to_change();

@@ -140,8 +140,8 @@ async fn rotated(app: &App, place: MemberSource, given: RotateToken) -> ApiResul
     Ok(Json(Token::new(shown, level, place.source)))
 }
 
-type OfProject<P> = Call<AskForProjectTokens, P>;
-type OfGroup<P> = Call<AskForGroupTokens, P>;
+type ProjectTokenCall<P> = Call<AskForProjectTokens, P>;
+type GroupTokenCall<P> = Call<AskForGroupTokens, P>;
 
 async fn list_of_project(
     app: App,
@@ -150,7 +150,10 @@ async fn list_of_project(
     listed(&app, MemberSource::project(&call.grant), call.params, call.page).await
 }
 
-async fn make_for_project(app: App, call: OfProject<MakeToken>) -> ApiResult<Created<Token>> {
+async fn make_for_project(
+    app: App,
+    call: ProjectTokenCall<MakeToken>,
+) -> ApiResult<Created<Token>> {
     made(&app, MemberSource::project(&call.grant), call.params).await
 }
 
@@ -161,7 +164,7 @@ async fn show_of_project(
     token_entity(&app, MemberSource::project(&call.grant), call.params.token_id).await
 }
 
-async fn revoke_of_project(app: App, call: OfProject<OneToken>) -> ApiResult<NoContent> {
+async fn revoke_of_project(app: App, call: ProjectTokenCall<OneToken>) -> ApiResult<NoContent> {
     let since = call.unmodified_since();
     revoked(&app, MemberSource::project(&call.grant), call.params.token_id, since).await
 }
@@ -180,7 +183,7 @@ async fn list_of_group(
     listed(&app, MemberSource::group(&call.grant), call.params, call.page).await
 }
 
-async fn make_for_group(app: App, call: OfGroup<MakeToken>) -> ApiResult<Created<Token>> {
+async fn make_for_group(app: App, call: GroupTokenCall<MakeToken>) -> ApiResult<Created<Token>> {
     made(&app, MemberSource::group(&call.grant), call.params).await
 }
 
@@ -188,7 +191,7 @@ async fn show_of_group(app: App, call: Call<ReadGroupTokens, OneToken>) -> ApiRe
     token_entity(&app, MemberSource::group(&call.grant), call.params.token_id).await
 }
 
-async fn revoke_of_group(app: App, call: OfGroup<OneToken>) -> ApiResult<NoContent> {
+async fn revoke_of_group(app: App, call: GroupTokenCall<OneToken>) -> ApiResult<NoContent> {
     let since = call.unmodified_since();
     revoked(&app, MemberSource::group(&call.grant), call.params.token_id, since).await
 }

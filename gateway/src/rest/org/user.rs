@@ -1,4 +1,4 @@
-//! Who the caller is.
+//! The current user.
 
 use entities::org::user::{AdminUser, OwnUser};
 use kernel::access::SignedIn;

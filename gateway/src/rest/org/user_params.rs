@@ -1,4 +1,4 @@
-//! What an administrator may say of an account.
+//! Account parameters for administrators.
 
 use forge::files::Upload;
 use kernel::ids::UserId;

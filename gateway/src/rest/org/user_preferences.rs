@@ -1,10 +1,10 @@
-//! How the caller wants to see things, and what waits for them.
+//! Preferences and counts of the current user.
 
 use entities::org::person::{CountsEntity, PreferencesEntity};
 use forge::ports::{directory::Directory, review::OrgHierarchy};
 use kernel::access::SignedIn;
 use org::preference::{self, Change};
-use review::todo::waiting::waiting;
+use review::todo::open_counts::open_counts;
 
 use crate::{app::App, error::ApiResult, extract::Call, params, present::Json, routes};
 
@@ -45,5 +45,5 @@ async fn change(
 
 async fn counts(app: App, call: Call<SignedIn>) -> ApiResult<Json<CountsEntity>> {
     let (actor, directory) = (call.grant.actor(), Directory::new(&app.urls));
-    Ok(Json(app.db.read(move |tx| waiting(tx, &directory, &OrgHierarchy, actor)).await?.into()))
+    Ok(Json(app.db.read(move |tx| open_counts(tx, &directory, &OrgHierarchy, actor)).await?.into()))
 }

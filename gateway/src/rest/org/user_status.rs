@@ -18,7 +18,7 @@ routes! { "User status" at "", also [ReadUser];
 
 param_enums! { ClearAfter }
 
-params! { struct WhoseStatus { id: String } }
+params! { struct ShowUserStatus { id: String } }
 params! {
     struct SetStatus {
         /// File name of the avatar.
@@ -39,7 +39,7 @@ async fn show(app: App, call: Call<SignedIn>) -> ApiResult<Json<StatusEntity>> {
     Ok(Json(app.db.peek(move |tx| actions::status(tx, user)).await?.into()))
 }
 
-async fn show_of(app: App, call: Call<Anyone, WhoseStatus>) -> ApiResult<Json<StatusEntity>> {
+async fn show_of(app: App, call: Call<Anyone, ShowUserStatus>) -> ApiResult<Json<StatusEntity>> {
     let actor = call.grant.actor();
     let found = app.db.peek(move |tx| {
         let user = people::seen(tx, actor, &call.params.id)?;

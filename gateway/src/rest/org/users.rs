@@ -26,7 +26,7 @@ use org::{
 };
 
 use super::{
-    custom_attribute_params::{WantedAttributes, entities},
+    custom_attribute_params::{AttributeFilter, entities},
     user_params::{ChangeUser, CreateUser, DetailParams},
 };
 use crate::{
@@ -70,7 +70,7 @@ params! {
         two_factor: Option<TwoFactor>,
         without_projects: bool = false,
         admins: bool = false,
-        custom_attributes: Option<WantedAttributes>,
+        custom_attributes: Option<AttributeFilter>,
         with_custom_attributes: bool = false,
     } with together("extern_uid", "provider");
 }
@@ -101,7 +101,7 @@ impl ListUsers {
             provisioned_by: None,
             created_after: self.created_after,
             created_before: self.created_before,
-            custom_attributes: WantedAttributes::of(self.custom_attributes, actor),
+            custom_attributes: AttributeFilter::of(self.custom_attributes, actor),
             order: self.order_by,
             descending: self.sort == Sort::Desc,
         }

@@ -88,7 +88,7 @@ async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom
     send(&app, &call, wish).await
 }
 
-/// What somebody would like to have as one file.
+/// The requested archive.
 pub(crate) struct ArchiveRequest {
     /// Branch, tag or commit SHA. Default: the default branch.
     pub(crate) revision: Option<String>,
@@ -111,7 +111,7 @@ pub(crate) async fn send<P>(
     app.rates.check_archive(call.caller.actor().id, call.address())?;
     memory::ensure_some()?;
     let with_large_files = wish.with_large_files;
-    let wanted = wanted(app, &call.grant, wish).await?;
+    let wanted = open_archive(app, &call.grant, wish).await?;
     let name = format!("{}.{}", wanted.top, wanted.format.extension());
     let mut response = HttpResponse::Ok();
     response
@@ -147,7 +147,7 @@ async fn record_download(app: &App, grant: &Grant<ReadCode>) -> Result<()> {
 }
 
 /// What goes into the file, and its name.
-async fn wanted(app: &App, grant: &Grant<ReadCode>, wish: ArchiveRequest) -> Result<Archive> {
+async fn open_archive(app: &App, grant: &Grant<ReadCode>, wish: ArchiveRequest) -> Result<Archive> {
     let facts = grant.facts().clone();
     let read = app.git_read(facts.id, move |reader| {
         let named = wish.revision.filter(|name| !name.is_empty());
@@ -175,7 +175,7 @@ async fn wanted(app: &App, grant: &Grant<ReadCode>, wish: ArchiveRequest) -> Res
     read.await
 }
 
-/// What an archive is named after.
+/// The parts of an archive's file name.
 struct Parts<'a> {
     project: &'a str,
     ref_name: Option<&'a str>,

@@ -32,7 +32,7 @@ pub(super) fn streamed(
     })
 }
 
-/// How far the writing is.
+/// The state of the output.
 struct Lines {
     blame: Arc<Blame>,
     /// Lines before the first that is wanted.

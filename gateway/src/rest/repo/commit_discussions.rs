@@ -5,7 +5,7 @@ use forge::merge_request::diff_notes::ensure_in_commit;
 use kernel::{Error, Result, ids::CommitNoteId};
 use repo::{
     commit::{
-        discussion::{self, DiffPosition, Words},
+        discussion::{self, DiffPosition, NewComment},
         note::{LineAt, LineType},
     },
     policy::{CommentOnCommit, ReadCommitDiscussions},
@@ -146,7 +146,7 @@ fn spot(position: &Position) -> Result<DiffPosition> {
     Ok(DiffPosition { position: serde_json::to_string(position).map_err(Error::internal)?, line })
 }
 
-impl From<CreateDiscussion> for Words {
+impl From<CreateDiscussion> for NewComment {
     fn from(said: CreateDiscussion) -> Self {
         Self { body: said.body, created_at: said.created_at }
     }

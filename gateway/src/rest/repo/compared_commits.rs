@@ -13,7 +13,7 @@ use crate::app::App;
 /// As many are in memory at once; fewer are answered as a whole.
 pub(super) const AT_ONCE: usize = 1_000;
 
-/// Where commits are read.
+/// The repository from which commits are read.
 #[derive(Clone)]
 pub(super) struct Source {
     pub(super) app: App,

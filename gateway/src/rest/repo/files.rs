@@ -13,7 +13,7 @@ use entities::repo::file::{FileEntity, WrittenFileEntity};
 use futures_util::{Stream, StreamExt as _, stream};
 use kernel::{Error, Grant, Result};
 use repo::{
-    commit::{Encoding, FileFacts, FileQuery, Words, file},
+    commit::{Encoding, FileFacts, FileQuery, RefusalStyle, file},
     git::{
         GitError, blob_stream,
         change::{ActionKind, Change, FileAction, Start},
@@ -346,6 +346,6 @@ async fn write<P>(
         author,
         committer,
     };
-    app.writer().commit(&call.grant.also()?, change, Words::File(deed.kind)).await?;
+    app.writer().commit(&call.grant.also()?, change, RefusalStyle::File(deed.kind)).await?;
     Ok(written)
 }

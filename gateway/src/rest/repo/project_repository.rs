@@ -1,4 +1,4 @@
-//! What a project's repository is made of, where it lies, and care for it.
+//! Size, storage and maintenance of a project's repository.
 
 use actix_web::HttpResponse;
 use entities::org::repository_storage::RepositoryStorage;

@@ -8,7 +8,7 @@ use kernel::{
 };
 use repo::push_rule::{
     PushRule,
-    actions::{self, MayChange, MayRead},
+    actions::{self, ChangePermission, ReadPermission},
 };
 
 use super::push_rule_params::RuleParams;
@@ -21,7 +21,7 @@ use crate::{
 
 pub(super) async fn made<A: Ability>(app: App, call: Call<A, RuleParams>) -> ApiResult<PushRule>
 where
-    Grant<A>: MayChange,
+    Grant<A>: ChangePermission,
 {
     let (grant, params) = (call.grant, call.params);
     let made = app.db.write(move |tx| actions::create(tx, &grant, |terms| params.apply(terms)));
@@ -35,7 +35,7 @@ where
 
 pub(super) async fn changed<A: Ability>(app: App, call: Call<A, RuleParams>) -> ApiResult<PushRule>
 where
-    Grant<A>: MayChange,
+    Grant<A>: ChangePermission,
 {
     let (grant, params) = (call.grant, call.params);
     let changed = app.db.write(move |tx| actions::update(tx, &grant, |terms| params.apply(terms)));
@@ -47,7 +47,7 @@ pub(super) async fn show<A: Ability>(
     call: Call<A>,
 ) -> ApiResult<Json<GroupPushRuleEntity>>
 where
-    Grant<A>: MayRead,
+    Grant<A>: ReadPermission,
 {
     let found = app.db.peek(move |tx| actions::show(tx, &call.grant)).await?;
     Ok(Json(found.ok_or(Error::hidden())?.into()))
@@ -58,7 +58,7 @@ pub(super) async fn create<A: Ability>(
     call: Call<A, RuleParams>,
 ) -> ApiResult<Created<GroupPushRuleEntity>>
 where
-    Grant<A>: MayChange,
+    Grant<A>: ChangePermission,
 {
     Ok(Created(made(app, call).await?.into()))
 }
@@ -68,14 +68,14 @@ pub(super) async fn update<A: Ability>(
     call: Call<A, RuleParams>,
 ) -> ApiResult<Json<GroupPushRuleEntity>>
 where
-    Grant<A>: MayChange,
+    Grant<A>: ChangePermission,
 {
     Ok(Json(changed(app, call).await?.into()))
 }
 
 pub(super) async fn delete<A: Ability>(app: App, call: Call<A>) -> ApiResult<NoContent>
 where
-    Grant<A>: MayChange,
+    Grant<A>: ChangePermission,
 {
     let (since, grant) = (call.unmodified_since(), call.grant);
     match app.db.write(move |tx| actions::delete(tx, &grant, since)).await {

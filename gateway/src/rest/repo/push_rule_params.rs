@@ -1,4 +1,4 @@
-//! What a push rule is asked to demand.
+//! Parameters of push rules.
 
 use repo::push_rule::Terms;
 use serde_json::Value;

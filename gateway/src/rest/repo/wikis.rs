@@ -1,7 +1,7 @@
 //! Wikis of projects and groups. Both kinds have the same calls, which differ in where the wiki lies and in who may what.
 
 use entities::repo::wiki::{WikiAttachmentEntity, WikiListEntity, WikiPageEntity};
-use forge::{asset_proxy::with_proxy, files::Upload, references, wiki::weigh};
+use forge::{asset_proxy::with_proxy, files::Upload, references, wiki::remeasure};
 use kernel::{Ability, Actor, Error, Grant, Result};
 use org::settings::store::SettingsStore as _;
 use repo::{
@@ -181,7 +181,7 @@ async fn group_create(app: App, call: Call<WriteGroupWiki, NewPage>) -> CreateAn
     create(&app, call).await
 }
 
-async fn create<A: Writes>(app: &App, call: Call<A, NewPage>) -> CreateAnswer {
+async fn create<A: WikiWriteAbility>(app: &App, call: Call<A, NewPage>) -> CreateAnswer {
     let NewPage { title, content, format } = call.params;
     let deed = WikiChange::Create { title, format, content: content.0 };
     let written = write(app, &call.grant, &call.caller, deed, None).await?;
@@ -196,7 +196,7 @@ async fn group_update(app: App, call: Call<WriteGroupWiki, ChangePage>) -> PageA
     update(&app, call).await
 }
 
-async fn update<A: Writes>(app: &App, call: Call<A, ChangePage>) -> PageAnswer {
+async fn update<A: WikiWriteAbility>(app: &App, call: Call<A, ChangePage>) -> PageAnswer {
     let ChangePage { slug, title, content, format } = call.params;
     let deed =
         WikiChange::Update { slug, title, format, content: content.map(|content| content.0) };
@@ -212,7 +212,7 @@ async fn group_delete(app: App, call: Call<AdminGroupWiki, OnePage>) -> ApiResul
     delete(&app, call).await
 }
 
-async fn delete<A: Writes>(app: &App, call: Call<A, OnePage>) -> ApiResult<NoContent> {
+async fn delete<A: WikiWriteAbility>(app: &App, call: Call<A, OnePage>) -> ApiResult<NoContent> {
     let deed = WikiChange::Delete { slug: call.params.slug };
     write(app, &call.grant, &call.caller, deed, None).await?;
     Ok(NoContent)
@@ -228,7 +228,7 @@ async fn group_attach(app: App, call: Call<WriteGroupWiki, NewAttachment>) -> At
     attach(&app, call).await
 }
 
-async fn attach<A: Writes>(app: &App, call: Call<A, NewAttachment>) -> AttachAnswer {
+async fn attach<A: WikiWriteAbility>(app: &App, call: Call<A, NewAttachment>) -> AttachAnswer {
     let NewAttachment { file, branch } = call.params;
     let content = tokio::fs::read(file.file.path()).await.map_err(Error::internal)?;
     let file = Attachment::new(&file.file_name, content);
@@ -239,14 +239,14 @@ async fn attach<A: Writes>(app: &App, call: Call<A, NewAttachment>) -> AttachAns
 }
 
 /// Abilities to change a wiki of one kind.
-trait Writes: Ability<Scope: Locate> {
+trait WikiWriteAbility: Ability<Scope: Locate> {
     fn site(grant: &Grant<Self>) -> Result<Site>
     where
         Self: Sized;
 }
 
 macro_rules! writes { ($($ability:ident),*) => { $(
-    impl Writes for $ability {
+    impl WikiWriteAbility for $ability {
         fn site(grant: &Grant<Self>) -> Result<Site> {
             Site::try_from(grant)
         }
@@ -255,7 +255,7 @@ macro_rules! writes { ($($ability:ident),*) => { $(
 
 writes! { WriteWiki, AdminWiki, WriteGroupWiki, AdminGroupWiki }
 
-async fn write<A: Writes>(
+async fn write<A: WikiWriteAbility>(
     app: &App,
     grant: &Grant<A>,
     caller: &Caller,
@@ -274,7 +274,7 @@ async fn write<A: Writes>(
     let written = app.wikis().write(asked).await?;
     // The page is there in any case; the care that every write queues weighs the wiki again.
     let moved = written.moved.iter().cloned().collect();
-    if let Err(cause) = weigh(app, wiki, moved).await {
+    if let Err(cause) = remeasure(app, wiki, moved).await {
         tracing::warn!(error = %cause, "the size of a wiki is not known yet");
     }
     Ok(written)

@@ -1,4 +1,4 @@
-//! What rules of approval are made from.
+//! Parameters of approval rules.
 
 use kernel::ids::{ApprovalRuleId, NamespaceId, ProtectedBranchId, UserId};
 use review::approval::{NewRule, ReportType, RuleChange, RuleType};
@@ -10,21 +10,21 @@ use crate::{
 };
 
 kernel::text_enum! {
-    /// The kinds of rules that people make.
-    pub enum AskedRuleType {
+    /// The types of approval rules that a request may create.
+    pub enum RuleTypeParam {
         AnyApprover = "any_approver",
         Regular = "regular",
         Report = "report_approver",
     }
 }
-param_enums! { AskedRuleType, ReportType }
+param_enums! { RuleTypeParam, ReportType }
 
-impl From<AskedRuleType> for RuleType {
-    fn from(asked: AskedRuleType) -> Self {
+impl From<RuleTypeParam> for RuleType {
+    fn from(asked: RuleTypeParam) -> Self {
         match asked {
-            AskedRuleType::AnyApprover => Self::AnyApprover,
-            AskedRuleType::Regular => Self::Regular,
-            AskedRuleType::Report => Self::Report,
+            RuleTypeParam::AnyApprover => Self::AnyApprover,
+            RuleTypeParam::Regular => Self::Regular,
+            RuleTypeParam::Report => Self::Report,
         }
     }
 }
@@ -92,7 +92,7 @@ params! {
     pub struct CreateApprovalRule {
         approvals_required: i64,
         name: String,
-        rule_type: Option<AskedRuleType>,
+        rule_type: Option<RuleTypeParam>,
         report_type: Option<ReportType>,
         /// Whether the rule applies to all protected branches. If true, `protected_branch_ids` is ignored.
         applies_to_all_protected_branches: bool = false,
@@ -117,7 +117,7 @@ params! {
         merge_request_iid: i64,
         approvals_required: i64,
         name: String,
-        rule_type: Option<AskedRuleType>,
+        rule_type: Option<RuleTypeParam>,
         /// ID of a project rule from which name, users and groups are copied.
         approval_project_rule_id: Option<ApprovalRuleId>,
     }

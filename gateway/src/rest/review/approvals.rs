@@ -1,4 +1,4 @@
-//! How a project wants its merge requests approved.
+//! The approval settings of a project.
 
 use entities::review::approval::ApprovalConfigEntity;
 use forge::ports::approvals::Approvers;

@@ -5,7 +5,7 @@ use forge::ports::directory::Directory;
 use kernel::{Grant, ids::NoteId};
 use review::{
     emoji::actions,
-    item::{ReadsItems, TakesPart},
+    item::{ParticipationGrant, ReadItemsGrant},
     policy::{
         CreateIssues, DiscussEpics, ReadEpicNotes, ReadGroupEpics, ReadIssues, ReadMergeRequests,
         TakePartInMergeRequests,
@@ -88,7 +88,7 @@ async fn list<A: OnItems>(
     call: Call<A, (A::Path, ListAwards)>,
 ) -> ApiResult<PagedList<AwardEntity>>
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let note = on_note(call.path(), call.params.1.note_id);
     let (grant, page, iid) = (call.grant, call.page, call.params.0.iid());
@@ -105,7 +105,7 @@ async fn show<A: OnItems>(
     call: Call<A, (A::Path, OneAward)>,
 ) -> ApiResult<Json<AwardEntity>>
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let note = on_note(call.path(), call.params.1.note_id);
     let (grant, (path, one)) = (call.grant, call.params);
@@ -122,7 +122,7 @@ async fn create<A: OnItems>(
     call: Call<A, (A::Path, CreateAward)>,
 ) -> ApiResult<Created<AwardEntity>>
 where
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     let note = on_note(call.path(), call.params.1.note_id);
     let (grant, (path, new)) = (call.grant, call.params);
@@ -136,7 +136,7 @@ where
 
 async fn remove<A: OnItems>(app: App, call: Call<A, (A::Path, OneAward)>) -> ApiResult<NoContent>
 where
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     let note = on_note(call.path(), call.params.1.note_id);
     let since = call.unmodified_since();

@@ -1,4 +1,4 @@
-//! What the calls of boards take, in projects and groups alike.
+//! Parameters of boards, in projects and groups alike.
 
 use kernel::ids::{LabelId, MilestoneId, UserId};
 use review::board::{
@@ -76,7 +76,7 @@ params! {
 
 impl CreateBoardList {
     /// What the list is for; where nothing was named, a label that is none.
-    pub(super) fn wanted(&self) -> NewList {
+    pub(super) fn new_list(&self) -> NewList {
         let label = NewList::Label(self.label_id.unwrap_or(LabelId(0)));
         let assignee = self.assignee_id.map(NewList::Assignee);
         let milestone = self.milestone_id.map(NewList::Milestone);

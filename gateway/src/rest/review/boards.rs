@@ -4,7 +4,7 @@ use entities::review::board::{BoardEntity, BoardListEntity};
 use forge::ports::review::OrgHierarchy;
 use kernel::{Ability, Grant};
 use review::{
-    Manages, Reads, ScopedCaller as _,
+    ManageGrant, ReadGrant, ScopedCaller as _,
     board::{
         Boards,
         actions::{self, BoardChange},
@@ -49,7 +49,7 @@ routes! { "Boards" at "";
 
 async fn list<A: Ability>(app: App, call: Call<A, OnlyPage>) -> ApiResult<PagedList<BoardEntity>>
 where
-    Grant<A>: Reads<Boards>,
+    Grant<A>: ReadGrant<Boards>,
 {
     let (grant, page, urls) = (call.grant, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
@@ -62,7 +62,7 @@ where
 
 async fn show<A: Ability>(app: App, call: Call<A, OneBoard>) -> ApiResult<Json<BoardEntity>>
 where
-    Grant<A>: Reads<Boards>,
+    Grant<A>: ReadGrant<Boards>,
 {
     let (grant, id, urls) = (call.grant, call.params.board_id, app.urls.clone());
     let shown = app.db.read(move |tx| {
@@ -74,7 +74,7 @@ where
 
 async fn create<A: Ability>(app: App, call: Call<A, CreateBoard>) -> ApiResult<Created<BoardEntity>>
 where
-    Grant<A>: Manages<Boards>,
+    Grant<A>: ManageGrant<Boards>,
 {
     let (grant, urls) = (call.grant, app.urls.clone());
     let new = BoardChange { name: Some(call.params.name), ..BoardChange::default() };
@@ -90,7 +90,7 @@ async fn update<A: Ability>(
     call: Call<A, (OneBoard, ChangeBoard)>,
 ) -> ApiResult<Json<BoardEntity>>
 where
-    Grant<A>: Manages<Boards>,
+    Grant<A>: ManageGrant<Boards>,
 {
     let (grant, (one, change), urls) = (call.grant, call.params, app.urls.clone());
     let change = BoardChange::from(change);
@@ -103,7 +103,7 @@ where
 
 async fn remove<A: Ability>(app: App, call: Call<A, OneBoard>) -> ApiResult<NoContent>
 where
-    Grant<A>: Manages<Boards>,
+    Grant<A>: ManageGrant<Boards>,
 {
     let (since, grant, id) = (call.unmodified_since(), call.grant, call.params.board_id);
     app.db.write(move |tx| actions::remove(tx, &grant, id, since)).await?;
@@ -115,7 +115,7 @@ async fn list_lists<A: Ability>(
     call: Call<A, (OneBoard, OnlyPage)>,
 ) -> ApiResult<PagedList<BoardListEntity>>
 where
-    Grant<A>: Reads<Boards>,
+    Grant<A>: ReadGrant<Boards>,
 {
     let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
@@ -131,7 +131,7 @@ async fn show_list<A: Ability>(
     call: Call<A, OneBoardList>,
 ) -> ApiResult<Json<BoardListEntity>>
 where
-    Grant<A>: Reads<Boards>,
+    Grant<A>: ReadGrant<Boards>,
 {
     let (grant, one, urls) = (call.grant, call.params, app.urls.clone());
     let shown = app.db.read(move |tx| {
@@ -146,11 +146,11 @@ async fn create_list<A: Ability>(
     call: Call<A, (OneBoard, CreateBoardList)>,
 ) -> ApiResult<Created<BoardListEntity>>
 where
-    Grant<A>: Manages<Boards>,
+    Grant<A>: ManageGrant<Boards>,
 {
     let (grant, (one, new), urls) = (call.grant, call.params, app.urls.clone());
     let made = app.db.write(move |tx| {
-        let made = lists::create(tx, &grant, &OrgHierarchy, one.board_id, new.wanted())?;
+        let made = lists::create(tx, &grant, &OrgHierarchy, one.board_id, new.new_list())?;
         BoardListEntity::one(tx, &urls, Grant::actor(&grant), &made)
     });
     Ok(Created(made.await?))
@@ -161,7 +161,7 @@ async fn reorder_list<A: Ability>(
     call: Call<A, (OneBoardList, ReorderBoardList)>,
 ) -> ApiResult<Json<BoardListEntity>>
 where
-    Grant<A>: Manages<Boards>,
+    Grant<A>: ManageGrant<Boards>,
 {
     let (grant, (one, to), urls) = (call.grant, call.params, app.urls.clone());
     let moved = app.db.write(move |tx| {
@@ -173,7 +173,7 @@ where
 
 async fn remove_list<A: Ability>(app: App, call: Call<A, OneBoardList>) -> ApiResult<NoContent>
 where
-    Grant<A>: Manages<Boards>,
+    Grant<A>: ManageGrant<Boards>,
 {
     let (since, grant, one) = (call.unmodified_since(), call.grant, call.params);
     let done = app.db.write(move |tx| lists::remove(tx, &grant, one.board_id, one.list_id, since));

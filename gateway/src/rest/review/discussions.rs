@@ -1,19 +1,19 @@
 //! Discussions of issues and merge requests: notes that answer each other.
 
-use entities::review::note::{CommandsEntity, DiscussionEntity, NoteEntity, SaidEntity};
+use entities::review::note::{CommandsEntity, DiscussionEntity, NoteEntity, NoteResultEntity};
 use forge::{
     merge_request::diff_notes::ensure_shown, ports::directory::Directory, quick_actions::Sender,
 };
 use kernel::{Grant, Result};
 use review::{
-    item::{ReadsItems, TakesPart},
+    item::{ParticipationGrant, ReadItemsGrant},
     note::{
         actions::{self, NewNote, NoteResult, NoteTarget},
         position::Position,
-        reading, resolving,
+        reading, resolution,
     },
     policy::{CreateIssues, ReadIssueNotes, ReadMergeRequests, TakePartInMergeRequests},
-    quick_action::Done,
+    quick_action::ActionSummary,
 };
 
 use super::{
@@ -55,7 +55,7 @@ pub(super) async fn list<A: OnItems>(
     call: Call<A, (A::Path, OnlyPage)>,
 ) -> ApiResult<PagedList<DiscussionEntity>>
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let (grant, page, (path, _)) = (call.grant, call.page, call.params);
     let (directory, urls) = (Directory::new(&app.urls), app.urls.clone());
@@ -74,7 +74,7 @@ async fn read<A: OnItems>(
     id: String,
 ) -> Result<DiscussionEntity>
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let (directory, urls) = (Directory::new(&app.urls), app.urls.clone());
     let found = app.db.read(move |tx| {
@@ -90,7 +90,7 @@ pub(super) async fn show<A: OnItems>(
     call: Call<A, (A::Path, OneDiscussion)>,
 ) -> ApiResult<Json<DiscussionEntity>>
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let (path, one) = call.params;
     Ok(Json(read(&app, call.grant, path.iid(), one.discussion_id).await?))
@@ -101,7 +101,7 @@ pub(super) async fn list_notes<A: OnItems>(
     call: Call<A, (A::Path, (OneDiscussion, OnlyPage))>,
 ) -> ApiResult<PagedList<NoteEntity>>
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let (page, (path, (one, _))) = (call.page, call.params);
     let thread = read(&app, call.grant, path.iid(), one.discussion_id).await?;
@@ -113,7 +113,7 @@ pub(super) async fn show_note<A: OnItems>(
     call: Call<A, (A::Path, (OneDiscussion, OneNote))>,
 ) -> ApiResult<Json<NoteEntity>>
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let (path, (one, note)) = call.params;
     let thread = read(&app, call.grant, path.iid(), one.discussion_id).await?;
@@ -128,7 +128,7 @@ pub(super) async fn create<A: OnItems>(
     call: Call<A, (A::Path, CreateDiscussion)>,
 ) -> ApiResult<CreateAnswer>
 where
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     let (grant, (path, params)) = (call.grant, call.params);
     let place = NoteTarget::Thread { position: None, commit_id: None };
@@ -159,7 +159,7 @@ async fn begin<A: OnItems>(
     place: NoteTarget,
 ) -> ApiResult<CreateAnswer>
 where
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     app.rates.check_note(caller.user()?)?;
     let (asked, directory) = (grant.clone(), Directory::new(&app.urls));
@@ -178,7 +178,7 @@ pub(super) async fn reply<A: OnItems>(
     call: Call<A, (A::Path, (OneDiscussion, CreateDiscussion))>,
 ) -> ApiResult<Either<Created<NoteEntity>, AcceptedWith<CommandsEntity>>>
 where
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     app.rates.check_note(call.caller.user()?)?;
     let (grant, (path, (one, params))) = (call.grant, call.params);
@@ -188,8 +188,8 @@ where
     let made = app.db.write(move |tx| actions::create(tx, &asked, &directory, iid, &new)).await?;
     let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };
     Ok(match said(&app, &sender, made).await? {
-        SaidEntity::Note(note) => Either::Left(Created(*note)),
-        SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
+        NoteResultEntity::Note(note) => Either::Left(Created(*note)),
+        NoteResultEntity::Commands(done) => Either::Right(AcceptedWith(done)),
     })
 }
 
@@ -201,7 +201,7 @@ pub(super) async fn update_note<A: OnItems>(
     call: Call<A, ChangeNoteParams<A::Path>>,
 ) -> ApiResult<Either<Json<NoteEntity>, AcceptedWith<CommandsEntity>>>
 where
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     let (grant, (path, (one, (note, change)))) = (call.grant, call.params);
     let (asked, directory) = (grant.clone(), Directory::new(&app.urls));
@@ -212,14 +212,14 @@ where
             let body = change.body.unwrap_or_default();
             return actions::update(tx, &asked, &directory, iid, id, &body);
         };
-        let (item, note) = resolving::resolve_note(tx, &asked, &directory, iid, id, resolved)?;
-        Ok(NoteResult { item, note: Some(note), done: Done::default(), replaced: None })
+        let (item, note) = resolution::resolve_note(tx, &asked, &directory, iid, id, resolved)?;
+        Ok(NoteResult { item, note: Some(note), done: ActionSummary::default(), replaced: None })
     });
     let changed = changed.await?;
     let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };
     Ok(match said(&app, &sender, changed).await? {
-        SaidEntity::Note(note) => Either::Left(Json(*note)),
-        SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
+        NoteResultEntity::Note(note) => Either::Left(Json(*note)),
+        NoteResultEntity::Commands(done) => Either::Right(AcceptedWith(done)),
     })
 }
 
@@ -228,7 +228,7 @@ pub(super) async fn remove_note<A: OnItems>(
     call: Call<A, (A::Path, (OneDiscussion, OneNote))>,
 ) -> ApiResult<NoContent>
 where
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     let since = call.unmodified_since();
     let (grant, (path, (one, note))) = (call.grant, call.params);
@@ -249,7 +249,7 @@ async fn resolve(
     let (grant, (path, (one, asked))) = (call.grant, call.params);
     let (directory, urls) = (Directory::new(&app.urls), app.urls.clone());
     let done = app.db.write(move |tx| {
-        let (item, thread) = resolving::resolve_discussion(
+        let (item, thread) = resolution::resolve_discussion(
             tx,
             &grant,
             &directory,

@@ -4,7 +4,7 @@ use db::Tx;
 use entities::review::{
     epic::{EpicIssueEntity, EpicIssueLinkEntity},
     issue::IssueView,
-    item::SeenFrom,
+    item::ReferenceScope,
 };
 use forge::{
     ports::{directory::Directory, review::OrgHierarchy},
@@ -53,7 +53,7 @@ fn listed(
     let filter = IssueFilter { epic: Some(Choice::These(epic.id)), ..IssueFilter::default() };
     let asked = IssueQuery { actor, among: IssueSet::Everywhere, archived: true, filter: &filter };
     let found = list(tx, &OrgHierarchy, &asked, GIVEN, page)?;
-    let from = SeenFrom::Group(group.full_path.clone());
+    let from = ReferenceScope::Group(group.full_path.clone());
     let view = IssueView { from, ..IssueView::of(actor) };
     found.try_map_all(|issues| EpicIssueEntity::all(tx, urls, issues, &view))
 }

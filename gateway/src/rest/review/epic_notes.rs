@@ -1,4 +1,4 @@
-//! What is said about epics, as about issues.
+//! Notes of epics.
 
 use review::policy::{DiscussEpics, ReadEpicNotes};
 

@@ -1,4 +1,4 @@
-//! What the calls of epics take.
+//! Parameters of epics.
 
 use db::Tx;
 use kernel::{

@@ -1,4 +1,4 @@
-//! What lists of issues take.
+//! Parameters of issue lists.
 
 use db::Tx;
 use kernel::{
@@ -84,8 +84,8 @@ params! {
     }
 }
 
-/// All that chooses the issues of a list.
-pub type WantedIssues = (FilterItems, FilterIssues);
+/// The filters of a list of issues.
+pub type IssueFilters = (FilterItems, FilterIssues);
 
 params! {
     /// How a list shows them.
@@ -124,7 +124,7 @@ impl crate::extract::Param for DueChoice {
 
 /// The filter, for somebody. `scope` holds where none is asked for.
 pub fn filter(
-    (items, issues): WantedIssues,
+    (items, issues): IssueFilters,
     tx: &mut Tx<'_>,
     caller: Option<UserId>,
     scope: IssueScope,

@@ -3,7 +3,7 @@
 use entities::review::{
     issue::{IssueEntity, IssueView},
     issue_statistics::IssueStatisticsEntity,
-    item::SeenFrom,
+    item::ReferenceScope,
 };
 use forge::ports::review::OrgHierarchy;
 use kernel::{
@@ -15,7 +15,7 @@ use review::{
     policy::ReadIssues,
 };
 
-use super::issue_list_params::{ArchiveFilter, IssueScope, ShowIssues, WantedIssues, filter};
+use super::issue_list_params::{ArchiveFilter, IssueFilters, IssueScope, ShowIssues, filter};
 use crate::{
     app::App,
     error::ApiResult,
@@ -33,22 +33,22 @@ routes! { "Issues" at "";
     GET "/projects/{id}/issues_statistics"   => count_of_project    : ReadProject,
 }
 
-type Filters = (WantedIssues, (ShowIssues, ArchiveFilter));
+type Filters = (IssueFilters, (ShowIssues, ArchiveFilter));
 type Issues = ApiResult<PagedList<IssueEntity>>;
 type Statistics = ApiResult<Json<IssueStatisticsEntity>>;
 
-/// Where is looked, and for whom.
+/// The scope and the caller of a list.
 #[derive(Clone)]
 struct ListContext {
     actor: Actor,
-    home: Home,
+    home: ListScope,
     /// Whose issues are meant where nothing is said.
     scope: IssueScope,
     archived: bool,
 }
 
 #[derive(Clone)]
-enum Home {
+enum ListScope {
     Everywhere,
     /// By its full path.
     Group(String),
@@ -60,39 +60,39 @@ impl ListContext {
     /// `Unauthenticated` where somebody asks for their own who is nobody.
     fn everywhere(
         actor: Actor,
-        (_, filter): &WantedIssues,
+        (_, filter): &IssueFilters,
         archived: &ArchiveFilter,
     ) -> Result<Self> {
         let scope = filter.scope.unwrap_or(IssueScope::CreatedByMe);
         if actor.id.is_none() && scope != IssueScope::All {
             return Err(Error::unauthenticated());
         }
-        Ok(Self { actor, home: Home::Everywhere, scope, archived: !archived.non_archived })
+        Ok(Self { actor, home: ListScope::Everywhere, scope, archived: !archived.non_archived })
     }
 
     fn group(grant: &Grant<ReadGroup>, archived: &ArchiveFilter) -> Self {
-        let home = Home::Group(grant.group_facts().full_path.clone());
+        let home = ListScope::Group(grant.group_facts().full_path.clone());
         let archived = !archived.non_archived;
         Self { actor: grant.actor(), home, scope: IssueScope::All, archived }
     }
 
     fn project(grant: &Grant<ReadProject>) -> Self {
-        let home = Home::Project(grant.project(), *grant.who());
+        let home = ListScope::Project(grant.project(), *grant.who());
         Self { actor: grant.actor(), home, scope: IssueScope::All, archived: true }
     }
 
     fn among(&self) -> IssueSet<'_> {
         match &self.home {
-            Home::Everywhere => IssueSet::Everywhere,
-            Home::Group(path) => IssueSet::Group(path),
-            Home::Project(project, who) => IssueSet::Project(*project, who),
+            ListScope::Everywhere => IssueSet::Everywhere,
+            ListScope::Group(path) => IssueSet::Group(path),
+            ListScope::Project(project, who) => IssueSet::Project(*project, who),
         }
     }
 
-    fn from(&self) -> SeenFrom {
+    fn from(&self) -> ReferenceScope {
         match &self.home {
-            Home::Group(path) => SeenFrom::Group(path.clone()),
-            _ => SeenFrom::Home,
+            ListScope::Group(path) => ReferenceScope::Group(path.clone()),
+            _ => ReferenceScope::Home,
         }
     }
 }
@@ -109,7 +109,7 @@ async fn of_group(app: App, call: Call<ReadGroup, Filters>) -> Issues {
 }
 
 /// Who may not read the issues of a project that they see finds none there.
-async fn of_project(app: App, call: Call<ReadProject, (WantedIssues, ShowIssues)>) -> Issues {
+async fn of_project(app: App, call: Call<ReadProject, (IssueFilters, ShowIssues)>) -> Issues {
     if call.grant.also::<ReadIssues>().is_err() {
         return Ok(PagedList(call.page.slice(Vec::new())));
     }
@@ -120,7 +120,7 @@ async fn of_project(app: App, call: Call<ReadProject, (WantedIssues, ShowIssues)
 async fn listed(
     app: &App,
     place: ListContext,
-    wanted: WantedIssues,
+    wanted: IssueFilters,
     show: ShowIssues,
     page: PageRequest,
 ) -> Issues {
@@ -139,7 +139,7 @@ async fn listed(
 
 async fn count_everywhere(
     app: App,
-    call: Call<Anyone, (WantedIssues, ArchiveFilter)>,
+    call: Call<Anyone, (IssueFilters, ArchiveFilter)>,
 ) -> Statistics {
     let (wanted, archived) = call.params;
     let place = ListContext::everywhere(call.grant.actor(), &wanted, &archived)?;
@@ -148,20 +148,20 @@ async fn count_everywhere(
 
 async fn count_of_group(
     app: App,
-    call: Call<ReadGroup, (WantedIssues, ArchiveFilter)>,
+    call: Call<ReadGroup, (IssueFilters, ArchiveFilter)>,
 ) -> Statistics {
     let (wanted, archived) = call.params;
     counted(&app, ListContext::group(&call.grant, &archived), wanted).await
 }
 
-async fn count_of_project(app: App, call: Call<ReadProject, WantedIssues>) -> Statistics {
+async fn count_of_project(app: App, call: Call<ReadProject, IssueFilters>) -> Statistics {
     if call.grant.also::<ReadIssues>().is_err() {
         return Ok(Json(IssueStatisticsEntity::of(0, 0)));
     }
     counted(&app, ListContext::project(&call.grant), call.params).await
 }
 
-async fn counted(app: &App, place: ListContext, wanted: WantedIssues) -> Statistics {
+async fn counted(app: &App, place: ListContext, wanted: IssueFilters) -> Statistics {
     let found = app.db.read(move |tx| {
         let filter = filter(wanted, tx, place.actor.id, place.scope, None)?;
         let ListContext { actor, archived, .. } = place;

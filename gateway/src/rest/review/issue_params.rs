@@ -1,4 +1,4 @@
-//! What the calls of issues take.
+//! Parameters of issues.
 
 use kernel::{
     Ts,

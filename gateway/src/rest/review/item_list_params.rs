@@ -1,4 +1,4 @@
-//! What lists of issues and of merge requests both take.
+//! Parameters shared by lists of issues and merge requests.
 
 use db::Tx;
 use kernel::{Result, Ts, ids::UserId};

@@ -1,4 +1,4 @@
-//! How paths name issues, merge requests and epics, for what they have in common.
+//! Path parameters of issues, merge requests and epics.
 
 use forge::quick_actions::DiscussionAbility;
 use kernel::Ability;

@@ -1,4 +1,4 @@
-//! What the calls of labels take, in projects and groups alike.
+//! Parameters of labels, in projects and groups alike.
 
 use review::label::{
     LabelName,

@@ -6,11 +6,11 @@ use forge::ports::review::OrgHierarchy;
 use kernel::{Ability, Grant, page::PageRequest};
 use org::hierarchy::group_paths;
 use review::{
-    Home, Labels, Manages, Reads, ScopedCaller,
+    Home, Labels, ManageGrant, ReadGrant, ScopedCaller,
     label::{
         LabelName,
         actions::{self, ListedLabels},
-        counts::CountedIn,
+        counts::CountScope,
     },
     policy::{ManageGroupLabels, ManageLabels, ReadGroupLabels, ReadLabels},
 };
@@ -54,10 +54,10 @@ fn view(grant: &impl ScopedCaller) -> kernel::Result<LabelView> {
 }
 
 /// Where what carries the labels is counted.
-fn counted_in(tx: &mut Tx<'_>, grant: &impl ScopedCaller) -> kernel::Result<Option<CountedIn>> {
+fn counted_in(tx: &mut Tx<'_>, grant: &impl ScopedCaller) -> kernel::Result<Option<CountScope>> {
     Ok(match grant.home() {
-        Home::Project(project) => Some(CountedIn::Project(project, Box::new(grant.standing()))),
-        Home::Group(group) => group_paths(tx, &[group])?.remove(&group).map(CountedIn::Group),
+        Home::Project(project) => Some(CountScope::Project(project, Box::new(grant.standing()))),
+        Home::Group(group) => group_paths(tx, &[group])?.remove(&group).map(CountScope::Group),
     })
 }
 
@@ -89,7 +89,7 @@ async fn list_group(
 
 async fn listed_page(
     app: App,
-    grant: impl Reads<Labels> + Clone + Send + 'static,
+    grant: impl ReadGrant<Labels> + Clone + Send + 'static,
     listed: ListedLabels,
     with_counts: bool,
     page: PageRequest,
@@ -105,7 +105,7 @@ async fn listed_page(
 
 async fn show<A: Ability>(app: App, call: Call<A, OneLabel>) -> ApiResult<Json<LabelEntity>>
 where
-    Grant<A>: Reads<Labels>,
+    Grant<A>: ReadGrant<Labels>,
 {
     let (grant, name) = (call.grant, call.params.name());
     let shown = app.db.read(move |tx| {
@@ -117,7 +117,7 @@ where
 
 async fn create<A: Ability>(app: App, call: Call<A, CreateLabel>) -> ApiResult<Created<LabelEntity>>
 where
-    Grant<A>: Manages<Labels>,
+    Grant<A>: ManageGrant<Labels>,
 {
     let (grant, new) = (call.grant, call.params.into());
     let made = app.db.write(move |tx| {
@@ -132,7 +132,7 @@ async fn update<A: Ability>(
     call: Call<A, (OneLabel, ChangeLabel)>,
 ) -> ApiResult<Json<LabelEntity>>
 where
-    Grant<A>: Manages<Labels>,
+    Grant<A>: ManageGrant<Labels>,
 {
     let (one, change) = call.params;
     changed(app, call.grant, one.name(), change).await
@@ -144,7 +144,7 @@ async fn update_named<A: Ability>(
     call: Call<A, (NamedLabel, ChangeLabel)>,
 ) -> ApiResult<Json<LabelEntity>>
 where
-    Grant<A>: Manages<Labels>,
+    Grant<A>: ManageGrant<Labels>,
 {
     let (one, change) = call.params;
     changed(app, call.grant, one.named(), change).await
@@ -152,7 +152,7 @@ where
 
 async fn changed(
     app: App,
-    grant: impl Manages<Labels> + Clone + Send + 'static,
+    grant: impl ManageGrant<Labels> + Clone + Send + 'static,
     name: LabelName,
     change: ChangeLabel,
 ) -> ApiResult<Json<LabelEntity>> {
@@ -165,7 +165,7 @@ async fn changed(
 
 async fn remove<A: Ability>(app: App, call: Call<A, OneLabel>) -> ApiResult<NoContent>
 where
-    Grant<A>: Manages<Labels>,
+    Grant<A>: ManageGrant<Labels>,
 {
     let (since, name) = (call.unmodified_since(), call.params.name());
     app.db.write(move |tx| actions::remove(tx, &call.grant, &name, since)).await?;
@@ -174,7 +174,7 @@ where
 
 async fn remove_named<A: Ability>(app: App, call: Call<A, NamedLabel>) -> ApiResult<NoContent>
 where
-    Grant<A>: Manages<Labels>,
+    Grant<A>: ManageGrant<Labels>,
 {
     let (since, name) = (call.unmodified_since(), call.params.named());
     app.db.write(move |tx| actions::remove(tx, &call.grant, &name, since)).await?;
@@ -192,7 +192,7 @@ async fn promote(app: App, call: Call<ManageLabels, OneLabel>) -> ApiResult<Json
 
 async fn subscribe<A: Ability>(app: App, call: Call<A, OneLabel>) -> ApiResult<Created<LabelEntity>>
 where
-    Grant<A>: Reads<Labels>,
+    Grant<A>: ReadGrant<Labels>,
 {
     set_subscription(app, call.grant, call.params.name(), true).await
 }
@@ -202,14 +202,14 @@ async fn unsubscribe<A: Ability>(
     call: Call<A, OneLabel>,
 ) -> ApiResult<Created<LabelEntity>>
 where
-    Grant<A>: Reads<Labels>,
+    Grant<A>: ReadGrant<Labels>,
 {
     set_subscription(app, call.grant, call.params.name(), false).await
 }
 
 async fn set_subscription(
     app: App,
-    grant: impl Reads<Labels> + Clone + Send + 'static,
+    grant: impl ReadGrant<Labels> + Clone + Send + 'static,
     name: LabelName,
     wanted: bool,
 ) -> ApiResult<Created<LabelEntity>> {

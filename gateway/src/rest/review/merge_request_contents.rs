@@ -1,4 +1,4 @@
-//! What merge requests hold: their commits, files and versions.
+//! Commits, files and versions of merge requests.
 
 use actix_web::HttpResponse;
 use entities::{

@@ -1,4 +1,4 @@
-//! What lists of merge requests take.
+//! Parameters of merge request lists.
 
 use db::Tx;
 use kernel::{
@@ -106,8 +106,8 @@ params! {
     }
 }
 
-/// All that chooses the merge requests of a list.
-pub type WantedMergeRequests = (FilterItems, FilterMergeRequests);
+/// The filters of a list of merge requests.
+pub type MergeRequestFilters = (FilterItems, FilterMergeRequests);
 
 params! {
     /// How a list shows them.
@@ -126,7 +126,7 @@ params! {
 
 /// The filter, for somebody. `scope` holds where none is asked for.
 pub fn filter(
-    (items, requests): WantedMergeRequests,
+    (items, requests): MergeRequestFilters,
     tx: &mut Tx<'_>,
     caller: Option<UserId>,
     scope: MergeRequestScope,

@@ -3,7 +3,7 @@
 use db::Tx;
 use deployments::{deployment::actions, policy::ReadDeployments};
 use entities::review::{
-    item::SeenFrom,
+    item::ReferenceScope,
     merge_request::{MergeRequestEntity, MergeRequestView, SimpleMergeRequestEntity},
 };
 use forge::{merge_request::merge::recheck, ports::review::OrgHierarchy};
@@ -15,7 +15,7 @@ use kernel::{
 };
 use org::hierarchy::group_paths;
 use review::{
-    Milestones, Reads,
+    Milestones, ReadGrant,
     item::list::{Choice, Common, Direction, MilestoneChoice, Order, Sorting},
     merge_request::{
         MergeRequest, MergeRequestStore,
@@ -32,7 +32,7 @@ use review::{
 use super::{
     issue_list_params::ArchiveFilter,
     merge_request_list_params::{
-        MergeRequestForm, MergeRequestScope, ShowMergeRequests, WantedMergeRequests, filter,
+        MergeRequestFilters, MergeRequestForm, MergeRequestScope, ShowMergeRequests, filter,
     },
     milestone_params::OneMilestone,
 };
@@ -64,7 +64,7 @@ type ListAnswer = Either<PagedList<MergeRequestEntity>, PagedList<SimpleMergeReq
 
 async fn everywhere(
     app: App,
-    call: Call<SignedIn, (WantedMergeRequests, ShowMergeRequests)>,
+    call: Call<SignedIn, (MergeRequestFilters, ShowMergeRequests)>,
 ) -> ApiResult<ListAnswer> {
     let (wanted, show) = call.params;
     let place = ListContext { within: ListHome::Everywhere, archived: true, may_recheck: true };
@@ -73,7 +73,7 @@ async fn everywhere(
 
 async fn of_group(
     app: App,
-    call: Call<ReadGroupMergeRequests, ((WantedMergeRequests, ShowMergeRequests), ArchiveFilter)>,
+    call: Call<ReadGroupMergeRequests, ((MergeRequestFilters, ShowMergeRequests), ArchiveFilter)>,
 ) -> ApiResult<ListAnswer> {
     let ((wanted, show), archived) = call.params;
     let path = call.grant.group_facts().full_path.clone();
@@ -84,7 +84,7 @@ async fn of_group(
 
 async fn of_project(
     app: App,
-    call: Call<ListMergeRequests, (WantedMergeRequests, ShowMergeRequests)>,
+    call: Call<ListMergeRequests, (MergeRequestFilters, ShowMergeRequests)>,
 ) -> ApiResult<ListAnswer> {
     let (wanted, show) = call.params;
     let may_recheck = call.grant.also::<ManageMergeRequests>().is_ok();
@@ -96,7 +96,7 @@ async fn of_project(
 /// Merge requests that came to the environment with a deployment.
 async fn of_deployment(
     app: App,
-    call: Call<ReadDeployments, (OneDeployment, (WantedMergeRequests, ShowMergeRequests))>,
+    call: Call<ReadDeployments, (OneDeployment, (MergeRequestFilters, ShowMergeRequests))>,
 ) -> ApiResult<ListAnswer> {
     let (grant, (one, (wanted, show)), page) = (call.grant, call.params, call.page);
     let reader = grant.also::<ListMergeRequests>()?;
@@ -106,7 +106,7 @@ async fn of_deployment(
     merge_request_page(app, reader.actor(), place, wanted, show, page).await
 }
 
-/// Where a list looks, and whether git may be asked for it.
+/// The scope of a list, and whether git may be asked for it.
 #[derive(Clone)]
 struct ListContext {
     within: ListHome,
@@ -140,10 +140,10 @@ impl ListHome {
         }
     }
 
-    fn seen_from(self) -> SeenFrom {
+    fn seen_from(self) -> ReferenceScope {
         match self {
-            Self::Group(path) => SeenFrom::Group(path),
-            Self::Project(_) | Self::Deployment(..) | Self::Everywhere => SeenFrom::Home,
+            Self::Group(path) => ReferenceScope::Group(path),
+            Self::Project(_) | Self::Deployment(..) | Self::Everywhere => ReferenceScope::Home,
         }
     }
 }
@@ -152,7 +152,7 @@ async fn merge_request_page(
     app: App,
     actor: Actor,
     place: ListContext,
-    wanted: WantedMergeRequests,
+    wanted: MergeRequestFilters,
     show: ShowMergeRequests,
     page: PageRequest,
 ) -> ApiResult<ListAnswer> {
@@ -201,7 +201,7 @@ async fn of_milestone<A: Ability>(
     call: Call<A, (OneMilestone, OnlyPage)>,
 ) -> ApiResult<PagedList<MergeRequestEntity>>
 where
-    Grant<A>: Reads<Milestones>,
+    Grant<A>: ReadGrant<Milestones>,
 {
     let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
     let found = app.db.read(move |tx| {
@@ -219,9 +219,9 @@ where
         let urgent = Sorting { by: Order::LabelPriority, direction: Direction::Ascending };
         let rows = list(tx, &OrgHierarchy, &asked, urgent, page)?;
         let from = match milestone.namespace_id {
-            None => SeenFrom::Home,
+            None => ReferenceScope::Home,
             Some(group) => {
-                SeenFrom::Group(group_paths(tx, &[group])?.remove(&group).unwrap_or_default())
+                ReferenceScope::Group(group_paths(tx, &[group])?.remove(&group).unwrap_or_default())
             }
         };
         let view = MergeRequestView { from, ..MergeRequestView::default() };
@@ -234,7 +234,7 @@ fn rows(
     tx: &mut Tx<'_>,
     actor: Actor,
     place: &ListContext,
-    wanted: WantedMergeRequests,
+    wanted: MergeRequestFilters,
     show: &ShowMergeRequests,
     page: PageRequest,
 ) -> Result<Page<MergeRequest>> {

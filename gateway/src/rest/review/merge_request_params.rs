@@ -1,4 +1,4 @@
-//! What the calls of merge requests take.
+//! Parameters of merge requests.
 
 use kernel::ids::{MilestoneId, ProjectId, UserId};
 use review::{

@@ -1,4 +1,4 @@
-//! What belongs to merge requests elsewhere: the issues that they close, and the pipelines of their commits.
+//! Issues that merge requests close, and pipelines of their commits.
 
 use ci::{pipeline::PipelineListStore, policy::ReadPipelines};
 use db::Tx;

@@ -1,8 +1,8 @@
-//! What belongs to a milestone.
+//! Issues and merge requests of a milestone.
 
 use entities::review::{
     issue::{IssueEntity, IssueView},
-    item::SeenFrom,
+    item::ReferenceScope,
 };
 use forge::ports::review::OrgHierarchy;
 use kernel::{Actor, Result, ids::MilestoneId, page::PageRequest};
@@ -67,7 +67,7 @@ async fn issues_of_group(
         actions::read(tx, &grant, id)?;
         let path = grant.group_facts().full_path.clone();
         let found = listed(tx, grant.actor(), IssueSet::Group(&path), id, page)?;
-        let view = IssueView { from: SeenFrom::Group(path), ..IssueView::of(grant.actor()) };
+        let view = IssueView { from: ReferenceScope::Group(path), ..IssueView::of(grant.actor()) };
         found.try_map_all(|issues| IssueEntity::all(tx, &urls, issues, &view))
     });
     Ok(PagedList(found.await?))

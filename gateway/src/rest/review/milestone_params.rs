@@ -1,4 +1,4 @@
-//! What the calls of milestones take, in projects and groups alike.
+//! Parameters of milestones, in projects and groups alike.
 
 use kernel::{Ts, ids::MilestoneId};
 use review::milestone::{MilestoneFilter, MilestoneState, StateEvent, actions::MilestoneChange};

@@ -4,7 +4,7 @@ use entities::review::milestone::MilestoneEntity;
 use forge::ports::review::OrgHierarchy;
 use kernel::{Ability, Grant};
 use review::{
-    Manages, Milestones, Reads,
+    ManageGrant, Milestones, ReadGrant,
     milestone::actions,
     policy::{ManageGroupMilestones, ManageMilestones, ReadGroupMilestones, ReadMilestones},
 };
@@ -14,7 +14,7 @@ use crate::{
     app::App,
     error::ApiResult,
     extract::Call,
-    present::{Created, Done, Json, NoContent, PagedList},
+    present::{Created, EmptyOk, Json, NoContent, PagedList},
     routes,
 };
 
@@ -37,7 +37,7 @@ async fn list<A: Ability>(
     call: Call<A, ListMilestones>,
 ) -> ApiResult<PagedList<MilestoneEntity>>
 where
-    Grant<A>: Reads<Milestones>,
+    Grant<A>: ReadGrant<Milestones>,
 {
     let (grant, page, urls) = (call.grant, call.page, app.urls.clone());
     let of_ancestors = call.params.include_parent_milestones;
@@ -51,7 +51,7 @@ where
 
 async fn show<A: Ability>(app: App, call: Call<A, OneMilestone>) -> ApiResult<Json<MilestoneEntity>>
 where
-    Grant<A>: Reads<Milestones>,
+    Grant<A>: ReadGrant<Milestones>,
 {
     let (grant, id, urls) = (call.grant, call.params.milestone_id, app.urls.clone());
     let shown = app.db.read(move |tx| {
@@ -66,7 +66,7 @@ async fn create<A: Ability>(
     call: Call<A, CreateMilestone>,
 ) -> ApiResult<Created<MilestoneEntity>>
 where
-    Grant<A>: Manages<Milestones>,
+    Grant<A>: ManageGrant<Milestones>,
 {
     let (grant, new, urls) = (call.grant, call.params.into(), app.urls.clone());
     let made = app.db.write(move |tx| {
@@ -81,7 +81,7 @@ async fn update<A: Ability>(
     call: Call<A, (OneMilestone, ChangeMilestone)>,
 ) -> ApiResult<Json<MilestoneEntity>>
 where
-    Grant<A>: Manages<Milestones>,
+    Grant<A>: ManageGrant<Milestones>,
 {
     let (grant, (one, change), urls) = (call.grant, call.params, app.urls.clone());
     let changed = app.db.write(move |tx| {
@@ -94,15 +94,15 @@ where
 
 async fn remove<A: Ability>(app: App, call: Call<A, OneMilestone>) -> ApiResult<NoContent>
 where
-    Grant<A>: Manages<Milestones>,
+    Grant<A>: ManageGrant<Milestones>,
 {
     let (since, id) = (call.unmodified_since(), call.params.milestone_id);
     app.db.write(move |tx| actions::remove(tx, &call.grant, id, since)).await?;
     Ok(NoContent)
 }
 
-async fn promote(app: App, call: Call<ManageMilestones, OneMilestone>) -> ApiResult<Done> {
+async fn promote(app: App, call: Call<ManageMilestones, OneMilestone>) -> ApiResult<EmptyOk> {
     let (grant, id) = (call.grant, call.params.milestone_id);
     app.db.write(move |tx| actions::promote(tx, &grant, &OrgHierarchy, id)).await?;
-    Ok(Done)
+    Ok(EmptyOk)
 }

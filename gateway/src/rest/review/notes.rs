@@ -1,10 +1,10 @@
 //! Comments on issues and merge requests. What both have, and epics too, is written once, for any kind of grant.
 
-use entities::review::note::{CommandsEntity, NoteEntity, SaidEntity};
+use entities::review::note::{CommandsEntity, NoteEntity, NoteResultEntity};
 use forge::{ports::directory::Directory, quick_actions::Sender};
 use kernel::{Grant, Result};
 use review::{
-    item::{ReadsItems, TakesPart},
+    item::{ParticipationGrant, ReadItemsGrant},
     note::{
         actions::{self, NewNote, NoteResult, NoteTarget},
         reading,
@@ -42,7 +42,7 @@ pub(super) async fn list<A: OnItems>(
     call: Call<A, (A::Path, ListNotes)>,
 ) -> ApiResult<PagedList<NoteEntity>>
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let (grant, page, (path, listed)) = (call.grant, call.page, call.params);
     let (directory, urls) = (Directory::new(&app.urls), app.urls.clone());
@@ -58,7 +58,7 @@ pub(super) async fn show<A: OnItems>(
     call: Call<A, (A::Path, OneNote)>,
 ) -> ApiResult<Json<NoteEntity>>
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let (grant, (path, one)) = (call.grant, call.params);
     let (directory, urls) = (Directory::new(&app.urls), app.urls.clone());
@@ -75,7 +75,7 @@ pub(super) async fn create<A: OnItems>(
     call: Call<A, (A::Path, CreateNote)>,
 ) -> ApiResult<Either<Created<NoteEntity>, AcceptedWith<CommandsEntity>>>
 where
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     app.rates.check_note(call.caller.user()?)?;
     let (grant, (path, params)) = (call.grant, call.params);
@@ -91,8 +91,8 @@ where
     let seen = params.merge_request_diff_head_sha.filter(|sha| !sha.is_empty());
     let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: seen.as_deref() };
     Ok(match said(&app, &sender, made.await?).await? {
-        SaidEntity::Note(note) => Either::Left(Created(*note)),
-        SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
+        NoteResultEntity::Note(note) => Either::Left(Created(*note)),
+        NoteResultEntity::Commands(done) => Either::Right(AcceptedWith(done)),
     })
 }
 
@@ -101,7 +101,7 @@ pub(super) async fn update<A: OnItems>(
     call: Call<A, (A::Path, (OneNote, ChangeNote))>,
 ) -> ApiResult<Either<Json<NoteEntity>, AcceptedWith<CommandsEntity>>>
 where
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     let (grant, (path, (one, change))) = (call.grant, call.params);
     let (asked, directory, iid) = (grant.clone(), Directory::new(&app.urls), path.iid());
@@ -110,8 +110,8 @@ where
         .write(move |tx| actions::update(tx, &asked, &directory, iid, one.note_id, &change.body.0));
     let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };
     Ok(match said(&app, &sender, changed.await?).await? {
-        SaidEntity::Note(note) => Either::Left(Json(*note)),
-        SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
+        NoteResultEntity::Note(note) => Either::Left(Json(*note)),
+        NoteResultEntity::Commands(done) => Either::Right(AcceptedWith(done)),
     })
 }
 
@@ -120,9 +120,9 @@ pub(super) async fn said<A: OnItems>(
     app: &App,
     sender: &Sender<'_, A>,
     said: NoteResult,
-) -> Result<SaidEntity> {
+) -> Result<NoteResultEntity> {
     let (said, urls) = (A::finish(app, sender, said).await?, app.urls.clone());
-    app.db.read(move |tx| SaidEntity::new(tx, &urls, said)).await
+    app.db.read(move |tx| NoteResultEntity::new(tx, &urls, said)).await
 }
 
 pub(super) async fn remove<A: OnItems>(
@@ -130,7 +130,7 @@ pub(super) async fn remove<A: OnItems>(
     call: Call<A, (A::Path, OneNote)>,
 ) -> ApiResult<NoContent>
 where
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     let since = call.unmodified_since();
     let (grant, (path, one)) = (call.grant, call.params);

@@ -1,10 +1,10 @@
-//! What happened to labels, milestone, state, weight and iteration of issues and merge requests.
+//! Label, milestone, state, weight and iteration events of issues and merge requests.
 
 use entities::review::resource_event::ResourceEventEntity;
 use kernel::{Error, Grant, Result};
 use review::{
     activity::{ResourceEventStore as _, ResourceKind},
-    item::{ReadsItems, reading},
+    item::{ReadItemsGrant, reading},
     policy::{ReadIssues, ReadMergeRequests},
 };
 
@@ -55,7 +55,7 @@ async fn list<A: OnItems>(
     call: Call<A, (A::Path, OnlyPage)>,
 ) -> ApiResult<PagedList<ResourceEventEntity>>
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let kind = kind(call.path())?;
     let (grant, page, (path, _)) = (call.grant, call.page, call.params);
@@ -75,7 +75,7 @@ async fn show<A: OnItems>(
     call: Call<A, (A::Path, OneEvent)>,
 ) -> ApiResult<Json<ResourceEventEntity>>
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let kind = kind(call.path())?;
     let (grant, (path, one)) = (call.grant, call.params);

@@ -1,9 +1,9 @@
-//! How long issues and merge requests take.
+//! Time tracking of issues and merge requests.
 
 use entities::review::item::TimeStatsEntity;
 use kernel::Grant;
 use review::{
-    item::{ManagesItems, ReadsItems, time::actions},
+    item::{ManageItemsGrant, ReadItemsGrant, time::actions},
     policy::{ManageIssues, ManageMergeRequests, ReadIssues, ReadMergeRequests},
 };
 
@@ -50,7 +50,7 @@ type Stats = ApiResult<Json<TimeStatsEntity>>;
 
 async fn stats<A: OnItems>(app: App, call: Call<A, A::Path>) -> Stats
 where
-    Grant<A>: ReadsItems,
+    Grant<A>: ReadItemsGrant,
 {
     let (grant, iid) = (call.grant, call.params.iid());
     let read = app.db.read(move |tx| actions::stats(tx, &grant, iid));
@@ -59,7 +59,7 @@ where
 
 async fn estimate<A: OnItems>(app: App, call: Call<A, (A::Path, Estimate)>) -> Stats
 where
-    Grant<A>: ManagesItems,
+    Grant<A>: ManageItemsGrant,
 {
     let (grant, (path, params)) = (call.grant, call.params);
     let kept =
@@ -69,7 +69,7 @@ where
 
 async fn reset_estimate<A: OnItems>(app: App, call: Call<A, A::Path>) -> Stats
 where
-    Grant<A>: ManagesItems,
+    Grant<A>: ManageItemsGrant,
 {
     let (grant, iid) = (call.grant, call.params.iid());
     let kept = app.db.write(move |tx| actions::estimate(tx, &grant, iid, None));
@@ -81,7 +81,7 @@ async fn spend<A: OnItems>(
     call: Call<A, (A::Path, Spend)>,
 ) -> ApiResult<Created<TimeStatsEntity>>
 where
-    Grant<A>: ManagesItems,
+    Grant<A>: ManageItemsGrant,
 {
     let (grant, (path, Spend { duration, summary })) = (call.grant, call.params);
     let kept = app.db.write(move |tx| actions::spend(tx, &grant, path.iid(), &duration, summary));
@@ -90,7 +90,7 @@ where
 
 async fn reset_spent<A: OnItems>(app: App, call: Call<A, A::Path>) -> Stats
 where
-    Grant<A>: ManagesItems,
+    Grant<A>: ManageItemsGrant,
 {
     let (grant, iid) = (call.grant, call.params.iid());
     let kept = app.db.write(move |tx| actions::reset_spent(tx, &grant, iid));

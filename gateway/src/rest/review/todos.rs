@@ -8,7 +8,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, TodoId, UserId},
 };
 use review::{
-    item::{ItemKind, TakesPart},
+    item::{ItemKind, ParticipationGrant},
     policy::{CreateIssues, DiscussEpics, TakePartInMergeRequests},
     todo::{
         TodoAction, TodoState, TodoStore as _,
@@ -113,7 +113,7 @@ async fn finish_all(app: App, call: Call<SignedIn, NoParams>) -> ApiResult<NoCon
 
 async fn create<A: OnItems>(app: App, call: Call<A, A::Path>) -> ApiResult<Created<TodoEntity>>
 where
-    Grant<A>: TakesPart,
+    Grant<A>: ParticipationGrant,
 {
     let (grant, iid, urls) = (call.grant, call.params.iid(), app.urls.clone());
     let made = app.db.write(move |tx| {

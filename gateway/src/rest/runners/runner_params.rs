@@ -1,4 +1,4 @@
-//! What lists of runners are asked for, and what runners are set to.
+//! Parameters of runner lists and runners.
 
 use kernel::Error;
 use runners::runner::{Attributes, RunnerAccess, RunnerFilter, RunnerType, StatusFilter};

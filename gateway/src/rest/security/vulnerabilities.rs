@@ -101,7 +101,7 @@ async fn show(
 }
 
 params! {
-    pub struct Judge {
+    pub struct JudgeVulnerability {
         vulnerability_id: VulnerabilityId,
         /// Comment that explains the change.
         comment: Option<String>,
@@ -131,10 +131,10 @@ async fn judged<P>(
     Ok(Created(done.await?))
 }
 
-type JudgeCall = Call<UseVulnerabilities, Judge>;
+type JudgeCall = Call<UseVulnerabilities, JudgeVulnerability>;
 
 async fn plain(app: App, call: JudgeCall, step: Step) -> ApiResult<Created<VulnerabilityEntity>> {
-    let Judge { vulnerability_id: id, comment } = call.params.clone();
+    let JudgeVulnerability { vulnerability_id: id, comment } = call.params.clone();
     let comment = comment.unwrap_or_default();
     judged(app, call, id, Judgement { step, reason: None, comment }).await
 }

@@ -1,4 +1,4 @@
-//! How the installation presents itself.
+//! The appearance of the installation.
 
 use admin::appearance::{self, Appearance, AppearanceStore as _, Picture};
 use entities::server::appearance::AppearanceEntity;
@@ -116,7 +116,7 @@ async fn update(
             }
         })?;
         for (picture, file) in staged.clone() {
-            file.map_or(Ok(()), |file| file.settle(tx, Owner::Appearance(picture)))?;
+            file.map_or(Ok(()), |file| file.commit(tx, Owner::Appearance(picture)))?;
         }
         Ok(kept)
     });

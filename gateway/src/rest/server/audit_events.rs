@@ -1,4 +1,4 @@
-//! Who did what.
+//! Audit events.
 
 use admin::audit::{AuditFilter, AuditStore as _, Entity, actions};
 use entities::server::audit_event::AuditEventEntity;

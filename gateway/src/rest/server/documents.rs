@@ -1,4 +1,4 @@
-//! What the API says of itself: the OpenAPI document, and a page to try it that needs nothing from elsewhere.
+//! The OpenAPI document, and a page to explore it that loads nothing from elsewhere.
 
 use std::sync::LazyLock;
 

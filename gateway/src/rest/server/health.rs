@@ -1,4 +1,4 @@
-//! Whether the server lives, is ready, and how it does: for load balancers, orchestrators and Prometheus.
+//! Health, readiness and metrics, for load balancers, orchestrators and Prometheus.
 
 use actix_web::{HttpResponse, http::StatusCode};
 use kernel::access::Anyone;

@@ -1,4 +1,4 @@
-//! What a text in Markdown looks like.
+//! Rendering of Markdown.
 
 use forge::{
     asset_proxy::with_proxy,

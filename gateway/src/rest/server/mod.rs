@@ -1,4 +1,4 @@
-//! What the server tells of itself, and what it makes of texts.
+//! Endpoints of the server itself, and rendering of texts.
 
 use crate::resources;
 

@@ -1,4 +1,4 @@
-//! How much groups and projects may have.
+//! Plan limits.
 
 use entities::server::plan_limits::PlanLimitsEntity;
 use kernel::access::Administrate;

@@ -1,6 +1,6 @@
-//! What the installation is set to.
+//! The application settings.
 
-mod given;
+mod setting_params;
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use kernel::access::Administrate;
 use org::settings::store::SettingsStore;
 
 use crate::{app::App, error::ApiResult, extract::Call, present::Json, routes};
-use given::ChangeSettings;
+use setting_params::ChangeSettings;
 
 routes! { "Application settings" at "/application/settings";
     GET "" => show   : Administrate,

@@ -1,4 +1,4 @@
-//! How much there is.
+//! Statistics of the installation.
 
 use entities::server::statistics::InstanceStatisticsEntity;
 use kernel::access::Administrate;

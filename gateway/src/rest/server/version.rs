@@ -1,4 +1,4 @@
-//! What is running.
+//! The version of the server.
 
 use forge::version::API_VERSION;
 use kernel::access::SignedIn;

@@ -26,17 +26,17 @@ pub(crate) fn break_table(file: &Path, table: &str) {
 
 /// The folders of all bare repositories of a data folder.
 pub(crate) fn repositories(data: &Path) -> Vec<PathBuf> {
-    fn look(folder: &Path, found: &mut Vec<PathBuf>) {
+    fn collect_files(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             match path.extension().is_some_and(|end| end == "git") {
                 true => found.push(path),
-                false => look(&path, found),
+                false => collect_files(&path, found),
             }
         }
     }
     let mut found = Vec::new();
-    look(&data.join("repositories"), &mut found);
+    collect_files(&data.join("repositories"), &mut found);
     found
 }
 

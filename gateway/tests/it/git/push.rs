@@ -1,7 +1,7 @@
 //! Pushes that succeed, and the rows they leave.
 
 use kernel::{AccessLevel, Visibility};
-use repo::push::{Journal, settle};
+use repo::push::{Journal, replay};
 
 use super::{Client, Forge};
 
@@ -320,7 +320,7 @@ async fn what_was_decided_and_then_failed_is_carried_out_while_the_server_runs()
     // A server that does not know that the refs have followed.
     forge.stored(&back).await;
     let lost = Journal::default();
-    let moved = settle(&state.db, &state.storage, &lost, before).await.unwrap();
+    let moved = replay(&state.db, &state.storage, &lost, before).await.unwrap();
     assert_eq!((moved, forge.stored("rev-parse main").await), (1, second));
 
     // One that does leaves alone what somebody does by hand.
@@ -328,7 +328,7 @@ async fn what_was_decided_and_then_failed_is_carried_out_while_the_server_runs()
     client.run("push -q origin main").await.ok();
     forge.stored(&back).await;
     let known = &state.journal;
-    let moved = settle(&state.db, &state.storage, known, before).await.unwrap();
+    let moved = replay(&state.db, &state.storage, known, before).await.unwrap();
     assert_eq!((moved, forge.stored("rev-parse main").await), (0, first));
 }
 

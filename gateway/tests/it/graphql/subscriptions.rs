@@ -138,7 +138,7 @@ impl Socket {
     }
 
     /// Waits until all that was said before was dealt with.
-    async fn settle(&mut self) {
+    async fn wait_until_idle(&mut self) {
         self.say(&json!({ "type": "ping", "payload": { "n": 1 } })).await;
         let pong = Frame::Text(json!({ "type": "pong", "payload": { "n": 1 } }));
         assert_eq!(self.next().await, pong);
@@ -195,17 +195,17 @@ async fn a_change_is_told_to_whoever_subscribed_to_it() {
     let server = app.serve();
     let mut socket = Socket::of(&server, &ada).await;
     socket.subscribe("a", &titles(&id)).await;
-    socket.settle().await;
+    socket.wait_until_idle().await;
     ada.put(&path, json!({ "weight": 5 })).await.ok();
     rename(&ada, &path, "Second").await;
     let told = socket.told("a").await;
     assert_eq!(told["data"]["issuableTitleUpdated"], json!({ "id": id, "title": "Second" }));
 
     socket.say(&json!({ "id": "a", "type": "complete" })).await;
-    socket.settle().await;
+    socket.wait_until_idle().await;
     rename(&ada, &path, "Third").await;
     socket.subscribe("b", &titles(&id)).await;
-    socket.settle().await;
+    socket.wait_until_idle().await;
     rename(&ada, &path, "Fourth").await;
     let told = socket.told("b").await;
     assert!(told["data"]["issuableTitleUpdated"]["title"].is_string(), "{told}");
@@ -231,7 +231,7 @@ async fn each_kind_of_change_has_its_subscription() {
         let query =
             format!(r#"subscription {{ {name}(issuableId: "{id}") {{ ... on Issue {{ id }} }} }}"#);
         socket.subscribe(name, &query).await;
-        socket.settle().await;
+        socket.wait_until_idle().await;
         if name == "issuableHealthStatusUpdated" {
             let input = r#"mutation { updateIssue(input: {
                 projectPath: "ada/forge", iid: "1", healthStatus: atRisk }) { errors } }"#;
@@ -260,7 +260,7 @@ async fn notes_are_told_when_they_are_written_changed_and_gone() {
         let query = format!(r#"subscription {{ {name}(noteableId: "{id}") {{ {fields} }} }}"#);
         socket.subscribe(name, &query).await;
     }
-    socket.settle().await;
+    socket.wait_until_idle().await;
     let made = ada.post(&format!("{path}/notes"), json!({ "body": "hi" })).await.created();
     let note = format!("gid://gitlab/Note/{}", made["id"]);
     let told = socket.told("workItemNoteCreated").await["data"]["workItemNoteCreated"].clone();
@@ -302,7 +302,7 @@ async fn whoever_loses_access_is_told_nothing_more() {
     let mut theirs = Socket::of(&server, &eve).await;
     for socket in [&mut hers, &mut theirs] {
         socket.subscribe("a", &titles(&id)).await;
-        socket.settle().await;
+        socket.wait_until_idle().await;
     }
     rename(&ada, &path, "Second").await;
     theirs.told("a").await;
@@ -311,7 +311,7 @@ async fn whoever_loses_access_is_told_nothing_more() {
     ada.delete(&member).await.with(204);
     rename(&ada, &path, "Third").await;
     hers.told("a").await;
-    theirs.settle().await;
+    theirs.wait_until_idle().await;
 }
 
 #[actix_web::test]
@@ -324,14 +324,14 @@ async fn confidential_issues_are_told_to_those_who_may_read_them() {
     let server = app.serve();
     let mut socket = Socket::of(&server, &eve).await;
     socket.subscribe("a", &titles(&id)).await;
-    socket.settle().await;
+    socket.wait_until_idle().await;
     let mut hers = Socket::of(&server, &ada).await;
     hers.subscribe("a", &titles(&id)).await;
-    hers.settle().await;
+    hers.wait_until_idle().await;
     ada.put(&path, json!({ "confidential": true })).await.ok();
     rename(&ada, &path, "Secret").await;
     assert_eq!(hers.told("a").await["data"]["issuableTitleUpdated"]["title"], "Secret");
-    socket.settle().await;
+    socket.wait_until_idle().await;
 }
 
 #[actix_web::test]
@@ -343,7 +343,7 @@ async fn a_blocked_person_is_sent_away_with_the_next_event() {
     let server = app.serve();
     let mut socket = Socket::of(&server, &eve).await;
     socket.subscribe("a", &titles(&id)).await;
-    socket.settle().await;
+    socket.wait_until_idle().await;
     app.block("eve");
     rename(&ada, &path, "Second").await;
     assert_eq!(socket.closed().await, 4403);
@@ -487,7 +487,7 @@ async fn what_another_server_writes_is_told_as_well() {
     let server = app.serve();
     let mut socket = Socket::of(&server, &ada).await;
     socket.subscribe("a", &titles(&id)).await;
-    socket.settle().await;
+    socket.wait_until_idle().await;
     let other = TestApp::beside(app.location(), Some(&app), |_| {});
     let there = Person { app: &other, ..ada.clone() };
     rename(&there, &format!("/projects/{project}/issues/1"), "Second").await;

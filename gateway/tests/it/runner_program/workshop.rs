@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use job_runner::{
     config::{Config, Runner},
-    fleet::{Fleet, Pace, StopHandle, Watch},
+    fleet::{Fleet, RetryIntervals, StopHandle, Watch},
 };
 use kernel::{Visibility, ids::ProjectId};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::support::{Person, Server, TestApp, ci};
 /// A test that waits longer has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Quick, so that no test waits.
-const PACE: Pace = Pace {
+const PACE: RetryIntervals = RetryIntervals {
     update_interval: Duration::from_millis(5),
     keep_alive: Duration::from_millis(50),
     first_retry: Duration::from_millis(1),

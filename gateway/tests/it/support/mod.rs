@@ -2,9 +2,9 @@
 
 mod answer;
 mod app;
-mod asked;
 mod changes;
 pub(crate) mod ci;
+mod example_requests;
 mod gate;
 mod groups;
 mod items;
@@ -15,7 +15,7 @@ mod server;
 
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
-pub(crate) use asked::{RowRequest, declared, sample};
+pub(crate) use example_requests::{RowRequest, declared, sample};
 pub(crate) use mail_sink::MailSink;
 pub(crate) use person::Person;
 pub(crate) use server::Server;

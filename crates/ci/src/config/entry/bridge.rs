@@ -4,7 +4,7 @@ use super::{
     AllowFailure, JobEntry, Kind, Path, Report,
     default::Part,
     fields::Fields,
-    job::{COMMON_KEYS, Common, Own, common_attributes, interruptible},
+    job::{COMMON_KEYS, Common, OwnFields, common_attributes, interruptible},
     jobs::JobContext,
     needs, parallel, trigger,
 };
@@ -50,7 +50,7 @@ pub(super) fn bridge(
     }
     let bridge_needs = pipelines.first().cloned();
     let options = Options { trigger, bridge_needs, ..Options::default() };
-    let own = Own { when, resource_group, ..Own::default() };
+    let own = OwnFields { when, resource_group, ..OwnFields::default() };
     Some(JobEntry {
         allow_failure: allow_failure.map_or(AllowFailure::Unsaid, AllowFailure::Said),
         needs,

@@ -3,7 +3,7 @@
 use super::{Entry, Path, Report, default, fields::Fields};
 use crate::config::node::{Map, Node};
 
-/// What is taken of something that everybody could have.
+/// The inherited part of defaults or variables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Inheritance {
     #[default]

@@ -68,7 +68,7 @@ pub(super) fn job(
     }
     let common = Common::read(report, path, map, around);
     let mut shared = DefaultKeywords::read(report, path, map);
-    let rest = Rest::read(&mut Part { report, path, map });
+    let rest = JobOnlyFields::read(&mut Part { report, path, map });
     ensure_dependencies(report, path, own.dependencies.as_deref(), rest.needs.as_ref());
     if !report.is_clean_since(mark) {
         return None;
@@ -78,9 +78,9 @@ pub(super) fn job(
     Some(assemble(own, common, shared, rest))
 }
 
-/// Attributes that are checked with the job itself.
+/// Attributes that are validated with the job entry itself.
 #[derive(Default)]
-pub(super) struct Own {
+pub(super) struct OwnFields {
     pub(super) when: Option<String>,
     pub(super) resource_group: Option<String>,
     pub(super) dependencies: Option<Vec<String>>,
@@ -88,7 +88,7 @@ pub(super) struct Own {
     pub(super) publish: Option<String>,
 }
 
-fn own(fields: &mut Fields<'_, '_>) -> Own {
+fn own(fields: &mut Fields<'_, '_>) -> OwnFields {
     let resource_group = common_attributes(fields);
     fields.known(&[COMMON_KEYS, KEYS].concat());
     if fields.get("script").is_none_or(Node::is_blank) {
@@ -106,7 +106,7 @@ fn own(fields: &mut Fields<'_, '_>) -> Own {
     }
     let start_in = start_in(fields, when.as_deref() == Some("delayed"));
     let publish = fields.text("publish");
-    Own { when, resource_group, dependencies, start_in, publish }
+    OwnFields { when, resource_group, dependencies, start_in, publish }
 }
 
 /// What a job and a bridge check alike; gives the resource group.
@@ -188,7 +188,7 @@ impl Common {
         }
     }
 
-    pub(super) fn into_entry(self, kind: Kind, own: Own, options: Options) -> JobEntry {
+    pub(super) fn into_entry(self, kind: Kind, own: OwnFields, options: Options) -> JobEntry {
         JobEntry {
             name: "".into(),
             kind,
@@ -223,8 +223,8 @@ fn warn_of_doubles(report: &mut Report, path: &Path<'_>, rules: Option<&[Rule]>)
     }
 }
 
-/// The parts of a job alone.
-struct Rest {
+/// Attributes that jobs have and bridges lack.
+struct JobOnlyFields {
     needs: Option<Needs>,
     coverage: Option<String>,
     release: Option<serde_json::Value>,
@@ -234,7 +234,7 @@ struct Rest {
     dast_configuration: Option<serde_json::Value>,
 }
 
-impl Rest {
+impl JobOnlyFields {
     fn read(part: &mut Part<'_, '_>) -> Self {
         Self {
             needs: part
@@ -306,7 +306,12 @@ fn publish_pages(path: &Path<'_>, shared: &mut DefaultKeywords) {
     }
 }
 
-fn assemble(own: Own, common: Common, shared: DefaultKeywords, rest: Rest) -> JobEntry {
+fn assemble(
+    own: OwnFields,
+    common: Common,
+    shared: DefaultKeywords,
+    rest: JobOnlyFields,
+) -> JobEntry {
     let criteria = match &rest.allow_failure {
         AllowFailure::Codes(codes) => Some(codes.clone()),
         AllowFailure::Unsaid | AllowFailure::Said(_) => None,

@@ -72,7 +72,7 @@ impl JobEntry {
     }
 }
 
-/// What a name with its value is.
+/// The kind of a top-level entry.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Sort {
     Hidden,
@@ -91,7 +91,7 @@ pub(super) fn sort(name: &Key, node: &Node) -> Option<Sort> {
     bridges.then_some(Sort::Visible(Kind::Bridge))
 }
 
-/// What jobs are read against.
+/// The defaults and names against which jobs are validated.
 pub(super) struct JobContext<'s> {
     pub(super) default: &'s DefaultKeywords,
     /// Whether the workflow has rules of its own.

@@ -45,7 +45,7 @@ use super::{
     node::{Map, Node},
 };
 
-/// Where a value stands, as problems name it: `jobs:build:artifacts`.
+/// The path of a value in error messages: `jobs:build:artifacts`.
 #[derive(Clone, Copy)]
 pub(crate) struct Path<'a> {
     parent: Option<&'a Path<'a>>,
@@ -83,7 +83,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) path: &'a Path<'a>,
 }
 
-/// What reading a configuration comes to beside its values.
+/// Errors and warnings found while a configuration is read.
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) problems: Vec<String>,

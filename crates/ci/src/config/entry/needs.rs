@@ -27,7 +27,7 @@ pub(crate) struct Needs {
     pub(crate) bridges: Vec<BridgeNeed>,
 }
 
-/// Whose needs they are: some kinds are for jobs or bridges alone.
+/// The owner of `needs`: some kinds are for jobs or bridges only.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum NeedsOwner {
     Job,

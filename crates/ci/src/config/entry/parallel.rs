@@ -8,7 +8,7 @@ use crate::config::{
 
 const MOST: u64 = 200;
 
-/// What a job may be multiplied by.
+/// The permitted forms of `parallel`.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum ParallelForms {
     NumberOrMatrix,

@@ -67,7 +67,7 @@ pub(crate) struct Exists {
     pub(crate) project: Option<(String, Option<String>)>,
 }
 
-/// Whose rules they are.
+/// The owner of `rules`.
 #[derive(Clone, Copy)]
 struct Kind {
     keys: &'static [&'static str],

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::{Entry, Path, Report};
 use crate::config::node::{Map, Node};
 
-/// What a variable is set to.
+/// The value of a variable entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Value {
     pub text: Arc<str>,

@@ -1,4 +1,4 @@
-//! What a condition comes to.
+//! Evaluation of a condition.
 
 use super::{lexer::Comparison, parser::Tree, pattern::Patterns};
 

@@ -4,7 +4,7 @@ use kernel::values::is_web_url;
 
 use super::Inclusion;
 use crate::config::{
-    Stop, glob,
+    StepFailure, glob,
     input::Tree,
     json,
     node::{Map, Node},
@@ -60,7 +60,7 @@ pub(super) fn locations(
     inclusion: &mut Inclusion<'_, '_>,
     written: &Node,
     tree: &dyn Tree,
-) -> Result<Vec<Location>, Stop> {
+) -> Result<Vec<Location>, StepFailure> {
     let items = match written {
         Node::Null => return Ok(Vec::new()),
         Node::List(list) => list.items(),
@@ -77,7 +77,7 @@ pub(super) fn locations(
                 all.extend(spread(location, tree)?);
             }
             Node::Map(map) => all.extend(of_map(inclusion, map, item, tree)?),
-            _ => return Err(Stop::problem("Each include must be a hash or a string")),
+            _ => return Err(StepFailure::problem("Each include must be a hash or a string")),
         }
         if all.len() > inclusion.given.limits.includes {
             break;
@@ -92,13 +92,13 @@ fn local(path: &str) -> Location {
 }
 
 /// A path with stars is all the files that fit, in the order of their names.
-fn spread(location: Location, tree: &dyn Tree) -> Result<Vec<Location>, Stop> {
+fn spread(location: Location, tree: &dyn Tree) -> Result<Vec<Location>, StepFailure> {
     let Location::Local(path) = &location else { return Ok(vec![location]) };
     if !path.contains('*') {
         return Ok(vec![location]);
     }
     let Some(pattern) = glob::wildcard(path) else { return Ok(Vec::new()) };
-    let paths = tree.paths().map_err(Stop::Fault)?;
+    let paths = tree.paths().map_err(StepFailure::Fault)?;
     let fitting = paths.iter().filter(|path| pattern.is_match(path));
     Ok(fitting.map(|path| Location::Local(path.clone())).collect())
 }
@@ -109,7 +109,7 @@ fn of_map(
     map: &Map,
     written: &Node,
     tree: &dyn Tree,
-) -> Result<Vec<Location>, Stop> {
+) -> Result<Vec<Location>, StepFailure> {
     if let Some(rules) = map.present("rules")
         && !inclusion.is_wanted(rules, tree)?
     {
@@ -127,13 +127,13 @@ fn of_map(
     let mut chosen = kinds.iter().filter(|(_, present)| *present).map(|(kind, _)| *kind);
     let (kind, other) = (chosen.next(), chosen.next());
     if other.is_some() {
-        return Err(Stop::problem(
+        return Err(StepFailure::problem(
             "Each include must use only one of: `local`, `project`, `remote`, `template`, `artifact`, `component`",
         ));
     }
     let Some(kind) = kind else {
         let written = inclusion.masked(&json::value(written).to_string());
-        return Err(Stop::problem(format!(
+        return Err(StepFailure::problem(format!(
             "Include `{written}` needs to match exactly one accessor!"
         )));
     };
@@ -145,7 +145,7 @@ fn named(
     map: &Map,
     kind: &str,
     tree: &dyn Tree,
-) -> Result<Vec<Location>, Stop> {
+) -> Result<Vec<Location>, StepFailure> {
     let expanded =
         |key: &str| map.present(key).and_then(Node::as_text).map(|text| inclusion.expanded(text));
     let odd = |key: &str| {

@@ -8,10 +8,10 @@ use std::{collections::HashMap, time::Instant};
 pub(super) use location::url;
 
 use super::{
-    Stop,
+    StepFailure,
     entry::{self, Report},
     evaluate::Evaluation,
-    included::{Include, IncludeKind},
+    includes::{Include, IncludeKind},
     input::{PipelineInput, Tree},
     merge::{Budget, deep_merge},
     node::{Entries, Map, Node},
@@ -26,7 +26,7 @@ pub(super) fn include(
     given: &PipelineInput<'_>,
     report: &mut Report,
     budget: &mut Budget,
-) -> Result<(Map, Vec<Include>), Stop> {
+) -> Result<(Map, Vec<Include>), StepFailure> {
     if !document.contains("include") {
         return Ok((document.clone(), Vec::new()));
     }
@@ -47,8 +47,8 @@ pub(super) fn include(
 /// Files may include one another so deep, however many an administrator allows: each takes room on the stack.
 const DEEPEST: usize = 150;
 
-fn too_many(most: usize) -> Stop {
-    Stop::problem(format!("Maximum of {most} nested includes are allowed!"))
+fn too_many(most: usize) -> StepFailure {
+    StepFailure::problem(format!("Maximum of {most} nested includes are allowed!"))
 }
 
 struct Inclusion<'i, 'g> {
@@ -65,7 +65,7 @@ struct Inclusion<'i, 'g> {
 
 impl Inclusion<'_, '_> {
     /// What the document includes, merged in the order given, and the document over that.
-    fn document(&mut self, document: &Map, tree: &dyn Tree) -> Result<Map, Stop> {
+    fn document(&mut self, document: &Map, tree: &dyn Tree) -> Result<Map, StepFailure> {
         let Some(written) = document.get("include") else { return Ok(document.clone()) };
         let locations = locations(self, written, tree)?;
         let first = self.found.len();
@@ -91,7 +91,12 @@ impl Inclusion<'_, '_> {
         Ok(Map::new(own))
     }
 
-    fn file(&mut self, location: &Location, tree: &dyn Tree, place: usize) -> Result<Map, Stop> {
+    fn file(
+        &mut self,
+        location: &Location,
+        tree: &dyn Tree,
+        place: usize,
+    ) -> Result<Map, StepFailure> {
         self.ensure_time()?;
         self.ensure_sound(location)?;
         match location {
@@ -107,7 +112,7 @@ impl Inclusion<'_, '_> {
     }
 
     /// The file as a document, with what it includes itself; names in that are looked up where the file lies.
-    fn contents(&mut self, location: &Location, tree: &dyn Tree) -> Result<Map, Stop> {
+    fn contents(&mut self, location: &Location, tree: &dyn Tree) -> Result<Map, StepFailure> {
         let key = (tree.project().to_owned(), tree.sha().to_owned(), location.key());
         let node = match self.read.get(&key) {
             Some(node) => node.clone(),
@@ -120,49 +125,49 @@ impl Inclusion<'_, '_> {
                 node
             }
         };
-        self.budget.take(node.weight()).map_err(Stop::problem)?;
+        self.budget.take(node.weight()).map_err(StepFailure::problem)?;
         let map = node.as_map().map_or_else(|| Map::new(Entries::default()), Map::clone);
         self.document(&map, tree)
     }
 
-    fn parsed(&self, location: &Location, text: &str) -> Result<Node, Stop> {
+    fn parsed(&self, location: &Location, text: &str) -> Result<Node, StepFailure> {
         match yaml::parse_within(&self.given.limits, text) {
             Ok(Some(node)) if node.as_map().is_some_and(|map| !map.is_empty()) => Ok(node),
-            Err(fault @ yaml::Fault::TooBig) => Err(Stop::problem(fault.to_string())),
-            _ => Err(Stop::problem(format!(
+            Err(fault @ yaml::Fault::TooBig) => Err(StepFailure::problem(fault.to_string())),
+            _ => Err(StepFailure::problem(format!(
                 "Included file `{}` does not have valid YAML syntax!",
                 self.masked(location.name())
             ))),
         }
     }
 
-    fn ensure_time(&self) -> Result<(), Stop> {
+    fn ensure_time(&self) -> Result<(), StepFailure> {
         if self.given.deadline.is_some_and(|deadline| Instant::now() > deadline) {
-            return Err(Stop::late());
+            return Err(StepFailure::late());
         }
         Ok(())
     }
 
     /// What can be said of a location without going there.
-    fn ensure_sound(&self, location: &Location) -> Result<(), Stop> {
+    fn ensure_sound(&self, location: &Location) -> Result<(), StepFailure> {
         let name = self.masked(location.name());
         if let Location::Odd(_) = location {
             let text = format!("Included file `{name}` needs to be a string");
-            return Err(Stop::problem(text));
+            return Err(StepFailure::problem(text));
         }
         let file = location.name().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         let stem = file.strip_suffix(".yml").or_else(|| file.strip_suffix(".yaml"));
         if stem.is_none_or(str::is_empty) {
             let text = format!("Included file `{name}` does not have YAML extension!");
-            return Err(Stop::problem(text));
+            return Err(StepFailure::problem(text));
         }
         match location {
-            Location::Remote(address) if url(address).is_none() => {
-                Err(Stop::problem(format!("Remote file `{name}` does not have a valid address!")))
-            }
-            Location::Template(template) if !template.ends_with(source::TEMPLATE_END) => {
-                Err(Stop::problem(format!("Template file `{name}` is not a valid location!")))
-            }
+            Location::Remote(address) if url(address).is_none() => Err(StepFailure::problem(
+                format!("Remote file `{name}` does not have a valid address!"),
+            )),
+            Location::Template(template) if !template.ends_with(source::TEMPLATE_END) => Err(
+                StepFailure::problem(format!("Template file `{name}` is not a valid location!")),
+            ),
             _ => Ok(()),
         }
     }
@@ -201,13 +206,13 @@ impl Inclusion<'_, '_> {
     }
 
     /// Whether rules let it be included.
-    fn is_wanted(&mut self, rules: &Node, tree: &dyn Tree) -> Result<bool, Stop> {
+    fn is_wanted(&mut self, rules: &Node, tree: &dyn Tree) -> Result<bool, StepFailure> {
         let mark = self.report.problems.len();
         let parsed = entry::include_rules(self.report, rules);
         let problem = self.report.problems.get(mark).cloned();
         self.report.problems.truncate(mark);
         if let Some(problem) = problem {
-            return Err(Stop::problem(problem));
+            return Err(StepFailure::problem(problem));
         }
         let none = entry::Values::new();
         let view = self.lookup.of(None, &none, &[]);

@@ -2,7 +2,7 @@
 
 use super::{Inclusion, location::Location};
 use crate::config::{
-    Stop,
+    StepFailure,
     input::{Artifact, FetchFailure, Project, Tree},
     templates,
 };
@@ -14,16 +14,18 @@ pub(super) fn project<'f>(
     inclusion: &Inclusion<'f, '_>,
     project: &str,
     reference: Option<&str>,
-) -> Result<Box<dyn Tree + 'f>, Stop> {
+) -> Result<Box<dyn Tree + 'f>, StepFailure> {
     let shown = inclusion.masked(project);
-    match inclusion.given.fetch.project(project, reference).map_err(Stop::Fault)? {
+    match inclusion.given.fetch.project(project, reference).map_err(StepFailure::Fault)? {
         Project::Found(tree) => Ok(tree),
-        Project::NotFound => Err(Stop::problem(format!(
+        Project::NotFound => Err(StepFailure::problem(format!(
             "Project `{shown}` not found or access denied! Make sure any includes in the pipeline configuration are correctly defined."
         ))),
         Project::NoReference => {
             let reference = inclusion.masked(reference.unwrap_or("HEAD"));
-            Err(Stop::problem(format!("Project `{shown}` reference `{reference}` does not exist!")))
+            Err(StepFailure::problem(format!(
+                "Project `{shown}` reference `{reference}` does not exist!"
+            )))
         }
     }
 }
@@ -33,26 +35,26 @@ pub(super) fn text(
     inclusion: &Inclusion<'_, '_>,
     location: &Location,
     tree: &dyn Tree,
-) -> Result<Option<String>, Stop> {
+) -> Result<Option<String>, StepFailure> {
     let name = inclusion.masked(location.name());
     let found = match location {
         Location::Local(path) => {
-            let text = tree.text(path).map_err(Stop::Fault)?;
+            let text = tree.text(path).map_err(StepFailure::Fault)?;
             present(text, &format!("Local file `{name}`"))
         }
         Location::Project { project, file, .. } => {
-            let text = tree.text(file).map_err(Stop::Fault)?;
+            let text = tree.text(file).map_err(StepFailure::Fault)?;
             let project = inclusion.masked(project);
             present(text, &format!("Project `{project}` file `{name}`"))
         }
         Location::Remote(address) => {
-            return remote(inclusion, address, &name).map_err(Stop::problem);
+            return remote(inclusion, address, &name).map_err(StepFailure::problem);
         }
         Location::Template(template) => {
             let stem = template.strip_suffix(TEMPLATE_END).unwrap_or(template);
             let own = match templates::find(stem) {
                 Some(text) => Some(text.to_owned()),
-                None => inclusion.given.fetch.template(template).map_err(Stop::Fault)?,
+                None => inclusion.given.fetch.template(template).map_err(StepFailure::Fault)?,
             };
             own.filter(|text| !text.trim().is_empty()).ok_or_else(|| missing(&name))
         }
@@ -61,7 +63,7 @@ pub(super) fn text(
         }
         Location::Odd(_) => Err(missing(&name)),
     };
-    found.map(Some).map_err(Stop::problem)
+    found.map(Some).map_err(StepFailure::problem)
 }
 
 fn missing(name: &str) -> String {
@@ -99,11 +101,13 @@ fn artifact(
     job: Option<&str>,
     file: &str,
     name: &str,
-) -> Result<String, Stop> {
+) -> Result<String, StepFailure> {
     let Some(job) = job else {
-        return Err(Stop::problem("Job must be provided when including configs from artifacts"));
+        return Err(StepFailure::problem(
+            "Job must be provided when including configs from artifacts",
+        ));
     };
-    let found = inclusion.given.fetch.artifact(job, file).map_err(Stop::Fault)?;
+    let found = inclusion.given.fetch.artifact(job, file).map_err(StepFailure::Fault)?;
     let job = inclusion.masked(job);
     let problem = match found {
         Artifact::Text(text) if !text.trim().is_empty() => return Ok(text),
@@ -125,5 +129,5 @@ fn artifact(
                 .to_owned()
         }
     };
-    Err(Stop::problem(problem))
+    Err(StepFailure::problem(problem))
 }

@@ -1,4 +1,4 @@
-//! What is known of a job before it is made.
+//! The properties of a job that are known before it is created.
 
 use crate::config::{
     input::EnvironmentIdentity,

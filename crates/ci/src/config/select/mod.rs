@@ -1,4 +1,4 @@
-//! Which jobs of a configuration there are for what a pipeline is made for, and how each of them runs.
+//! The selection of jobs for a pipeline, and how each of them runs.
 
 mod known;
 mod options;
@@ -13,7 +13,7 @@ use std::{
 use kernel::TextEnum as _;
 
 use super::{
-    Configuration, Refusal, Stop, duration,
+    Configuration, Refusal, StepFailure, duration,
     entry::{JobEntry, Need, Report, Rule, Values, VariableValue},
     evaluate::Evaluation,
     input::PipelineInput,
@@ -123,7 +123,7 @@ impl<'c> Selection<'c, '_> {
     ) -> Result<Option<SelectedJob<'c>>, Refusal> {
         let values = self.values(job);
         let slots = u64::try_from(values.len()).unwrap_or(u64::MAX);
-        self.budget.take(STEP.saturating_mul(slots)).map_err(Stop::problem)?;
+        self.budget.take(STEP.saturating_mul(slots)).map_err(StepFailure::problem)?;
         let mut known = known::known(job);
         let environment = job.entry.options.environment.as_ref().map(|written| {
             let view = lookup.of(None, &values, &known);
@@ -196,7 +196,7 @@ impl<'c> Selection<'c, '_> {
         };
         let rule = match self.evaluation.first(rules, view) {
             Ok(rule) => rule,
-            Err(Stop::Problem(problem)) => {
+            Err(StepFailure::Problem(problem)) => {
                 let name = &job.name;
                 let problem = format!("Failed to parse rule for {name}: {problem}");
                 self.problems.push((place, problem));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{SelectedJob, Selection};
 use crate::config::{
-    Refusal, Stop, digest,
+    Refusal, StepFailure, digest,
     entry::{CacheEntry, CacheKey},
     options::{self, Options},
 };
@@ -45,15 +45,15 @@ impl Selection<'_, '_> {
         options.parallel.clone_from(&entry.parallel);
         let caches = entry.cache.as_ref().filter(|caches| !caches.is_empty());
         options.cache = match caches {
-            Some(caches) => {
-                Some(caches.iter().map(|cache| self.cache(cache)).collect::<Result<_, Stop>>()?)
-            }
+            Some(caches) => Some(
+                caches.iter().map(|cache| self.cache(cache)).collect::<Result<_, StepFailure>>()?,
+            ),
             None => None,
         };
         Ok(options)
     }
 
-    fn cache(&self, cache: &CacheEntry) -> Result<options::Cache, Stop> {
+    fn cache(&self, cache: &CacheEntry) -> Result<options::Cache, StepFailure> {
         let key = match &cache.key {
             CacheKey::Text(text) => text.clone(),
             CacheKey::Files { files, prefix } => {
@@ -74,11 +74,11 @@ impl Selection<'_, '_> {
     }
 
     /// A word that changes when one of the files does.
-    fn state_of(&self, files: &[String]) -> Result<String, Stop> {
+    fn state_of(&self, files: &[String]) -> Result<String, StepFailure> {
         let mut prints = Vec::new();
         for file in files {
             let path = file.trim_start_matches("./");
-            prints.extend(self.given.tree.fingerprint(path).map_err(Stop::Fault)?);
+            prints.extend(self.given.tree.fingerprint(path).map_err(StepFailure::Fault)?);
         }
         if prints.is_empty() {
             return Ok("default".to_owned());

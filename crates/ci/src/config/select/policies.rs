@@ -1,10 +1,10 @@
-//! Whether `only` and `except` let a job be.
+//! Evaluation of `only` and `except`.
 
 use kernel::TextEnum as _;
 
 use crate::{
     config::{
-        Stop,
+        StepFailure,
         entry::{Changes, JobEntry, Policy},
         evaluate::Evaluation,
         expression::pattern,
@@ -20,7 +20,7 @@ pub(super) fn fit(
     given: &PipelineInput<'_>,
     evaluation: &mut Evaluation<'_>,
     view: View<'_>,
-) -> Result<bool, Stop> {
+) -> Result<bool, StepFailure> {
     let mut asking = PolicyContext { given, evaluation, view };
     if let Some(only) = &entry.only
         && asking.answers(only)?.contains(&false)
@@ -41,7 +41,7 @@ struct PolicyContext<'a, 'e, 'v> {
 
 impl PolicyContext<'_, '_, '_> {
     /// One answer for each part that is given.
-    fn answers(&mut self, policy: &Policy) -> Result<Vec<bool>, Stop> {
+    fn answers(&mut self, policy: &Policy) -> Result<Vec<bool>, StepFailure> {
         let mut answers = Vec::new();
         if let Some(refs) = &policy.refs {
             answers.push(refs.iter().any(|name| self.is_ref(name)));

@@ -1,4 +1,4 @@
-//! What the workflow says of a pipeline: whether there is one, its variables, its name.
+//! Evaluation of `workflow`: whether a pipeline is created, its variables and its name.
 
 use super::over;
 use crate::config::{

@@ -7,7 +7,7 @@ use super::Variable;
 /// A text does not grow beyond this; further names stay as they are.
 const LONGEST: usize = 64 << 10;
 
-/// What becomes of a name that stands for nothing.
+/// The treatment of undefined variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownVariable {
     Vanishes,

@@ -5,7 +5,7 @@ use kernel::access::ProjectFacts;
 use super::{Variable, slug};
 use crate::config::input::RefKind;
 
-/// Where the product is found, and which it is.
+/// The URL, name and version of the server in predefined variables.
 #[derive(Clone, Copy, Debug)]
 pub struct Server<'s> {
     /// Without a slash at its end.
@@ -16,7 +16,7 @@ pub struct Server<'s> {
     pub revision: &'s str,
 }
 
-/// What is known of the commit of a pipeline.
+/// The commit of a pipeline in predefined variables.
 #[derive(Clone, Debug, Default)]
 pub struct CommitFacts {
     pub sha: String,

@@ -1,4 +1,4 @@
-//! Which of several variables of one name counts.
+//! The precedence of variables with the same name.
 
 use std::collections::HashMap;
 

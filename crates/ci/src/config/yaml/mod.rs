@@ -17,7 +17,7 @@ pub(crate) use compose::parse_within;
 pub(crate) use emit::emit;
 pub(crate) use emit::inline;
 
-/// Why a text is no document.
+/// Reasons for which a text is no YAML document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// In the parser's words, with its place.

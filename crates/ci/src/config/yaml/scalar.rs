@@ -2,7 +2,7 @@
 
 use crate::config::node::Node;
 
-/// What a word is read as: a value, or a kind of value that is never made from a file.
+/// The value of a plain scalar, or a type that files cannot create.
 pub(super) enum Scalar {
     Value(Node),
     Date,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Number, Value};
 
-/// What stands between a beginning and an end.
+/// An XML element.
 #[derive(Default)]
 pub(super) struct Element {
     attributes: Map<String, Value>,

@@ -24,7 +24,7 @@ use sha1::{Digest as _, Sha1};
 use super::packed::each_file;
 
 kernel::text_enum! {
-    /// How a test ended, in the order in which tests are shown.
+    /// The status of a test, in display order.
     pub enum CaseStatus {
         Error = "error",
         Failed = "failed",
@@ -48,7 +48,7 @@ pub struct Case {
     pub attachment: Option<String>,
 }
 
-/// What a report may be at most.
+/// The size limits of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of all files, once they are unpacked.
@@ -83,7 +83,7 @@ const ERROR_LENGTH: usize = 1_000;
 
 type Digest = [u8; 20];
 
-/// What tells a test from others.
+/// The key that identifies a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CaseKey {
     pub status: CaseStatus,

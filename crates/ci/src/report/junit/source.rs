@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// Where something stands, both from one on.
+/// Line and column, both counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) line: u64,

@@ -88,14 +88,14 @@ fn fatal(at: Position, problem: &str) -> String {
     format!("JUnit XML parsing failed: {}:{}: FATAL: {problem}", at.line, at.column)
 }
 
-/// Where an event begins and ends.
+/// The byte range of an event.
 #[derive(Clone, Copy)]
 struct EventSpan {
     before: Position,
     after: Position,
 }
 
-/// What an element is here for.
+/// The role of an element in the report.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// Holds suites and cases.

@@ -15,7 +15,7 @@ use repo::{
         Oid, RefName, RepoPath, Wiki,
         refs::{self, RefMove},
     },
-    push::{NO_PIPELINES, OwnMove, Push, PushSource, RefChange},
+    push::{InternalMove, NO_PIPELINES, Push, PushSource, RefChange},
     wiki::journal::WikiJournal as _,
 };
 use tokio::task::spawn_blocking;
@@ -23,7 +23,7 @@ use tokio::task::spawn_blocking;
 use super::{Remote, protocol::Advertisement};
 use crate::{Forge, import::SourceError, project::create::USUAL_BRANCH};
 
-/// What the refs of a source are here.
+/// The local refs for the refs of a source.
 struct RefPlan {
     branches_and_tags: Vec<(RefName, Oid)>,
     /// Of merge requests.
@@ -90,7 +90,7 @@ pub(crate) async fn land_repository(
             new: Some(*id),
         })
         .collect();
-    if !moves.is_empty() && forge.move_own(project, moves).await? != OwnMove::Done {
+    if !moves.is_empty() && forge.move_own(project, moves).await? != InternalMove::Done {
         return Err(Error::conflict().whole("the head of a merge request has moved").into());
     }
     let moves = places.branches_and_tags.iter().filter(|(name, id)| now.get(name) != Some(id));

@@ -17,7 +17,7 @@ const MOST_REFS: usize = 500_000;
 /// Bytes of a server's complaint that are kept.
 const LONGEST_COMPLAINT: usize = 300;
 
-/// What a server says of its repository.
+/// The ref advertisement of a git server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Advertisement {
     /// Names as they came, with what each names.
@@ -27,7 +27,7 @@ pub(crate) struct Advertisement {
     has_side_band: bool,
 }
 
-/// Why an answer cannot be used.
+/// Reasons for which a response is not usable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProtocolError {
     Malformed,

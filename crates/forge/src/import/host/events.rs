@@ -1,4 +1,4 @@
-//! What happened to items: from the list of the repository, or of one item after the other.
+//! Import of item events: from the repository's list, or item by item.
 
 use admin::import::Relation;
 use review::{

@@ -1,4 +1,4 @@
-//! Where a stage that asks for items one by one has come, and the page of an item at which it goes on.
+//! The cursor of an import stage that requests items one by one.
 
 use kernel::TextEnum as _;
 use review::item::{ItemKind, import::iids_after};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::step::{HostStep, PAGE, items};
 use crate::import::{SourceError, batch::Step};
 
-/// Where a stage that asks for items one by one has come: the kind, the number and the page of the item.
+/// The cursor of a stage that requests items one by one: kind, number and page of the item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ItemCursor {
     kind: ItemKind,

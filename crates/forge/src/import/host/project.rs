@@ -1,4 +1,4 @@
-//! What a project has beside its items: labels, milestones, people and protected branches.
+//! Import of a project's labels, milestones, members and protected branches.
 
 use admin::import::Relation;
 use kernel::{AccessLevel, Ts};

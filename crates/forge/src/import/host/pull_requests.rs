@@ -9,7 +9,7 @@ use crate::import::{
     SourceError,
     batch::{Batch, Step},
     git::land_branches,
-    heads::{self, Ends},
+    heads::{self, PullRequestCommits},
     json::{fitting, host_user, list, moment, number, text, title},
     people::KnownPeople,
 };
@@ -26,7 +26,7 @@ impl HostStep<'_> {
         let known = self.people.find(&users).await?;
         let ends = items
             .iter()
-            .map(|item| Ends {
+            .map(|item| PullRequestCommits {
                 head: text(&item["head"], "sha").to_owned(),
                 start: text(&item["base"], "sha").to_owned(),
             })

@@ -1,4 +1,4 @@
-//! What a step works with: the source, the place at which it goes on, and the pages of a list.
+//! The context of an import step: source, cursor and pages.
 
 use admin::import::{Import, NewFailure, Origin, Relation};
 use kernel::ids::ProjectId;
@@ -19,7 +19,7 @@ use crate::{
 /// Entries of a page.
 pub(super) const PAGE: usize = 100;
 
-/// What a step works with.
+/// The context of an import step.
 pub(crate) struct HostStep<'a> {
     pub(crate) forge: &'a Forge,
     pub(crate) import: &'a Import,

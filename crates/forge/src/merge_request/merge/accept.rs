@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
 
 use super::{
-    after_merge::{run_now, settle},
+    after_merge::{run_now, run_pending},
     mergeability::{
         Merger, check_mergeability, check_now, current, ensure_may_merge, facts, head_pipeline,
         may_merge,
@@ -35,7 +35,7 @@ use crate::{
     user::standing::{PersonInProject, person_in_project},
 };
 
-/// How somebody wants it merged, and when.
+/// The options of a merge, and whether to wait for the pipeline.
 #[derive(Clone, Debug, Default)]
 pub struct MergeOptions {
     pub how: AutoMerge,
@@ -43,7 +43,7 @@ pub struct MergeOptions {
     pub when_pipeline_succeeds: bool,
 }
 
-/// What the state of a merge request allows.
+/// Whether a merge request can be merged now or later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MergeTiming {
     Now,
@@ -73,11 +73,11 @@ pub async fn accept(
     let id = found.await?.id;
     let row = check_mergeability(forge, id).await?;
     let way = timing(forge, row.clone(), wish.when_pipeline_succeeds).await?;
-    let Some(sides) = check_now(forge, id).await? else { return Err(cannot_be_merged()) };
-    if !run::can_move(forge, &row, &sides).await? {
+    let Some(inputs) = check_now(forge, id).await? else { return Err(cannot_be_merged()) };
+    if !run::can_move(forge, &row, &inputs).await? {
         return Err(cannot_be_merged());
     }
-    let head = sides.head.to_string();
+    let head = inputs.head.to_string();
     if wish.how.sha.as_ref().is_some_and(|seen| *seen != head) {
         let text = format!("SHA does not match HEAD of source branch: {head}");
         return Err(Error::conflict().whole(text));
@@ -107,7 +107,7 @@ pub async fn accept(
 /// what fails is left to the queue.
 async fn finish(forge: &Forge, id: MergeRequestId) {
     let forge = Forge::clone(forge);
-    let done = db::spawn(async move { settle(&forge, id).await });
+    let done = db::spawn(async move { run_pending(&forge, id).await });
     if let Err(failure) = done.await.map_err(Error::internal).flatten() {
         tracing::error!(merge_request = %id, error = %failure, "what follows a merge is left to the queue");
     }
@@ -167,7 +167,7 @@ pub async fn merge_waiting_for(forge: &Forge, project: ProjectId, sha: String) -
         if let Err(failure) = merge_waiting(forge.clone(), RunAutoMerge { merge_request }).await {
             tracing::warn!(%merge_request, %failure, "a merge is left to the job");
         }
-        settle(forge, merge_request).await?;
+        run_pending(forge, merge_request).await?;
     }
     Ok(())
 }
@@ -185,8 +185,8 @@ pub async fn merge_waiting(forge: Forge, job: RunAutoMerge) -> Result<()> {
     }
     let seen = row.clone();
     let Some(by) = forge.db.read(move |tx| merger(tx, &seen, user)).await? else { return Ok(()) };
-    let Some(sides) = check_now(&forge, id).await? else { return Ok(()) };
-    if !run::can_move(&forge, &row, &sides).await? {
+    let Some(inputs) = check_now(&forge, id).await? else { return Ok(()) };
+    if !run::can_move(&forge, &row, &inputs).await? {
         return Ok(());
     }
     match run::merge(&forge, row, by, how).await {

@@ -21,7 +21,7 @@ use repo::{
 use review::{
     issue::{
         Issue,
-        actions::{Cause, close_for},
+        actions::{CloseReason, close_for},
     },
     item::ItemStore as _,
     merge_request::{
@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use worker::Job;
 
 use super::{
-    LookAt,
+    CheckMergeability,
     mergeability::{NamedProjects, commits_between, current, refresh_closes},
     resync::resync_with_git,
 };
@@ -119,7 +119,7 @@ async fn close_issues(forge: &Forge, row: &MergeRequest) -> Result<()> {
         for issue in tx.closed_issues(row.id)? {
             let in_commits = named.iter().any(|(one, _)| one.id == issue.id);
             if in_commits || may_close(tx, by, &issue)? {
-                close_for(tx, &directory, &issue, Cause::MergeRequest(&row), by)?;
+                close_for(tx, &directory, &issue, CloseReason::MergeRequest(&row), by)?;
             }
         }
         Ok(())
@@ -239,11 +239,11 @@ async fn retarget(forge: &Forge, row: &MergeRequest, removal: &Removal) -> Resul
 /// Does now what waits to be done for a merge request: the commits that it holds are kept, git and the code owners are
 /// asked, remarks on lines follow them, and issues know what closes them; after the merge those are closed, and the
 /// source branch is gone where that was wanted. What a worker has begun of it is waited for.
-pub async fn settle(forge: &Forge, id: MergeRequestId) -> Result<()> {
+pub async fn run_pending(forge: &Forge, id: MergeRequestId) -> Result<()> {
     forge.worker().run_now_and_wait(keys(id)).await
 }
 
-/// As [`settle`], for work, which waits for no other.
+/// As [`run_pending`], for work, which waits for no other.
 pub(super) async fn resume(forge: &Forge, id: MergeRequestId) -> Result<()> {
     forge.worker().run_now(keys(id)).await
 }
@@ -256,7 +256,7 @@ pub(super) async fn run_now(forge: &Forge, kind: &str, id: MergeRequestId) -> Re
 fn keys(id: MergeRequestId) -> Vec<String> {
     let kinds = [
         KeepHead::KIND,
-        LookAt::KIND,
+        CheckMergeability::KIND,
         UpdateCodeOwners::KIND,
         FollowLines::KIND,
         RefreshCloses::KIND,

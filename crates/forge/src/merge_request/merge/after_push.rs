@@ -1,4 +1,4 @@
-//! What a push does to merge requests: a part in its transaction, the rest before the pusher is answered.
+//! Updates of merge requests after a push: a part in its transaction, the rest before the pusher is answered.
 
 use std::{collections::HashSet, sync::Weak};
 
@@ -20,8 +20,8 @@ use review::{
     merge_request::{
         MergeRequest, MergeRequestCommitStore as _, MergeRequestStore as _,
         merge::{
-            LookStore as _,
-            pushed::{self, BranchMove},
+            MergeabilityStore as _,
+            branch_update::{self, BranchMove},
             run,
         },
     },
@@ -62,14 +62,14 @@ impl Job for FollowPush {
     const KIND: &'static str = "merge_request.follow_push";
 }
 
-/// Asks git about the merge requests into a branch that moved.
+/// Checks the mergeability of the merge requests into a branch that moved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct LookInto {
+pub struct CheckBranchMergeability {
     project: ProjectId,
     branch: String,
 }
 
-impl Job for LookInto {
+impl Job for CheckBranchMergeability {
     const KIND: &'static str = "merge_request.look_into";
 
     fn unique_key(&self) -> Option<String> {
@@ -158,11 +158,11 @@ pub fn record_push(
             continue;
         }
         let step = BranchMove { project, branch, to: moved.after.as_deref() };
-        if pushed::note(tx, step, user)? {
+        if branch_update::note(tx, step, user)? {
             let (before, after) = (moved.before.clone(), moved.after.clone());
             let branch = branch.to_owned();
             let rested = tx.now.plus(REST);
-            tx.enqueue_at(&LookInto { project, branch: branch.clone() }, rested)?;
+            tx.enqueue_at(&CheckBranchMergeability { project, branch: branch.clone() }, rested)?;
             tx.enqueue(&FollowPush { project, branch, before, after, user })?;
         }
     }
@@ -179,8 +179,8 @@ pub async fn follow_push(forge: Forge, job: FollowPush) -> Result<()> {
 }
 
 /// Whoever reads one of the others has git asked about it.
-pub async fn check_after_push(forge: Forge, job: LookInto) -> Result<()> {
-    let LookInto { project, branch } = job;
+pub async fn check_after_push(forge: Forge, job: CheckBranchMergeability) -> Result<()> {
+    let CheckBranchMergeability { project, branch } = job;
     if !forge.storage.exists(project) {
         return Ok(());
     }

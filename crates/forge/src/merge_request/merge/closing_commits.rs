@@ -9,7 +9,7 @@ use kernel::{
 use org::project::settings::SettingsStore as _;
 use repo::{git::Oid, push::Push};
 use review::{
-    issue::actions::{Cause, close_for},
+    issue::actions::{CloseReason, close_for},
     merge_request::{
         closing::closes,
         merge::{closes::named_issues, run},
@@ -102,8 +102,8 @@ pub async fn close_named(forge: Forge, job: CloseIssuesOfCommits) -> Result<()> 
             let Some(commit) = commits.get(place) else { continue };
             let sha = commit.id.to_string();
             let cause = match &merged {
-                Some(request) => Cause::MergeRequest(request),
-                None => Cause::Commit { of: project, sha: &sha },
+                Some(request) => CloseReason::MergeRequest(request),
+                None => CloseReason::Commit { of: project, sha: &sha },
             };
             if may_close(tx, user, &issue)? {
                 close_for(tx, &directory, &issue, cause, user)?;

@@ -1,4 +1,4 @@
-//! Whether a merge request can be merged: what git says of it, which is kept, what is stored, and who may do it.
+//! The mergeability of a merge request: the check with git, its stored result, and the requirements of the project.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use repo::{
 use review::{
     merge_request::{
         MergeRequest, MergeRequestState, MergeRequestStore as _,
-        merge::{LookStore as _, closes},
+        merge::{MergeabilityStore as _, closes},
         mergeability::{CheckStep, Facts, HeadPipeline, MergeRequirements},
     },
     ports,
@@ -39,16 +39,16 @@ const PAUSE: std::time::Duration = std::time::Duration::from_millis(40);
 /// So long after that a branch has come to rest.
 const REST: Duration = Duration::seconds(5);
 
-/// Where both branches of a merge request are, and that is in the repository it leads to.
+/// The head commits of both branches of a merge request, both present in the target repository.
 #[derive(Clone, Debug)]
-pub(crate) struct Sides {
+pub(crate) struct MergeInputs {
     pub repo: RepoPath,
     pub target: Oid,
     pub head: Oid,
 }
 
-/// Where both branches are; `None` where one is not there.
-pub(super) async fn sides(forge: &Forge, row: &MergeRequest) -> Result<Option<Sides>> {
+/// The merge inputs of a merge request; `None` when a branch is missing.
+pub(super) async fn merge_inputs(forge: &Forge, row: &MergeRequest) -> Result<Option<MergeInputs>> {
     let Some(ends) = row.ends() else { return Ok(None) };
     let Some(target) = forge.branch_head(ends.target, &ends.target_branch).await? else {
         return Ok(None);
@@ -59,7 +59,7 @@ pub(super) async fn sides(forge: &Forge, row: &MergeRequest) -> Result<Option<Si
     let repo = forge.storage.repository(ends.target);
     let from = forge.storage.repository(ends.source);
     transfer::bring(&forge.git, &from, &repo, head).await?;
-    Ok(Some(Sides { repo, target, head }))
+    Ok(Some(MergeInputs { repo, target, head }))
 }
 
 /// The merge request as it is now.
@@ -67,7 +67,7 @@ pub(super) async fn current(forge: &Forge, id: MergeRequestId) -> Result<MergeRe
     forge.db.read(move |tx| tx.merge_request(id)).await
 }
 
-/// Asks git, where something changed since it was asked, and keeps the answer.
+/// Checks the mergeability with git, unless the stored result is current, and stores the result.
 pub async fn check_mergeability(forge: &Forge, id: MergeRequestId) -> Result<MergeRequest> {
     for _ in 0..TRIES {
         let found = forge.db.read(move |tx| {
@@ -79,13 +79,13 @@ pub async fn check_mergeability(forge: &Forge, id: MergeRequestId) -> Result<Mer
         if !is_asked_of(&seen.row) {
             return Ok(seen.row);
         }
-        let sides = sides(forge, &seen.row).await?;
+        let inputs = merge_inputs(forge, &seen.row).await?;
         // A push is decided a moment before its branch moves: this is what the target was before.
-        if sides.as_ref().is_some_and(|sides| leaving == Some(sides.target.to_string())) {
+        if inputs.as_ref().is_some_and(|inputs| leaving == Some(inputs.target.to_string())) {
             tokio::time::sleep(PAUSE).await;
             continue;
         }
-        let said = ask(forge, sides.as_ref()).await?;
+        let said = ask(forge, inputs.as_ref()).await?;
         if let Some(row) = forge.db.write(move |tx| tx.save_mergeability(&seen, said)).await? {
             return Ok(row);
         }
@@ -93,7 +93,7 @@ pub async fn check_mergeability(forge: &Forge, id: MergeRequestId) -> Result<Mer
     // It moved each time. What was said before does not count, so it is asked when it has come to rest.
     let later = move |tx: &mut Tx<'_>| {
         let row = tx.merge_request(id)?;
-        let job = LookAt { merge_request: id };
+        let job = CheckMergeability { merge_request: id };
         if is_asked_of(&row) {
             tx.enqueue_at(&job, tx.now.plus(REST))?;
         }
@@ -132,29 +132,29 @@ pub async fn checked(forge: &Forge, row: MergeRequest) -> Result<MergeRequest> {
 }
 
 /// Asks git whatever it said before, and tells what is to be merged; `None` where it cannot merge that.
-pub(super) async fn check_now(forge: &Forge, id: MergeRequestId) -> Result<Option<Sides>> {
+pub(super) async fn check_now(forge: &Forge, id: MergeRequestId) -> Result<Option<MergeInputs>> {
     let seen = forge.db.read(move |tx| tx.seen(id)).await?;
-    let sides = sides(forge, &seen.row).await?;
-    let said = ask(forge, sides.as_ref()).await?;
+    let inputs = merge_inputs(forge, &seen.row).await?;
+    let said = ask(forge, inputs.as_ref()).await?;
     if seen.row.merge_status.after(said) != seen.row.merge_status {
         forge.db.write(move |tx| tx.save_mergeability(&seen, said)).await?;
     }
-    Ok(sides.filter(|_| said == CheckStep::Fits))
+    Ok(inputs.filter(|_| said == CheckStep::Fits))
 }
 
-async fn ask(forge: &Forge, sides: Option<&Sides>) -> Result<CheckStep> {
-    let Some(sides) = sides else { return Ok(CheckStep::Clashes) };
-    let fits = forge.checks.fits(&forge.git, &sides.repo, sides.target, sides.head).await?;
+async fn ask(forge: &Forge, inputs: Option<&MergeInputs>) -> Result<CheckStep> {
+    let Some(inputs) = inputs else { return Ok(CheckStep::Clashes) };
+    let fits = forge.checks.fits(&forge.git, &inputs.repo, inputs.target, inputs.head).await?;
     Ok(if fits { CheckStep::Fits } else { CheckStep::Clashes })
 }
 
-/// Asks git about one merge request, where something changed since it was asked.
+/// Checks the mergeability of one merge request, unless the stored result is current.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct LookAt {
+pub struct CheckMergeability {
     pub merge_request: MergeRequestId,
 }
 
-impl Job for LookAt {
+impl Job for CheckMergeability {
     const KIND: &'static str = "merge_request.look";
 
     fn unique_key(&self) -> Option<String> {
@@ -164,11 +164,11 @@ impl Job for LookAt {
 
 /// Lets git be asked soon, where it has yet to say something. Whoever reads a list does not wait for it.
 pub fn recheck(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<()> {
-    if is_asked_of(row) { tx.enqueue(&LookAt { merge_request: row.id }) } else { Ok(()) }
+    if is_asked_of(row) { tx.enqueue(&CheckMergeability { merge_request: row.id }) } else { Ok(()) }
 }
 
 /// Nothing for what is gone by now.
-pub async fn check_heads(forge: Forge, job: LookAt) -> Result<()> {
+pub async fn check_heads(forge: Forge, job: CheckMergeability) -> Result<()> {
     match check_mergeability(&forge, job.merge_request).await {
         Err(gone) if gone.is_gone() => Ok(()),
         looked => looked.map(drop),
@@ -250,9 +250,9 @@ impl ports::NamedProjects for NamedProjects {
 /// Keeps which issues a merge request closes, after its words, its target or its commits changed.
 pub(super) async fn refresh_closes(forge: &Forge, id: MergeRequestId) -> Result<()> {
     let row = forge.db.read(move |tx| tx.merge_request(id)).await?;
-    let messages = match sides(forge, &row).await? {
+    let messages = match merge_inputs(forge, &row).await? {
         None => Vec::new(),
-        Some(Sides { target, head, .. }) => {
+        Some(MergeInputs { target, head, .. }) => {
             let read = forge
                 .git_read(row.project_id, move |reader| Ok(commits_between(reader, target, head)?));
             read.await?.into_iter().map(|commit| commit.message).collect()

@@ -1,4 +1,4 @@
-//! What the commits of a merge say.
+//! Merge and squash commit messages.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -23,12 +23,12 @@ use review::approval::ApprovalStore as _;
 use review::merge_request::{
     MergeRequest, ReviewState, ReviewerStore as _,
     merge::{AutoMerge, ClosesStore as _},
-    template::{CommitIdentity, MERGE_TEMPLATE, SQUASH_TEMPLATE, SourceCommit, Words},
+    template::{CommitIdentity, MERGE_TEMPLATE, MessageValues, SQUASH_TEMPLATE, SourceCommit},
 };
 
 use super::{
-    Sides,
-    mergeability::{Merger, commits_between, sides},
+    MergeInputs,
+    mergeability::{Merger, commits_between, merge_inputs},
 };
 use crate::{Forge, commit::author::signature};
 
@@ -55,13 +55,13 @@ impl Messages {
 pub(super) async fn messages(
     forge: &Forge,
     row: &MergeRequest,
-    sides: &Sides,
+    inputs: &MergeInputs,
     by: &Merger,
     settings: &Settings,
     wish: &AutoMerge,
     squashes: bool,
 ) -> Result<Messages> {
-    let (target, head) = (sides.target, sides.head);
+    let (target, head) = (inputs.target, inputs.head);
     let read =
         forge.git_read(row.project_id, move |reader| Ok(commits_between(reader, target, head)?));
     let commits = read.await?;
@@ -76,13 +76,13 @@ pub(super) async fn messages(
     let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
     let chosen = |template: &Option<String>| given(template);
     let merge = given(&wish.merge_commit_message).unwrap_or_else(|| {
-        let words = Words { own_email: committer.email.clone(), ..words.clone() };
+        let words = MessageValues { own_email: committer.email.clone(), ..words.clone() };
         let template = chosen(&settings.merge_commit_template);
         words.fill(template.as_deref().unwrap_or(MERGE_TEMPLATE))
     });
     let squash = squashes.then(|| Squash {
         message: given(&wish.squash_commit_message).unwrap_or_else(|| {
-            let words = Words { own_email: author.email.clone(), ..words };
+            let words = MessageValues { own_email: author.email.clone(), ..words };
             let template = chosen(&settings.squash_commit_template);
             words.fill(template.as_deref().unwrap_or(SQUASH_TEMPLATE))
         }),
@@ -91,7 +91,7 @@ pub(super) async fn messages(
     Ok(Messages { merge, squash, committer })
 }
 
-/// What the commits of a merge would say by the templates of the project, if one user merged.
+/// The default merge and squash commit messages for a user who merges.
 #[derive(Clone, Debug)]
 pub struct DefaultMessages {
     pub merge: String,
@@ -105,17 +105,17 @@ pub async fn default_messages(
     (facts, who): (Arc<ProjectFacts>, Standing),
     user: &User,
 ) -> Result<Option<DefaultMessages>> {
-    let Some(sides) = sides(forge, row).await? else { return Ok(None) };
+    let Some(inputs) = merge_inputs(forge, row).await? else { return Ok(None) };
     let project = row.project_id;
     let settings = forge.db.read(move |tx| tx.project_settings(project)).await?;
     let by = Merger { facts, who, user: user.clone() };
     let wish = AutoMerge::default();
-    let found = messages(forge, row, &sides, &by, &settings, &wish, true).await?;
+    let found = messages(forge, row, &inputs, &by, &settings, &wish, true).await?;
     let squash = found.squash.map(|squash| squash.message).unwrap_or_default();
     Ok(Some(DefaultMessages { merge: found.merge, squash }))
 }
 
-/// What messages repeat of other records.
+/// Related records that message templates use.
 struct MessageContext {
     author: Option<User>,
     closes: Vec<String>,
@@ -161,7 +161,7 @@ impl MessageContext {
         row: &MergeRequest,
         by: &Merger,
         commits: &[CommitInfo],
-    ) -> Words {
+    ) -> MessageValues {
         let host = forge.urls.private_mail_host();
         let named =
             |user: &User| CommitIdentity { name: user.name.clone(), email: user.git_email(&host) };
@@ -174,7 +174,7 @@ impl MessageContext {
             is_merge: commit.is_merge(),
         };
         let path = &by.facts.full_path;
-        Words {
+        MessageValues {
             source_branch: row.source_branch.clone(),
             target_branch: row.target_branch.clone(),
             source_project_id: row.source_project_id.map(|id| id.0),

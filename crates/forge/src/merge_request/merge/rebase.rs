@@ -29,7 +29,7 @@ use review::{
     policy::ReadMergeRequests,
 };
 
-use super::mergeability::{Sides, check_now, sides};
+use super::mergeability::{MergeInputs, check_now, merge_inputs};
 use crate::{Forge, commit::author::signature};
 
 const REBASE_FAILED: &str =
@@ -51,13 +51,13 @@ pub async fn rebase(
         let grant = grant.clone();
         forge.db.read(move |tx| actions::find(tx, &grant, iid)).await?
     };
-    let sides = sides(forge, &found).await?;
-    let Some(sides) = sides else {
+    let inputs = merge_inputs(forge, &found).await?;
+    let Some(inputs) = inputs else {
         return Err(Error::forbidden().because("Source branch does not exist"));
     };
     let (row, who) = (found.clone(), *grant.who());
-    let lending = forge.lending.clone();
-    let (project, who) = forge.db.read(move |tx| mover(tx, &*lending, &who, &row)).await?;
+    let fork_push_access = forge.fork_push_access.clone();
+    let (project, who) = forge.db.read(move |tx| mover(tx, &*fork_push_access, &who, &row)).await?;
     let id = found.id;
     if !forge.db.write(move |tx| underway::begin(tx, id)).await? {
         return Err(Error::conflict().whole(UNDERWAY));
@@ -65,7 +65,7 @@ pub async fn rebase(
     let (whole, caller) = (Forge::clone(forge), caller.clone());
     // A caller that goes away does not stop it half-way.
     let done = db::spawn(async move {
-        let done = held(&whole, id, moved(&whole, &found, &sides, (project, who), &caller)).await;
+        let done = held(&whole, id, moved(&whole, &found, &inputs, (project, who), &caller)).await;
         let columns = match &done {
             Err(Error { kind: Kind::BadRequest, message: Message::Whole(reason), .. }) => {
                 Some(Columns { merge_error: Some(Some(reason.clone())), ..Columns::default() })
@@ -104,7 +104,7 @@ async fn held(
 /// How the caller stands to the source, where they may move its branch.
 fn mover(
     tx: &mut Tx<'_>,
-    lending: &dyn ForkPushBranches,
+    fork_push_access: &dyn ForkPushBranches,
     who: &Standing,
     row: &MergeRequest,
 ) -> Result<(Project, Standing)> {
@@ -114,7 +114,7 @@ fn mover(
         Err(gone) if gone.is_gone() => return Err(cannot_push()),
         located => located?,
     };
-    let protection = Protection::load_with(tx, lending, &who, source)?;
+    let protection = Protection::load_with(tx, fork_push_access, &who, source)?;
     let branch = protection.branch(&row.source_branch);
     if !branch.may_push() {
         return Err(cannot_push());
@@ -128,28 +128,28 @@ fn mover(
 async fn moved(
     forge: &Forge,
     row: &MergeRequest,
-    sides: &Sides,
+    inputs: &MergeInputs,
     (project, who): (Project, Standing),
     caller: &User,
 ) -> Result<()> {
     let home = forge.storage.repository(project.0.id);
-    transfer::bring(&forge.git, &sides.repo, &home, sides.target).await?;
+    transfer::bring(&forge.git, &inputs.repo, &home, inputs.target).await?;
     let by = signature(forge, caller);
-    let made = merge::rebase(&forge.git, &home, sides.head, sides.target, &by).await;
+    let made = merge::rebase(&forge.git, &home, inputs.head, inputs.target, &by).await;
     let made = match made {
         Err(GitError::Conflict(_) | GitError::TooLarge) => {
             return Err(Error::bad_request().whole(REBASE_FAILED));
         }
         made => made?,
     };
-    if made.tip == sides.head {
+    if made.tip == inputs.head {
         return Ok(());
     }
     let change = RefChange {
-        forced: !is_ancestor(&forge.git, &home, sides.head, made.tip).await?,
+        forced: !is_ancestor(&forge.git, &home, inputs.head, made.tip).await?,
         commit_count: made.commits,
         commit_title: title(forge, &project, made.tip).await?,
-        ..RefChange::plain(RefName::branch(&row.source_branch)?, Some(sides.head), Some(made.tip))
+        ..RefChange::plain(RefName::branch(&row.source_branch)?, Some(inputs.head), Some(made.tip))
     };
     let push = Push::new(project.0, who, PushSource::Api, vec![change]).with_made(made.tip);
     forge.push(Push { growth: Growth::By(made.bytes), by_rebase: true, ..push }).await
@@ -177,7 +177,8 @@ pub async fn merge_ref(
     if found.state != MergeRequestState::Opened {
         return Err(refused());
     }
-    let Sides { repo, target, head } = check_now(forge, found.id).await?.ok_or_else(refused)?;
+    let MergeInputs { repo, target, head } =
+        check_now(forge, found.id).await?.ok_or_else(refused)?;
     let name = RefName::full(format!("refs/merge-requests/{iid}/merge"))?;
     let by = signature(forge, caller);
     match merge::merge_ref(&forge.git, &repo, &name, (target, head), by).await {

@@ -1,4 +1,4 @@
-//! What a merge request holds is what git has: after a push, and where a push was not seen.
+//! Synchronisation of merge requests with git, after a push or when one was missed.
 
 use std::collections::HashSet;
 
@@ -13,8 +13,8 @@ use review::{
     merge_request::{
         Heads, MergeRequest, MergeRequestState, VersionStore as _, change,
         merge::{
-            LookStore as _,
-            pushed::{self, PushedCommit},
+            MergeabilityStore as _,
+            branch_update::{self, PushedCommit},
         },
         version,
     },
@@ -100,7 +100,7 @@ async fn renewed(forge: &Forge, seen: MergeRequest, user: Option<UserId>) -> Res
         }
         if version::add(tx, &row, &heads, None)? {
             tx.forget_look(&row)?;
-            pushed::tell(tx, id, user.unwrap_or(row.author_id), &arrived)?;
+            branch_update::tell(tx, id, user.unwrap_or(row.author_id), &arrived)?;
             save_closes(tx, id, &messages, &home)?;
         }
         Ok(true)

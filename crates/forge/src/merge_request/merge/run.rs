@@ -11,7 +11,7 @@ use repo::{
     git::{RefName, merge::is_ancestor},
     merge::{MergeError, MergeResult, Method, Plan, build},
     push::{InSameTransaction, Push, PushSource, RefChange},
-    push_rule::{Judge, actions::enforced},
+    push_rule::{PushRuleChecker, actions::enforced},
 };
 use review::merge_request::{
     MergeRequest, MergeRequestState, MergeRequestStore as _, MergeStatus,
@@ -23,8 +23,8 @@ use review::merge_request::{
 use worker::Queue as _;
 
 use super::{
-    Sides,
-    mergeability::{Merger, facts, sides},
+    MergeInputs,
+    mergeability::{Merger, facts, merge_inputs},
     messages::{self, Messages},
     unlock::{RecoverAfterMerge, recover_now},
 };
@@ -36,7 +36,7 @@ const TRIES: usize = 5;
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(40);
 const UPDATED: &str =
     "Branch has been updated since the merge was requested. Please review the changes.";
-/// Why it was not merged, as people read it.
+/// The merge error that users read.
 pub(super) type Reason = String;
 
 /// Merges what was found to be mergeable. A caller that goes away does not stop it half-way.
@@ -108,7 +108,7 @@ fn ensure_still_mergeable(tx: &mut Tx<'_>, locked: &MergeRequest) -> Result<()> 
     }
 }
 
-/// Why an attempt ended.
+/// The reason for which an attempt ended.
 enum Stop {
     Reason(Reason),
     Failure(Error),
@@ -134,8 +134,10 @@ async fn attempt(
     let settings = forge.db.read(move |tx| tx.project_settings(project)).await?;
     let mut why = String::new();
     for _ in 0..TRIES {
-        let Some(sides) = sides(forge, row).await? else { return stop("No source for merge") };
-        let head = sides.head.to_string();
+        let Some(inputs) = merge_inputs(forge, row).await? else {
+            return stop("No source for merge");
+        };
+        let head = inputs.head.to_string();
         if wish.sha.as_ref().is_some_and(|seen| *seen != head) {
             return stop(UPDATED);
         }
@@ -147,22 +149,22 @@ async fn attempt(
         }
         let squashes = squashes(row, &settings);
         let messages =
-            messages::messages(forge, row, &sides, by, &settings, wish, squashes).await?;
+            messages::messages(forge, row, &inputs, by, &settings, wish, squashes).await?;
         ensure_rules_allow(forge, by, &messages).await?;
         let plan = Plan {
             method: method(&settings),
-            target: sides.target,
-            head: sides.head,
+            target: inputs.target,
+            head: inputs.head,
             squash: messages.squash.clone(),
             message: messages.merge.clone(),
             committer: messages.committer.clone(),
         };
         let title = messages.title(&plan);
-        let built = match build(&forge.git, &sides.repo, plan).await {
+        let built = match build(&forge.git, &inputs.repo, plan).await {
             Ok(built) => built,
             Err(refused) => return Err(refusal(refused)),
         };
-        match forge.push(push(row, by, &sides, built, title)?).await {
+        match forge.push(push(row, by, &inputs, built, title)?).await {
             Ok(()) => return Ok(()),
             Err(Error { kind: Kind::BadRequest, message: Message::Whole(text), .. }) => {
                 why = format!("Something went wrong during merge pre-receive hook. {text}");
@@ -172,7 +174,7 @@ async fn attempt(
         }
         // Whoever moved the target meanwhile makes another merge of it; any other refusal stays one.
         let now = forge.branch_head(row.project_id, &row.target_branch).await?;
-        if now == Some(sides.target) {
+        if now == Some(inputs.target) {
             break;
         }
     }
@@ -195,7 +197,7 @@ fn refusal(refused: MergeError) -> Stop {
 fn push(
     row: &MergeRequest,
     by: &Merger,
-    sides: &Sides,
+    inputs: &MergeInputs,
     built: MergeResult,
     title: String,
 ) -> Result<Push> {
@@ -203,11 +205,11 @@ fn push(
     let change = RefChange {
         commit_count: built.commits,
         commit_title: Some(title),
-        ..RefChange::plain(name, Some(sides.target), Some(built.tip))
+        ..RefChange::plain(name, Some(inputs.target), Some(built.tip))
     };
     let (id, user) = (row.id, by.user.id);
     let outcome = Outcome {
-        head: sides.head.to_string(),
+        head: inputs.head.to_string(),
         merge_commit: built.merge_commit.map(|id| id.to_string()),
         squash_commit: built.squash_commit.map(|id| id.to_string()),
     };
@@ -226,7 +228,7 @@ async fn ensure_rules_allow(
 ) -> std::result::Result<(), Stop> {
     let project = by.facts.id;
     let Some(terms) = forge.db.read(move |tx| enforced(tx, project)).await? else { return Ok(()) };
-    let judge = Judge::new(terms)?;
+    let judge = PushRuleChecker::new(terms)?;
     let squash = messages.squash.as_ref().map(|squash| squash.message.as_str());
     let refused = judge
         .check_message(messages.merge.as_str().into())
@@ -244,13 +246,17 @@ pub(super) fn method(settings: &Settings) -> Method {
 }
 
 /// Whether the target may move on as the project wants it to.
-pub(super) async fn can_move(forge: &Forge, row: &MergeRequest, sides: &Sides) -> Result<bool> {
+pub(super) async fn can_move(
+    forge: &Forge,
+    row: &MergeRequest,
+    inputs: &MergeInputs,
+) -> Result<bool> {
     let project = row.project_id;
     let settings = forge.db.read(move |tx| tx.project_settings(project)).await?;
     if !method(&settings).needs_fast_forward() {
         return Ok(true);
     }
-    Ok(is_ancestor(&forge.git, &sides.repo, sides.target, sides.head).await?)
+    Ok(is_ancestor(&forge.git, &inputs.repo, inputs.target, inputs.head).await?)
 }
 
 /// Whether it becomes one commit.

@@ -1,4 +1,4 @@
-//! What makes up for a merge that locked its merge request: branches that moved meanwhile, and locks that were left behind.
+//! Recovery of merge requests that a failed or interrupted merge left locked.
 
 use db::Tx;
 use kernel::{Result, ids::MergeRequestId};
@@ -50,14 +50,14 @@ pub(super) async fn recover_now(forge: &Forge, id: MergeRequestId) {
 /// At the start, when nothing is under way: opens what a crash left locked. Moves that were decided are finished, and
 /// whatever was decided is merged already. What git has to be asked is left to the background, which nobody's start waits
 /// for.
-pub async fn unlock_left_behind(forge: &Forge) -> Result<usize> {
+pub async fn unlock_stale_merges(forge: &Forge) -> Result<usize> {
     unlock(forge, None).await
 }
 
 async fn unlock(forge: &Forge, before: Option<Duration>) -> Result<usize> {
     let unlocked = forge.db.write(move |tx: &mut Tx<'_>| {
         let limit = before.map(|age| tx.now.plus(-age));
-        let unlocked = run::unlock_left_behind(tx, limit)?;
+        let unlocked = run::unlock_stale_merges(tx, limit)?;
         for id in &unlocked {
             tx.enqueue(&RecoverAfterMerge { merge_request: *id })?;
         }

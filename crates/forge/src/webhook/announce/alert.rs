@@ -7,14 +7,14 @@ use security::alert::{Alert, AlertStore as _};
 use serde_json::{Value, json};
 
 use crate::{
-    integration::Occasion,
+    integration::EventTraits,
     webhook::{
         announcer::{Announcer, News},
         payload::Scene,
     },
 };
 
-pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &security::Event) -> Result<()> {
+pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &security::Event) -> Result<()> {
     let security::Event::AlertTriggered { project, alert, .. } = fact else { return Ok(()) };
     let Some((scene, audience)) = by.place(tx, *project, &[Flag::Alerts])? else { return Ok(()) };
     let Some(row) = tx.alert_by_id(*alert)? else { return Ok(()) };
@@ -26,7 +26,7 @@ pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &security::Event) -> 
         payload: alert_payload(&scene, &row),
         gaps: None,
     };
-    by.tell(tx, &audience, news, &Occasion::default())
+    by.tell(tx, &audience, news, &EventTraits::default())
 }
 
 fn alert_payload(scene: &Scene, alert: &Alert) -> Value {

@@ -9,7 +9,7 @@ use deployments::{
 use kernel::Result;
 
 use crate::{
-    integration::Occasion,
+    integration::EventTraits,
     webhook::{
         announcer::{Announcer, News},
         gaps::Gaps,
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &deployments::Event) -> Result<()> {
+pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &deployments::Event) -> Result<()> {
     let deployments::Event::DeploymentChanged { project, environment, deployment, status } = fact
     else {
         return Ok(());
@@ -44,5 +44,5 @@ pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &deployments::Event) 
         payload: payload::deployment::deployment(tx, &scene, &row, &environment)?,
         gaps: Some(Gaps::deployment(*project, &row.sha)),
     };
-    by.tell(tx, &audience, news, &Occasion::default())
+    by.tell(tx, &audience, news, &EventTraits::default())
 }

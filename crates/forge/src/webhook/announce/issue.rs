@@ -12,14 +12,14 @@ use review::{
 };
 
 use crate::{
-    integration::Occasion,
+    integration::EventTraits,
     webhook::{
         announcer::{Announcer, News},
         payload::issue::{self, IssueAction},
     },
 };
 
-pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &review::Event) -> Result<()> {
+pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &review::Event) -> Result<()> {
     let (issue, user, deed) = match fact {
         review::Event::IssueOpened { issue, user, .. } => (issue, *user, IssueAction::Open),
         review::Event::IssueUpdated { issue, user, changes } => {
@@ -59,5 +59,5 @@ pub(super) fn tell_issue(
         payload: issue::issue(tx, &scene, &part, user, deed)?,
         gaps: None,
     };
-    by.tell(tx, &audience, news, &Occasion::default())
+    by.tell(tx, &audience, news, &EventTraits::default())
 }

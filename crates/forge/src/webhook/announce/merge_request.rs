@@ -15,7 +15,7 @@ use review::{
 };
 
 use crate::{
-    integration::Occasion,
+    integration::EventTraits,
     webhook::{
         announcer::{Announcer, News},
         audience::Audience,
@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<()> {
+pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<()> {
     match fact {
         Fact::Opened { merge_request, project, user } => tell_merge_request(
             tx,
@@ -94,7 +94,7 @@ pub(super) fn tell_merge_request(
         payload,
         gaps,
     };
-    by.tell(tx, &audience, news(gaps.clone(), payload.clone()), &Occasion::default())?;
+    by.tell(tx, &audience, news(gaps.clone(), payload.clone()), &EventTraits::default())?;
     by.tell_system(tx, &audience, news(gaps, payload), Some(Flag::MergeRequests))
 }
 

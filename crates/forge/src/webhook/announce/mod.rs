@@ -20,37 +20,37 @@ pub(super) use self::note::note_subject;
 use super::{announcer::Announcer, system_events};
 
 /// Heard before the commit, in the same transaction.
-pub(crate) fn heard(tx: &mut Tx<'_>, announcer: &Announcer, fact: &dyn Event) -> Result<()> {
+pub(crate) fn on_event(tx: &mut Tx<'_>, announcer: &Announcer, fact: &dyn Event) -> Result<()> {
     let any: &dyn Any = fact;
     if let Some(fact) = any.downcast_ref() {
-        return repository::heard(tx, announcer, fact);
+        return repository::on_event(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
-        return issue::heard(tx, announcer, fact);
+        return issue::on_event(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
-        return merge_request::heard(tx, announcer, fact);
+        return merge_request::on_event(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
         return merge_request::approval_heard(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
-        return note::heard(tx, announcer, fact);
+        return note::on_event(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
-        return time::heard(tx, announcer, fact);
+        return time::on_event(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
-        return pipeline::heard(tx, announcer, fact);
+        return pipeline::on_event(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
-        return deployment::heard(tx, announcer, fact);
+        return deployment::on_event(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
-        return alert::heard(tx, announcer, fact);
+        return alert::on_event(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
-        return release::heard(tx, announcer, fact);
+        return release::on_event(tx, announcer, fact);
     }
-    system_events::heard(tx, announcer, any)
+    system_events::on_event(tx, announcer, any)
 }

@@ -14,7 +14,7 @@ use review::{
 };
 
 use crate::{
-    integration::Occasion,
+    integration::EventTraits,
     webhook::{
         announcer::{Announcer, News},
         gaps::Gaps,
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<()> {
+pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<()> {
     let (fact, action) = match fact {
         Fact::NoteCreated(fact) => (fact, "create"),
         Fact::NoteUpdated(fact) => (fact, "update"),
@@ -61,7 +61,7 @@ fn tell_note(
         payload: note::note(tx, &scene, &row, &subject, who)?,
         gaps,
     };
-    by.tell(tx, &audience, news, &Occasion::default())
+    by.tell(tx, &audience, news, &EventTraits::default())
 }
 
 /// What a comment is about, with what is to be read of it.

@@ -14,7 +14,7 @@ use org::user::{State, store::UserStore as _};
 use runners::runner::RunnerStore as _;
 
 use crate::{
-    integration::Occasion,
+    integration::EventTraits,
     webhook::{
         announcer::{Announcer, News},
         gaps::Gaps,
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &ci::Event) -> Result<()> {
+pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &ci::Event) -> Result<()> {
     match fact {
         ci::Event::PipelineChanged { project, pipeline, before, status, .. }
             if before != status || *status == ci::Status::Created =>
@@ -62,7 +62,7 @@ fn tell_pipeline(
     let branch = (!row.tag).then_some(row.ref_name.as_str());
     let of_branch = occasion(tx, (&scene, &audience), flag, branch)?;
     let state = pipeline_state(tx, &audience, &row)?;
-    let occasion = Occasion { pipeline: Some(state), ..of_branch };
+    let occasion = EventTraits { pipeline: Some(state), ..of_branch };
     if audience.receivers(flag, &occasion).is_empty() {
         return Ok(());
     }
@@ -113,9 +113,9 @@ fn tell_jobs(
             payload: job::job(&scene, job, beside)?,
             gaps: Some(Gaps::job(project, &job.sha)),
         };
-        by.tell(tx, &audience, news, &Occasion::default())?;
+        by.tell(tx, &audience, news, &EventTraits::default())?;
         if job.status.is_finished() {
-            by.tell(tx, &audience, finished_log(&scene, job), &Occasion::default())?;
+            by.tell(tx, &audience, finished_log(&scene, job), &EventTraits::default())?;
         }
     }
     Ok(())

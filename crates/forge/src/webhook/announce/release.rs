@@ -6,7 +6,7 @@ use kernel::Result;
 use repo::release::{Event as Fact, ReleaseAction, ReleaseStore as _};
 
 use crate::{
-    integration::Occasion,
+    integration::EventTraits,
     webhook::{
         announcer::{Announcer, News},
         gaps::Gaps,
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<()> {
+pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<()> {
     let project = fact.project;
     let Some((scene, audience)) = by.place(tx, project, &[Flag::Releases])? else { return Ok(()) };
     let Some(row) = tx.find_release(project, &fact.tag)? else { return Ok(()) };
@@ -30,5 +30,5 @@ pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<()> 
         payload: payload::release::release(tx, &scene, &row, action)?,
         gaps: Some(Gaps::commit(project, &row.sha, "/commit")),
     };
-    by.tell(tx, &audience, news, &Occasion::default())
+    by.tell(tx, &audience, news, &EventTraits::default())
 }

@@ -14,7 +14,7 @@ use repo::{
 };
 
 use crate::{
-    integration::Occasion,
+    integration::EventTraits,
     webhook::{
         announcer::{Announcer, News},
         gaps::Gaps,
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &repo::Event) -> Result<()> {
+pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &repo::Event) -> Result<()> {
     match fact {
         repo::Event::RefsMoved { project, user, moves, options, .. } => {
             pushed(tx, by, *project, *user, (moves, options))
@@ -125,7 +125,7 @@ fn wrote(
         payload: payload::wiki::page(&scene, user.as_ref(), &page, (action, commit)),
         gaps: Some(Gaps::wiki(project, path, commit, action == WikiAction::Delete)),
     };
-    by.tell(tx, &audience, news, &Occasion::default())
+    by.tell(tx, &audience, news, &EventTraits::default())
 }
 
 fn commented(
@@ -149,5 +149,5 @@ fn commented(
             row.position.as_deref(),
         ),
     };
-    by.tell(tx, &audience, news, &Occasion::default())
+    by.tell(tx, &audience, news, &EventTraits::default())
 }

@@ -16,7 +16,7 @@ use crate::webhook::{
     payload::{issue::IssueAction, merge_request::MergeRequestAction},
 };
 
-pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, fact: &time::event::Event) -> Result<()> {
+pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &time::event::Event) -> Result<()> {
     let Some(project) = fact.project else { return Ok(()) };
     let changes = time_changes(fact);
     match fact.item_kind {

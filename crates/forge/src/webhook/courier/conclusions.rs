@@ -1,4 +1,4 @@
-//! What became of deliveries, gathered until somebody writes it down.
+//! Results of deliveries, collected until a batch is written.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use admin::{
 };
 use kernel::ids::HookId;
 
-/// What became of a delivery that was taken.
+/// The result of a delivery.
 #[derive(Clone, Debug)]
 pub(in crate::webhook) enum Conclusion {
     Sent {

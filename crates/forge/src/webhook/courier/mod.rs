@@ -1,4 +1,4 @@
-//! What is shared by all who send: the clients, and the places for requests.
+//! The HTTP clients and request slots that all deliveries share.
 
 mod conclusions;
 mod hosts;
@@ -33,7 +33,7 @@ const START_WINDOW: time::Duration = time::Duration::minutes(1);
 /// Seconds after which there may be a place again.
 const PLACE_WAIT: u64 = 10;
 
-/// What is shared by all who send.
+/// The HTTP clients and limits that all deliveries share.
 #[derive(Debug)]
 pub struct Courier {
     pub(crate) wake: Arc<Notify>,

@@ -1,4 +1,4 @@
-//! How many deliveries are taken at once: fewer where some had to be left, because no host had a place for them.
+//! The number of deliveries taken at once: lower while hosts have no free slot.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -30,7 +30,7 @@ pub(super) async fn conclude(forge: &Forge, one: Conclusion) -> Result<()> {
         Err(cause) if !cause.is_of_machine() && all.len() > 1 => {
             tracing::warn!(error = %cause, "deliveries are concluded one by one");
             for one in all {
-                alone(forge, one).await?;
+                conclude_one(forge, one).await?;
             }
             Ok(())
         }
@@ -39,7 +39,7 @@ pub(super) async fn conclude(forge: &Forge, one: Conclusion) -> Result<()> {
 }
 
 /// One that cannot be written down keeps nobody else's from being.
-async fn alone(forge: &Forge, one: Conclusion) -> Result<()> {
+async fn conclude_one(forge: &Forge, one: Conclusion) -> Result<()> {
     let delivery = one.delivery().clone();
     match forge.db.write(move |tx| write(tx, &[one])).await {
         Err(cause) if !cause.is_of_machine() => {

@@ -1,4 +1,4 @@
-//! How a hook fares after each delivery.
+//! The health of a hook after each delivery.
 
 use admin::{
     delivery::DeliveryQueue as _,

@@ -61,7 +61,7 @@ impl Forge {
     }
 }
 
-/// What came of looking at the queue once.
+/// The result of one pass over the queue.
 struct Round {
     /// Deliveries that are being sent now.
     taken: usize,

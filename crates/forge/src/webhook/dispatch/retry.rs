@@ -1,4 +1,4 @@
-//! What could not be sent, and when it is tried again.
+//! Retries of failed deliveries.
 
 use admin::delivery::{Delivery, DeliveryQueue as _};
 use db::Tx;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::webhook::request::Request;
 
-/// What was sent, and what came of it.
+/// A sent request and its result.
 pub(in crate::webhook) struct SentRequest<'a> {
     pub(in crate::webhook) event: &'a HookEvent,
     pub(in crate::webhook) request: &'a Request,

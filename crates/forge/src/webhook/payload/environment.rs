@@ -1,4 +1,4 @@
-//! What jobs say of their environments and of what they made: looked up for all of them at once.
+//! Environments and artifacts of jobs in payloads, loaded for all jobs at once.
 
 use std::collections::HashMap;
 

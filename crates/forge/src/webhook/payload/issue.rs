@@ -142,7 +142,7 @@ fn kind(of: IssueType) -> &'static str {
     }
 }
 
-/// What happened to an issue.
+/// The action of an issue event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum IssueAction<'a> {
     Open,

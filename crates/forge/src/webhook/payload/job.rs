@@ -11,7 +11,7 @@ use super::{
     environment::JobSurroundings,
 };
 
-/// What is known beside the job.
+/// Related records of a job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobRecords<'a> {
     pub(crate) pipeline: &'a Pipeline,

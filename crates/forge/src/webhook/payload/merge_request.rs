@@ -215,7 +215,7 @@ fn status(row: &MergeRequest) -> (&'static str, &'static str) {
     (word(status), detailed)
 }
 
-/// What happened to a merge request.
+/// The action of a merge request event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MergeRequestAction<'a> {
     Open,

@@ -1,4 +1,4 @@
-//! What receivers are told, key by key.
+//! Webhook payloads, key by key.
 
 mod common;
 pub(super) mod deployment;

@@ -12,7 +12,7 @@ use super::{
     merge_request::MergeRequestPart,
 };
 
-/// What a comment is about.
+/// The object that a comment is about.
 #[derive(Debug)]
 pub(crate) enum Subject {
     Issue(Box<IssuePart>),

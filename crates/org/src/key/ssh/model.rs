@@ -7,7 +7,7 @@ use kernel::{
 };
 
 kernel::text_enum! {
-    /// What a key may be used for.
+    /// The permitted uses of a key.
     #[derive(Default)]
     pub enum Usage { #[default] Both = "auth_and_signing", Auth = "auth", Signing = "signing" }
 }

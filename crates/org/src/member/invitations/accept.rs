@@ -47,7 +47,7 @@ pub fn accept_all(tx: &mut Tx<'_>, user: &User) -> Result<()> {
 
 /// Lets somebody in who holds an invitation. A role that they have already is never made less.
 pub fn accept(tx: &mut Tx<'_>, user: &User, invitation: &Invitation) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     store::delete(tx, invitation.id)?;
     let source = invitation.source();
     if invitation.has_ended(tx.now) || tx.find_member(source, user.id)?.is_some() {
@@ -76,7 +76,7 @@ pub(in crate::member) fn end_those_of(
     source: Source,
     user: &User,
 ) -> Result<bool> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let mut ended = false;
     let addresses = tx.confirmed_addresses(&[user.id])?;
     let keys: Vec<String> =
@@ -98,7 +98,7 @@ pub fn find_by_secret(tx: &mut Tx<'_>, secret: &Secret) -> Result<Option<Invitat
 }
 
 /// Gives an invitation a new secret, for the letter that is being written.
-pub(in crate::member) fn renew(
+pub(in crate::member) fn rotate_secret(
     tx: &mut Tx<'_>,
     id: InvitationId,
 ) -> Result<Option<(Invitation, Secret)>> {

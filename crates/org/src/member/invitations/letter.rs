@@ -5,7 +5,7 @@ use kernel::{Result, ids::InvitationId};
 use serde::{Deserialize, Serialize};
 use worker::Job;
 
-use super::accept::renew;
+use super::accept::rotate_secret;
 use crate::{
     mail::Letter,
     member::{letters::SourceName, member_source::Lineage, rules::role},
@@ -34,7 +34,7 @@ impl SendInvitation {
 }
 
 fn invitation(tx: &mut Tx<'_>, id: InvitationId, link: &str) -> Result<Option<Letter>> {
-    let Some((invitation, secret)) = renew(tx, id)? else { return Ok(None) };
+    let Some((invitation, secret)) = rotate_secret(tx, id)? else { return Ok(None) };
     let lineage = Lineage::of(tx, invitation.source())?;
     let named = SourceName::of(tx, invitation.source(), &lineage)?;
     let host = match invitation.created_by {

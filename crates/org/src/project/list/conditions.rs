@@ -15,7 +15,7 @@ pub(super) struct Conditions {
     pub(super) gathered: bool,
 }
 
-/// How many projects are in the tree of a group.
+/// The number of projects in the tree of a group.
 #[derive(Clone, Debug)]
 pub(super) struct CountedTree {
     /// What the paths of all begin with, in small letters.

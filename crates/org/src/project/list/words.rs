@@ -2,7 +2,7 @@
 
 use db::{
     Conn, Tx,
-    trigram::{rarest, sought},
+    trigram::{rarest, word_pattern},
 };
 use kernel::{
     Result,
@@ -58,7 +58,7 @@ pub(super) fn containing(
                 all.binds.push(Bind::Word(containing_text(part)));
                 let place = all.binds.len();
                 // These know every script by themselves: their collation is the database's own.
-                let like = if sought(part).0 == "LIKE" { "LIKE" } else { "ILIKE" };
+                let like = if word_pattern(part).0 == "LIKE" { "LIKE" } else { "ILIKE" };
                 all.plain(&format!("{} {like} ${place}", together(columns)));
             }
             let each = columns.map(|column| {

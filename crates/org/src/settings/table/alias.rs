@@ -10,7 +10,7 @@ pub struct Alias {
     pub translation: Translation,
 }
 
-/// How a value under the older name becomes one of the setting.
+/// The conversion of a value given under a deprecated name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Translation {
     Same,

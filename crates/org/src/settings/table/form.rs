@@ -60,7 +60,7 @@ pub enum Form {
     Weights,
 }
 
-/// Where the default of a setting is.
+/// The source of a setting's default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Preset {
     /// In the field of [`Settings`](crate::settings::Settings) with the same name.
@@ -75,7 +75,7 @@ pub enum Preset {
     Json(&'static str),
 }
 
-/// What of a value is protected.
+/// The secrecy of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrecy {
     Open,

@@ -6,7 +6,7 @@ use kernel::Faults;
 use serde_json::{Value, json};
 
 use super::{ALIASES, EXCLUSIVE, Form, Setting, all, check, default, find, find_alias};
-use crate::settings::{GivenSettings, Settings};
+use crate::settings::{SettingValues, Settings};
 
 /// What people read of the settings.
 const DOCS: &str = include_str!("../../../../../docs/api.md");
@@ -58,9 +58,9 @@ fn every_field_is_a_row_and_every_default_is_valid() {
     }
 }
 
-fn given(values: &Value) -> GivenSettings {
+fn given(values: &Value) -> SettingValues {
     let values = values.as_object().unwrap().iter();
-    GivenSettings(values.map(|(name, value)| (find(name).unwrap(), value.clone())).collect())
+    SettingValues(values.map(|(name, value)| (find(name).unwrap(), value.clone())).collect())
 }
 
 fn told(settings: &Settings, values: &Value) -> Vec<(String, Vec<String>)> {

@@ -10,7 +10,7 @@ use super::{TwoFactor, UserFilter};
 use crate::{
     custom_attribute::filter::condition,
     listing::{Bind, list_of},
-    namespace::seen,
+    namespace::visible_groups,
     search::containing,
 };
 
@@ -157,7 +157,7 @@ pub(super) fn conditions(
     now: Ts,
 ) -> Conditions {
     let mut all = Conditions::default();
-    let reached = seen::reached(now, AccessLevel::Minimal);
+    let reached = visible_groups::reached(now, AccessLevel::Minimal);
     let without =
         format!("NOT EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = u.id AND {reached})");
     if let Some(username) = &filter.username {

@@ -1,4 +1,4 @@
-//! Why a change was not made, and in whose words that is told.
+//! Reasons for which a commit was not created, with their texts.
 
 use super::ActionKind;
 use crate::git::{
@@ -6,7 +6,7 @@ use crate::git::{
     branch_name::{LOOKS_LIKE_ID, looks_like_id},
 };
 
-/// Why a change was not made, in the words of the contract.
+/// Reasons for which a change was refused, in the words of the contract.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("Invalid start_sha '{0}'")]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::{
-    Answer, IDENTITY, Moment, PRE_RECEIVE, PROC_RECEIVE, Question, RefCommand, Report, SOCKET,
+    Answer, HookRequest, IDENTITY, Moment, PRE_RECEIVE, PROC_RECEIVE, RefCommand, Report, SOCKET,
 };
 use crate::git::pkt_line;
 
@@ -93,7 +93,7 @@ fn ask(
     let socket = variable(SOCKET).ok_or_else(absent)?;
     let identity = variable(IDENTITY).and_then(|value| value.into_string().ok());
     let identity = identity.ok_or_else(absent)?;
-    let question = Question { identity, moment, quarantine, commands };
+    let question = HookRequest { identity, moment, quarantine, commands };
     let mut stream = UnixStream::connect(socket)?;
     stream.write_all(&question.encode())?;
     stream.shutdown(Shutdown::Write)?;

@@ -1,10 +1,10 @@
-//! How git hands a push over: once while its objects are in quarantine, and once to have its refs moved.
+//! Git hooks that call the server: once while a push is in quarantine, and once to move its refs.
 //!
 //! Git runs two hooks, or one where nothing arrives; they are links to our own program. They carry what git says over a unix socket to the server that
 //! started the push, and its answer back. Nothing else is decided in them, and git itself locks and moves no ref.
 
 mod client;
-mod place;
+mod hook_folder;
 mod server;
 
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use bstr::{BString, ByteSlice};
 
 pub use client::run_if_called;
-pub use place::Hooks;
+pub use hook_folder::Hooks;
 pub use server::{Listener, Referee, listen};
 
 use super::pkt_line::{self, Frame};
@@ -32,7 +32,7 @@ pub(super) fn is_hook(program: &[u8]) -> bool {
     [PRE_RECEIVE, PROC_RECEIVE].iter().any(|hook| hook.as_bytes() == name)
 }
 
-/// Where a push has got to.
+/// The stage of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// Everything has arrived; its objects are still in quarantine.
@@ -84,9 +84,9 @@ impl RefCommand {
     }
 }
 
-/// What git wants to know.
+/// The request of a hook process to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct HookRequest {
     pub identity: String,
     pub moment: Moment,
     /// The folder of the objects that have just arrived, where there are any.
@@ -94,7 +94,7 @@ pub struct Question {
     pub commands: Vec<RefCommand>,
 }
 
-/// What the server says to it.
+/// The answer of the server to a hook process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Yes,
@@ -104,7 +104,7 @@ pub enum Answer {
     Report(Report),
 }
 
-/// What became of the refs of a push.
+/// The result of a push for each ref.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Each name, with the reason where the ref stays as it was.
@@ -167,7 +167,7 @@ impl Report {
     }
 }
 
-impl Question {
+impl HookRequest {
     fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         pkt_line::push_data(&mut bytes, self.identity.as_bytes());
@@ -248,13 +248,13 @@ fn strange() -> GitError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Moment, Question, RefCommand, Report};
+    use super::{Answer, HookRequest, Moment, RefCommand, Report};
     use crate::git::Oid;
 
     #[test]
     fn questions_and_answers_survive_the_way() {
         let id = Some(Oid::EMPTY_TREE);
-        let question = Question {
+        let question = HookRequest {
             identity: "a.b.c".to_owned(),
             moment: Moment::Settled,
             quarantine: Some("/x/y z".into()),
@@ -263,7 +263,7 @@ mod tests {
                 RefCommand { name: b"refs/tags/\xff".into(), old: id, new: None },
             ],
         };
-        assert_eq!(Question::decode(&question.encode()).unwrap(), question);
+        assert_eq!(HookRequest::decode(&question.encode()).unwrap(), question);
         let report = Report {
             refs: vec![("refs/heads/a".into(), None), ("refs/x".into(), Some("Not so.".into()))],
             lines: vec!["say so".to_owned(), String::new()],

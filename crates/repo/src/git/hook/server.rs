@@ -10,16 +10,16 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::{Answer, Question, strange};
+use super::{Answer, HookRequest, strange};
 use crate::git::GitError;
 
 /// A push of a hundred thousand refs.
 const LONGEST_QUESTION: u64 = 16 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Who decides.
+/// The decision on hook requests.
 pub trait Referee: Send + Sync + 'static {
-    fn judge(&self, question: Question) -> impl Future<Output = Answer> + Send;
+    fn judge(&self, question: HookRequest) -> impl Future<Output = Answer> + Send;
 }
 
 /// Hooks are answered while this lives.
@@ -66,10 +66,10 @@ async fn converse(mut stream: UnixStream, referee: Arc<impl Referee>) {
     }
 }
 
-async fn hear(stream: &mut UnixStream) -> Result<Question, GitError> {
+async fn hear(stream: &mut UnixStream) -> Result<HookRequest, GitError> {
     let mut bytes = Vec::new();
     stream.take(LONGEST_QUESTION).read_to_end(&mut bytes).await?;
-    match Question::decode(&bytes) {
+    match HookRequest::decode(&bytes) {
         Ok(question) => Ok(question),
         Err(_) => Err(strange()),
     }
@@ -81,21 +81,21 @@ mod tests {
     use std::net::Shutdown;
     use std::sync::{Arc, Mutex};
 
-    use super::{Answer, Question, Referee, listen};
+    use super::{Answer, HookRequest, Referee, listen};
     use crate::git::hook::{Hooks, Moment, RefCommand};
 
     #[derive(Default)]
-    struct Strict(Mutex<Vec<Question>>);
+    struct Strict(Mutex<Vec<HookRequest>>);
 
     impl Referee for Strict {
-        async fn judge(&self, question: Question) -> Answer {
+        async fn judge(&self, question: HookRequest) -> Answer {
             let allowed = question.commands.is_empty();
             self.0.lock().unwrap().push(question);
             if allowed { Answer::Yes } else { Answer::No(vec!["Not this one.".to_owned()]) }
         }
     }
 
-    fn ask(socket: &std::path::Path, question: &Question) -> Answer {
+    fn ask(socket: &std::path::Path, question: &HookRequest) -> Answer {
         let mut stream = std::os::unix::net::UnixStream::connect(socket).unwrap();
         stream.write_all(&question.encode()).unwrap();
         stream.shutdown(Shutdown::Write).unwrap();
@@ -114,7 +114,7 @@ mod tests {
         let hooks = Hooks::install(&data, "/bin/true".as_ref()).unwrap_or(hooks);
         let referee = Arc::new(Strict::default());
         let _listener = listen(hooks.socket(), Arc::clone(&referee)).unwrap();
-        let mut question = Question {
+        let mut question = HookRequest {
             identity: "me".to_owned(),
             moment: Moment::Settled,
             quarantine: None,

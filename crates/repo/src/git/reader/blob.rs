@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use super::Reader;
 use crate::git::{GitError, Oid, Result};
 
-/// What is known of a blob without reading it.
+/// The type and size of a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobInfo {
     pub id: Oid,

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, hash_map::Entry};
 use super::{LogQuery, Reader, graph::Graph};
 use crate::git::{Deadline, Oid, Result};
 
-/// What a branch has since it moved and had not before.
+/// The commits that a branch gained by a move.
 #[derive(Clone, Debug, Default)]
 pub struct BranchCommits {
     /// Each commit that came, with the one of the branch's own line that brought it.

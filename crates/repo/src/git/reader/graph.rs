@@ -8,7 +8,7 @@ use gix::{
 
 use crate::git::{GitError, Result};
 
-/// What a walk needs to know of a commit.
+/// The parents and date of a commit, for walks.
 #[derive(Clone, Debug)]
 pub(super) struct Links {
     pub(super) parents: ParentIds,

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::git::{CommitInfo, Deadline, FileMode, GitError, Oid, Result, TreePath};
 
-/// Where a log begins.
+/// The start of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tips {
     One(Oid),

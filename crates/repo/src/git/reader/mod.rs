@@ -33,7 +33,7 @@ pub use contributors::Contributor;
 pub use diff::DiffLimits;
 pub use languages::language_of;
 pub use log::{LogQuery, Order, Tips};
-pub use new_commits::{Arrival, RawCommit};
+pub use new_commits::{AddedFile, RawCommit};
 pub use overlay::OverlayReader;
 pub(super) use refs::exactly;
 pub use refs::{RefInfo, TagInfo};
@@ -116,7 +116,7 @@ pub struct Reader {
 
 impl Reader {
     /// Opens a repository for one look, without keeping it open for others.
-    pub fn alone(path: &RepoPath) -> Result<Self> {
+    pub fn open_uncached(path: &RepoPath) -> Result<Self> {
         Repositories::default().open(path)
     }
 

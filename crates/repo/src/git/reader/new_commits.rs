@@ -14,7 +14,7 @@ use crate::git::{GitError, Oid, Result};
 
 /// A file with a content that none of the commit's parents has at this place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct AddedFile {
     pub path: BString,
     pub id: Oid,
     /// Whether no parent has anything at this place.
@@ -57,7 +57,7 @@ impl Reader {
     }
 
     /// The files that a commit brings. What a merge takes from any of its parents is not brought by it.
-    pub fn arrivals(&self, commit: &RawCommit) -> Result<Vec<Arrival>> {
+    pub fn arrivals(&self, commit: &RawCommit) -> Result<Vec<AddedFile>> {
         let Some((first, others)) = commit.parents.split_first() else {
             return self.arrivals_since(None, commit.tree);
         };
@@ -82,7 +82,7 @@ impl Reader {
         Ok(found)
     }
 
-    fn arrivals_since(&self, parent: Option<Oid>, tree: Oid) -> Result<Vec<Arrival>> {
+    fn arrivals_since(&self, parent: Option<Oid>, tree: Oid) -> Result<Vec<AddedFile>> {
         let old = parent.map(|parent| self.tree_of(parent.gix())).transpose()?;
         if old == Some(tree.gix()) {
             return Ok(Vec::new());
@@ -117,7 +117,7 @@ impl Reader {
     }
 }
 
-fn arrival(change: Change) -> Option<Arrival> {
+fn arrival(change: Change) -> Option<AddedFile> {
     let (mode, id, path, is_new): (_, ObjectId, _, _) = match change {
         Change::Addition { entry_mode, oid, path, .. } => (entry_mode, oid, path, true),
         Change::Modification { previous_oid, entry_mode, oid, path, .. } if oid != previous_oid => {
@@ -126,5 +126,5 @@ fn arrival(change: Change) -> Option<Arrival> {
         Change::Modification { .. } | Change::Deletion { .. } => return None,
     };
     let is_blob = !mode.is_commit();
-    (!mode.is_tree()).then(|| Arrival { path, id: Oid::of(&id), is_new, is_blob })
+    (!mode.is_tree()).then(|| AddedFile { path, id: Oid::of(&id), is_new, is_blob })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bstr::ByteSlice;
 
-use super::{PATIENCE, wait::Wait};
+use super::{PATIENCE, lock_wait::Wait};
 use crate::git::{GitError, RefName, RepoPath, blocking::blocking, lock_file::LockFile};
 
 /// Makes HEAD name `branch`, whether it exists yet or not. HEAD is a ref nobody races for, but git's own lock is

@@ -11,8 +11,8 @@ use std::{
 use super::{
     RefMove, loose,
     packed::{self, Edits, Target},
-    turn::Turn,
     view::View,
+    write_turn::WriteTurn,
 };
 use crate::git::{GitError, Oid, RepoPath, Result, blocking::blocking, lock_file::LockFile};
 
@@ -26,7 +26,7 @@ pub(super) struct LockedRefs {
     pub(super) repo: RepoPath,
     pub(super) refs: Vec<LockedRef>,
     pub(super) packed: Option<PackedRefsLock>,
-    pub(super) turn: Option<Turn>,
+    pub(super) turn: Option<WriteTurn>,
 }
 
 pub(super) struct LockedRef {

@@ -14,7 +14,7 @@ use crate::git::{Oid, RefName, RepoPath, Result};
 /// `refs/heads`, `refs/tags` and the like stay, however empty they are.
 const KEPT_PARTS: usize = 2;
 
-/// What the file of a ref says.
+/// The content of a loose ref file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LooseRef {
     Id(Oid),
@@ -58,9 +58,9 @@ pub(super) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | IsADirectory | NotADirectory | InvalidFilename)
 }
 
-/// What lies in the way of a ref's file.
+/// Files or folders at the path of a ref's file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Obstacle {
+pub(super) enum PathConflict {
     Nothing,
     /// Somebody may be about to make a ref there.
     Locks,
@@ -68,27 +68,27 @@ pub(super) enum Obstacle {
 }
 
 /// Takes away the empty folders that lie where a ref is to have its file.
-pub(super) fn make_room(place: &Path) -> Result<Obstacle> {
+pub(super) fn make_room(place: &Path) -> Result<PathConflict> {
     if !place.is_dir() {
-        return Ok(Obstacle::Nothing);
+        return Ok(PathConflict::Nothing);
     }
-    let mut found = Obstacle::Nothing;
+    let mut found = PathConflict::Nothing;
     for entry in fs::read_dir(place).into_iter().flatten() {
         let path = entry?.path();
         let inside = match path.is_dir() {
             true => make_room(&path)?,
-            false if path.extension().is_some_and(|end| end == "lock") => Obstacle::Locks,
-            false => Obstacle::Refs,
+            false if path.extension().is_some_and(|end| end == "lock") => PathConflict::Locks,
+            false => PathConflict::Refs,
         };
         match inside {
-            Obstacle::Refs => return Ok(Obstacle::Refs),
-            Obstacle::Locks => found = Obstacle::Locks,
-            Obstacle::Nothing => {}
+            PathConflict::Refs => return Ok(PathConflict::Refs),
+            PathConflict::Locks => found = PathConflict::Locks,
+            PathConflict::Nothing => {}
         }
     }
-    if found == Obstacle::Nothing && fs::remove_dir(place).is_err() && place.is_dir() {
+    if found == PathConflict::Nothing && fs::remove_dir(place).is_err() && place.is_dir() {
         // Somebody has just put something there.
-        return Ok(Obstacle::Locks);
+        return Ok(PathConflict::Locks);
     }
     Ok(found)
 }
@@ -152,7 +152,7 @@ pub(super) fn all(repo: &RepoPath) -> Result<Vec<(RefName, Oid)>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LooseRef, Obstacle, make_room, parse};
+    use super::{LooseRef, PathConflict, make_room, parse};
     use crate::git::{Oid, RefName};
 
     #[test]
@@ -171,12 +171,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("a");
         std::fs::create_dir_all(place.join("b/c")).unwrap();
-        assert_eq!(make_room(&place).unwrap(), Obstacle::Nothing);
+        assert_eq!(make_room(&place).unwrap(), PathConflict::Nothing);
         assert!(!place.exists());
         std::fs::create_dir_all(place.join("b")).unwrap();
         std::fs::write(place.join("b/x.lock"), "").unwrap();
-        assert_eq!(make_room(&place).unwrap(), Obstacle::Locks);
+        assert_eq!(make_room(&place).unwrap(), PathConflict::Locks);
         std::fs::write(place.join("b/x"), "").unwrap();
-        assert_eq!(make_room(&place).unwrap(), Obstacle::Refs);
+        assert_eq!(make_room(&place).unwrap(), PathConflict::Refs);
     }
 }

@@ -29,10 +29,10 @@ pub(super) struct PackedRefs {
     place: PathBuf,
 }
 
-/// Where a ref goes; nothing where it goes away.
+/// New targets of refs; `None` removes a ref.
 pub(super) type Edits = BTreeMap<BString, Option<Target>>;
 
-/// What a ref names, and what that stands for where it is a tag.
+/// The object of a ref, and the peeled object of a tag.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) id: Oid,

@@ -2,7 +2,7 @@
 
 use crate::git::{Oid, RefName};
 
-/// What the writer saw. There is no "anything": every writer states what its decision rests on.
+/// The value that the writer expects. There is no "anything": every writer states what its decision rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedValue {
     Absent,

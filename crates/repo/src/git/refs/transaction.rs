@@ -17,13 +17,13 @@ use gix::objs::Kind;
 
 use super::{
     ExpectedValue, RefMove,
+    lock_wait::Wait,
     locked_refs::{LockedRef, LockedRefs, PackedRefsLock, RefFormat, TRIES},
-    loose::{self, LooseRef, Obstacle},
+    loose::{self, LooseRef, PathConflict},
     objects::Objects,
     packed::{self, Target},
-    turn,
     view::View,
-    wait::Wait,
+    write_turn,
 };
 use crate::git::{
     GitError, Oid, RefName, RepoPath, Result, blocking::blocking, lock_file::LockFile,
@@ -38,9 +38,9 @@ enum Attempt {
     Busy(PathBuf),
 }
 
-/// How long others are waited for.
+/// The time to wait for other writers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct LockTimeouts {
     /// Writers of this process that came before, each of whom is done in a moment.
     pub(super) turn: Duration,
     /// Who holds a lock.
@@ -55,16 +55,16 @@ pub(super) struct Patience {
 pub(super) async fn lock(
     repo: &RepoPath,
     moves: &[RefMove],
-    patience: Patience,
+    timeouts: LockTimeouts,
 ) -> Result<LockedRefs> {
     let steps: Arc<[RefMove]> = sorted(moves)?.into();
     let busy = || GitError::Stale { actual: moves.first().and_then(|step| step.old.oid()) };
     // Before any ref is locked: who waits here keeps nobody from a ref.
     let turn = match writes_packed(&steps) {
-        true => Some(turn::take(repo, patience.turn).await.ok_or_else(busy)?),
+        true => Some(write_turn::take(repo, timeouts.turn).await.ok_or_else(busy)?),
         false => None,
     };
-    let mut wait = Wait::new(patience.lock);
+    let mut wait = Wait::new(timeouts.lock);
     loop {
         let (place, steps) = (repo.clone(), Arc::clone(&steps));
         match blocking(move || attempt(&place, &steps)).await? {
@@ -207,9 +207,9 @@ fn somebody_in_the_way(repo: &RepoPath, step: &RefMove) -> Result<Option<PathBuf
     }
     let place = loose::place(repo, &step.name);
     match loose::make_room(&place)? {
-        Obstacle::Nothing => {}
-        Obstacle::Locks => return Ok(Some(place)),
-        Obstacle::Refs => return Err(taken(step)),
+        PathConflict::Nothing => {}
+        PathConflict::Locks => return Ok(Some(place)),
+        PathConflict::Refs => return Err(taken(step)),
     }
     let above = step.name.folders().filter(|_| step.old == ExpectedValue::Absent);
     for lock in above.map(|folder| loose::lock_of(repo, &folder)) {

@@ -2,7 +2,7 @@
 
 use super::Oid;
 
-/// Who did something, and when. Bytes that are not UTF-8 are replaced.
+/// The author or committer of a commit, with time. Bytes that are not UTF-8 are replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     pub name: String,

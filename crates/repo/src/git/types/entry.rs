@@ -2,7 +2,7 @@
 
 use super::{Oid, TreePath};
 
-/// What an entry points to, in git's words.
+/// The object type of a tree entry, in git's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EntryKind {
     Tree,

@@ -18,7 +18,7 @@ const LONGEST_STORED: usize = 2048;
 /// A branch that begins so would be taken for the ref of that full name.
 const SHADOWS: [&[u8]; 3] = [b"refs/heads/", b"refs/remotes/", b"refs/tags"];
 
-/// What a ref is, by the folder it lies in.
+/// The kind of a ref, by its folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RefKind {
     Branch,

@@ -208,17 +208,21 @@ fn a_branch_must_not_look_like_a_commit() {
 
 #[test]
 fn what_is_lent_is_moved_and_nothing_else() {
-    let lends = |branches: &[&str], rules| {
+    let fork_push = |branches: &[&str], rules| {
         let who = standing(Reporter);
-        let lent = branches.iter().map(|name| (*name).to_owned()).collect();
-        (who, Protection::new(&who, Vec::new(), rules, Vec::new()).with_lent(lent))
+        let fork_push_branches = branches.iter().map(|name| (*name).to_owned()).collect();
+        (
+            who,
+            Protection::new(&who, Vec::new(), rules, Vec::new())
+                .with_fork_push_branches(fork_push_branches),
+        )
     };
     let told = |(who, protection): &(Standing, Protection), name: &str, old, new| {
         let moved = change(name, old, new);
         refusal(protection, who, &project(Some("main")), &moved, PushSource::Git)
     };
 
-    let free = lends(&["topic"], Vec::new());
+    let free = fork_push(&["topic"], Vec::new());
     assert_eq!(told(&free, "refs/heads/topic", OLD, NEW), None);
     assert!(free.1.branch("topic").may_push() && !free.1.branch("main").may_push());
     for (name, old, new) in [
@@ -230,7 +234,7 @@ fn what_is_lent_is_moved_and_nothing_else() {
     ] {
         assert_eq!(told(&free, name, old, new).as_deref(), Some(NO_PUSH), "{name} {old:?} {new:?}");
     }
-    let kept = lends(&["topic"], vec![rule("top*", &[Holder::Role(Reporter)], &[], true)]);
+    let kept = fork_push(&["topic"], vec![rule("top*", &[Holder::Role(Reporter)], &[], true)]);
     assert_eq!(told(&kept, "refs/heads/topic", OLD, NEW).as_deref(), Some(NO_PUSH));
 }
 

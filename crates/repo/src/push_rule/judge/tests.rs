@@ -1,12 +1,12 @@
 //! Each demand of a rule, and the sentence for whom it turns down.
 
-use super::{Address, Commit, Judge, Person};
+use super::{Address, Commit, Person, PushRuleChecker};
 use crate::push_rule::Terms;
 
-fn judge(change: impl FnOnce(&mut Terms)) -> Judge {
+fn judge(change: impl FnOnce(&mut Terms)) -> PushRuleChecker {
     let mut terms = Terms::default();
     change(&mut terms);
-    Judge::new(terms).unwrap()
+    PushRuleChecker::new(terms).unwrap()
 }
 
 fn commit() -> Commit<'static> {
@@ -182,6 +182,6 @@ fn branches_tags_and_sizes_have_their_sentences() {
 #[test]
 fn a_pattern_that_is_none_any_more_refuses_in_its_own_words() {
     let terms = Terms { branch_name_regex: Some("(?=a)".to_owned()), ..Terms::default() };
-    let told = Judge::new(terms).unwrap_err().to_string();
+    let told = PushRuleChecker::new(terms).unwrap_err().to_string();
     assert_eq!(told, "Regular expression '(?=a)' is invalid: invalid perl operator: (?=");
 }

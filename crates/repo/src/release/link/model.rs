@@ -20,7 +20,7 @@ static PATH: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(?:/[-.0-9A-Za-z_]+)*/[-.0-9A-Za-z_]*[0-9A-Za-z]$").ok());
 
 kernel::text_enum! {
-    /// What a link leads to.
+    /// The type of a release link.
     pub enum LinkType { Other = "other", Runbook = "runbook", Image = "image", Package = "package" }
 }
 
@@ -47,7 +47,7 @@ pub struct NewLink {
     pub link_type: LinkType,
 }
 
-/// What of a link changes; `None` keeps.
+/// Fields of a link to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
 pub struct LinkChange {
     pub name: Option<String>,

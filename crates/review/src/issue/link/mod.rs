@@ -9,7 +9,7 @@ pub use store::{IssueLink, LinkStore};
 use kernel::ids::IssueId;
 
 kernel::text_enum! {
-    /// What an issue is to another.
+    /// The relation of an issue to another.
     pub enum LinkType {
         RelatesTo = "relates_to",
         /// The other one waits for it.

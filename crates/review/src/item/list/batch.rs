@@ -12,7 +12,7 @@ use super::{
     plan::{DrivingFilter, GATHER_LIMIT, LabelIds, Query, resolve_with},
     query::Sorting,
     scan::Scan,
-    searched::gathered,
+    search_pages::gathered,
 };
 
 /// So many lists are read by one statement; databases limit how many queries a union has.
@@ -25,7 +25,7 @@ pub struct ListFigures {
     pub sum: i64,
 }
 
-/// How many rows are wanted of a list in an order: its first ones, or its last ones in orders that have positions.
+/// The number of rows to load from a list: its first ones, or its last ones in orders that have positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadPart {
     pub sorting: Sorting,

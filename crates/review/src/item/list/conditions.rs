@@ -1,4 +1,4 @@
-//! What is wanted of the items of a list, as SQL on a row `i` of their table.
+//! Item filters as SQL on a row `i` of their table.
 
 use db::listing::{Bind, list_of, value};
 use kernel::{AccessLevel, Actor, Ts, ids::UserId};
@@ -20,7 +20,7 @@ pub enum Choice<T> {
 
 /// Words, all of which one of the columns has.
 #[derive(Clone, Debug)]
-pub(super) struct Words {
+pub(super) struct WordSearch {
     pub columns: &'static [&'static str],
     pub words: Vec<String>,
 }
@@ -104,7 +104,7 @@ pub struct Conditions {
     pub(super) plain: Vec<Part>,
     pub(super) indexed: Vec<IndexedFilter>,
     /// What PostgreSQL looks for; how is said when the list is read.
-    pub(super) words: Vec<Words>,
+    pub(super) words: Vec<WordSearch>,
 }
 
 impl Conditions {

@@ -1,4 +1,4 @@
-//! Which milestones the items of a list are in.
+//! The milestone filter of item lists.
 
 use db::listing::{Bind, list_of};
 use kernel::{Ts, ids::MilestoneId};

@@ -12,7 +12,7 @@ mod plan;
 mod query;
 mod scan;
 mod search;
-mod searched;
+mod search_pages;
 
 pub use batch::{HeadPart, ListFigures, ListHead, figures_of_all, heads_of_all};
 pub use bound::{ListEdge, ListPosition, Side};

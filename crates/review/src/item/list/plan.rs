@@ -20,7 +20,7 @@ use super::{
     query::{ListScope, Sorting},
     scan::Scan,
     search::by_rarest,
-    searched::{gathered, searched},
+    search_pages::{gathered, search_page},
 };
 use crate::ports::ReadableProjects;
 
@@ -58,7 +58,7 @@ pub fn page_of(
         return Ok(Page { items: Vec::new(), total: Total::Counted(0) });
     };
     if query.conditions.is_searched() {
-        return searched(tx, asked, query, sorting, page);
+        return search_page(tx, asked, query, sorting, page);
     }
     let scan = Scan::driven(query, pick_driving_filter(tx, query)?);
     if let Some(common) = scan.prefers_scan(tx, sorting, page)? {

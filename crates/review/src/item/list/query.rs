@@ -115,7 +115,7 @@ pub(crate) fn midnight(now: Ts) -> Ts {
     Ts::from_date(now.date())
 }
 
-/// What items are ordered by; of equals, the newest comes first.
+/// The sort order of items; ties are ordered by id, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// As they were made.

@@ -28,7 +28,7 @@ pub(super) struct Scan<'a> {
     projects: ProjectCheck,
 }
 
-/// How a statement checks whether the project of an item is in scope.
+/// The way in which a statement checks that the project of an item is in scope.
 #[derive(Clone, Copy)]
 pub(super) enum ProjectCheck {
     /// `EXISTS`, which the database may turn into a join.

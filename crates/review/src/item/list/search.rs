@@ -3,7 +3,7 @@
 use db::{
     Conn, Tx,
     listing::Bind,
-    trigram::{rarest, sought},
+    trigram::{rarest, word_pattern},
 };
 use kernel::{
     Result,
@@ -12,12 +12,12 @@ use kernel::{
 };
 
 use super::{
-    conditions::{Conditions, IndexedFilter, Words},
+    conditions::{Conditions, IndexedFilter, WordSearch},
     part::Part,
 };
 use crate::item::ItemKind;
 
-/// Where words are looked for.
+/// The fields that a search covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fields {
     Title,
@@ -35,7 +35,7 @@ impl Fields {
     }
 }
 
-/// What is looked for, and where.
+/// A search text and the fields that it covers.
 #[derive(Clone, Debug)]
 pub struct Search {
     pub text: String,
@@ -66,16 +66,17 @@ impl Conditions {
             SearchTerms::Words(words) => {
                 if on_sqlite {
                     let check = contains("i.", columns, &words, true);
-                    self.indexed.push(IndexedFilter::new(self.asked(columns, &words), check));
+                    self.indexed
+                        .push(IndexedFilter::new(self.search_condition(columns, &words), check));
                 } else {
-                    self.words.push(Words { columns, words });
+                    self.words.push(WordSearch { columns, words });
                 }
             }
         }
     }
 
     /// What SQLite's index of texts is asked.
-    fn asked(&self, columns: &[&str], words: &[String]) -> Part {
+    fn search_condition(&self, columns: &[&str], words: &[String]) -> Part {
         let table = self.table();
         let phrases: Vec<String> =
             words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
@@ -93,7 +94,7 @@ impl Conditions {
 pub(super) fn by_rarest(
     tx: &mut Tx<'_>,
     table: &'static str,
-    about: &Words,
+    about: &WordSearch,
     are_few: bool,
 ) -> Result<Part> {
     let mut parts = Vec::new();
@@ -114,7 +115,7 @@ pub(super) fn by_rarest(
             .collect();
         all.push(in_one_column(about.columns, |column| {
             let each = asked.iter().map(|part| {
-                let (operator, value) = sought(part);
+                let (operator, value) = word_pattern(part);
                 binds.push(Bind::Word(value));
                 format!("i.{column} {operator} {{}}")
             });
@@ -128,13 +129,13 @@ pub(super) fn by_rarest(
 }
 
 /// Whether an item of PostgreSQL has these words, for which its texts are read and no index is asked.
-pub(super) fn by_reading(about: &Words) -> Part {
+pub(super) fn by_reading(about: &WordSearch) -> Part {
     let mut binds = Vec::new();
     let sql = read_through(about, &mut binds);
     Part::with(sql, binds)
 }
 
-fn read_through(about: &Words, binds: &mut Vec<Bind>) -> String {
+fn read_through(about: &WordSearch, binds: &mut Vec<Bind>) -> String {
     in_one_column(about.columns, |column| {
         let each = about.words.iter().map(|word| compared(column, word, binds));
         each.collect::<Vec<_>>().join(" AND ")
@@ -153,7 +154,7 @@ fn compared(column: &str, word: &str, binds: &mut Vec<Bind>) -> String {
         binds.push(Bind::Word(containing(word)));
         return format!("lower(i.{column} COLLATE \"C\") LIKE {{}}");
     }
-    let (operator, value) = sought(word);
+    let (operator, value) = word_pattern(word);
     binds.push(Bind::Word(value));
     format!("i.{column} || '' {operator} {{}}")
 }
@@ -173,7 +174,7 @@ fn contains(before: &str, columns: &[&str], words: &[String], on_sqlite: bool) -
                 binds.push(Bind::Word(containing(word)));
                 return format!("{text} LIKE {{}} ESCAPE '\\'");
             }
-            let (operator, value) = sought(word);
+            let (operator, value) = word_pattern(word);
             binds.push(Bind::Word(value));
             format!("{text} {operator} {{}}")
         });

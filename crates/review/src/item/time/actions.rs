@@ -12,7 +12,7 @@ use super::{
     timelog::{Timelog, TimelogStore as _},
 };
 use crate::{
-    item::{Item, ItemStore as _, ManagesItems, ReadsItems, is_readable_by},
+    item::{Item, ItemStore as _, ManageItemsGrant, ReadItemsGrant, is_readable_by},
     note::write_system_note,
 };
 
@@ -22,13 +22,13 @@ const NO_SPAN: &str = "Time spent must be formatted correctly. For example: 1h 3
 const IN_FUTURE: &str = "Spent at can't be a future date and time.";
 const TOO_MUCH: &str = "Time to subtract exceeds the total time spent";
 
-fn item<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
+fn item<G: ReadItemsGrant>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
     let found = tx.find_item(grant.home(), G::KIND, iid)?.ok_or(Error::missing())?;
     if is_readable_by(tx, grant.who(), &found)? { Ok(found) } else { Err(Error::missing()) }
 }
 
 /// How long an item took, and how long it was thought to.
-pub fn stats<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<TimeStats> {
+pub fn stats<G: ReadItemsGrant>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<TimeStats> {
     let item = item(tx, grant, iid)?;
     tx.time_stats(item.id)
 }
@@ -37,7 +37,7 @@ pub fn stats<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Time
 ///
 /// # Errors
 /// `BadRequest` for what is no span of time, or one below zero.
-pub fn estimate<G: ManagesItems>(
+pub fn estimate<G: ManageItemsGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     iid: i64,
@@ -72,7 +72,7 @@ pub fn set_estimate(tx: &mut Tx<'_>, item: &Item, by: UserId, seconds: i64) -> R
 /// # Errors
 /// `BadRequest` for what is no span of time, for a summary that is too long, and where more would be taken back than there
 /// is.
-pub fn spend<G: ManagesItems>(
+pub fn spend<G: ManageItemsGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     iid: i64,
@@ -94,7 +94,7 @@ pub fn spend<G: ManagesItems>(
 ///
 /// # Errors
 /// As those of [`spend`]; `BadRequest` also for a moment that has yet to come.
-pub fn log<G: ManagesItems>(
+pub fn log<G: ManageItemsGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     iid: i64,
@@ -131,7 +131,7 @@ pub fn add(tx: &mut Tx<'_>, item: &Item, by: UserId, spent: &SpentTime) -> Resul
 }
 
 /// Takes back all time that was spent on an item.
-pub fn reset_spent<G: ManagesItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<TimeStats> {
+pub fn reset_spent<G: ManageItemsGrant>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<TimeStats> {
     let item = item(tx, grant, iid)?;
     take_all_back(tx, &item, grant.user()?)
 }

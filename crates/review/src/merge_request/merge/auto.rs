@@ -13,7 +13,7 @@ use crate::{
     note::write_system_note,
 };
 
-/// How a merge request is to be merged.
+/// The options of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AutoMerge {
@@ -64,7 +64,7 @@ pub fn set(
     Ok(kept)
 }
 
-/// What ends the waiting.
+/// Reasons for which an auto-merge is aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     Asked,

@@ -1,4 +1,4 @@
-//! What git last said of merge requests. Answers take a while: one about something that changed meanwhile is dropped.
+//! The stored mergeability of merge requests. A check takes a while, so a result for a state that changed meanwhile is dropped.
 //!
 //! What many merge requests lead to moves often, and git is asked about few of them before it moves again. So a move
 //! gives the branch another stamp, and touches those rows alone that said something else than that git is to be asked.
@@ -52,7 +52,7 @@ pub(crate) fn forget_targets(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> 
     stamp::remove_all(tx, &targets(project))
 }
 
-pub trait LookStore {
+pub trait MergeabilityStore {
     fn seen(&mut self, id: MergeRequestId) -> Result<MergeabilitySnapshot>;
     /// Keeps what git said of a merge request. Nothing where something changed or was said since.
     fn save_mergeability(
@@ -84,7 +84,7 @@ pub trait LookStore {
     ) -> Result<HashSet<String>>;
 }
 
-impl LookStore for Tx<'_> {
+impl MergeabilityStore for Tx<'_> {
     fn seen(&mut self, id: MergeRequestId) -> Result<MergeabilitySnapshot> {
         let (row, looks) = each_backend!(self, |conn| merge_requests::table
             .find(id)

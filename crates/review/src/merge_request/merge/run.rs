@@ -11,7 +11,7 @@ use kernel::{
     ids::{MergeRequestId, ProjectId, UserId},
 };
 
-use super::{AutoMerge, LookStore as _};
+use super::{AutoMerge, MergeabilityStore as _};
 use crate::{
     item::{held_merge_request, hold_merge_requests_of},
     merge_request::{
@@ -37,7 +37,7 @@ pub fn begin(tx: &mut Tx<'_>, seen: &MergeRequest, wish: &AutoMerge) -> Result<M
     Ok(locked)
 }
 
-/// What git made.
+/// The commits that a merge created.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Of which head of the source.
@@ -141,7 +141,7 @@ pub fn fail(tx: &mut Tx<'_>, id: MergeRequestId, reason: &str) -> Result<MergeRe
 }
 
 /// Opens what was left behind locked; `before` keeps away from merges that are under way. Returns which.
-pub fn unlock_left_behind(tx: &mut Tx<'_>, before: Option<Ts>) -> Result<Vec<MergeRequestId>> {
+pub fn unlock_stale_merges(tx: &mut Tx<'_>, before: Option<Ts>) -> Result<Vec<MergeRequestId>> {
     let limit = before.unwrap_or(Ts(i64::MAX));
     let left = merge_requests::table
         .filter(merge_requests::state.eq(MergeRequestState::Locked))

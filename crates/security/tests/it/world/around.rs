@@ -14,13 +14,13 @@ use security::{
 
 /// Everybody has the same role in all projects and groups.
 #[derive(Clone, Debug)]
-pub(crate) struct Around {
+pub(crate) struct FakeMembers {
     pub(crate) people: Vec<(UserId, &'static str, AccessLevel)>,
     pub(crate) projects: Vec<ProjectId>,
     pub(crate) auditors: Vec<UserId>,
 }
 
-impl Around {
+impl FakeMembers {
     pub(crate) fn standing(&self, actor: Actor) -> Standing {
         let own = |(id, ..): &&(UserId, &str, AccessLevel)| Some(*id) == actor.id;
         let level =
@@ -36,7 +36,7 @@ impl Around {
     }
 }
 
-impl Directory for Around {
+impl Directory for FakeMembers {
     fn in_project(&self, _: &mut Tx<'_>, actor: Actor, _: ProjectId) -> Result<Option<Standing>> {
         Ok(Some(self.standing(actor)).filter(|who| who.visible))
     }
@@ -86,12 +86,12 @@ impl Directory for Around {
 
 /// Where incidents are opened: it takes none, and remembers what it was asked.
 #[derive(Debug, Default)]
-pub(crate) struct Desk {
+pub(crate) struct FakeIncidents {
     heard: RefCell<Vec<String>>,
 }
 
-impl Desk {
-    pub(crate) fn heard(&self) -> Vec<String> {
+impl FakeIncidents {
+    pub(crate) fn calls(&self) -> Vec<String> {
         self.heard.borrow_mut().drain(..).collect()
     }
 
@@ -100,14 +100,14 @@ impl Desk {
     }
 }
 
-impl Environments for Desk {
+impl Environments for FakeIncidents {
     fn named(&self, _: &mut Tx<'_>, _: ProjectId, name: &str) -> Result<Option<EnvironmentId>> {
         self.hear(format!("look for {name}"));
         Ok(None)
     }
 }
 
-impl Incidents for Desk {
+impl Incidents for FakeIncidents {
     fn open(
         &self,
         _: &mut Tx<'_>,

@@ -93,7 +93,7 @@ fn ensure_none(wrong: &[String]) {
 }
 
 /// Where a record is that fields are asked of: fields with their arguments, from the root on.
-type Way = Vec<String>;
+type FieldPath = Vec<String>;
 
 /// A query of a field of a record, and where its answer stands.
 fn query_of(way: &[String], field: &str) -> (String, Vec<String>) {
@@ -105,7 +105,7 @@ fn query_of(way: &[String], field: &str) -> (String, Vec<String>) {
 }
 
 /// Asks for each field of a record as every caller.
-async fn try_fields(on: &str, way: impl Fn(&Home<'_>) -> Way) -> String {
+async fn try_fields(on: &str, way: impl Fn(&Home<'_>) -> FieldPath) -> String {
     let app = TestApp::new();
     let (types, home) = (Types::read(), Home::new(&app, 0).await);
     home.run().await;

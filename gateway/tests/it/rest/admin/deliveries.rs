@@ -104,7 +104,8 @@ async fn a_receiver_in_trouble_is_given_time_and_told_again_in_order() {
     let actions: Vec<&Value> =
         told.iter().map(|one| &one.body["object_attributes"]["action"]).collect();
     assert_eq!(actions, ["open", "update"]);
-    let key = |one: &super::receiver::Told| one.header("Idempotency-Key").map(str::to_owned);
+    let key =
+        |one: &super::receiver::ReceivedRequest| one.header("Idempotency-Key").map(str::to_owned);
     assert_eq!(key(&told[0]), key(&first[0]), "the receiver knows it by its key");
     assert_eq!(ada.get(&one).await.ok()["alert_status"], "executable");
 }

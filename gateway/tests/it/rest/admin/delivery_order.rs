@@ -10,7 +10,7 @@ use kernel::{
 use serde_json::{Value, json};
 use time::Duration;
 
-use super::receiver::{Receiver, Told, deliver};
+use super::receiver::{ReceivedRequest, Receiver, deliver};
 use crate::support::{Person, TestApp};
 
 const HOOKS: usize = 20;
@@ -86,7 +86,7 @@ impl<'a> Scene<'a> {
                 let event = events.iter().find(|event| event.id == one.event_id).expect("a fact");
                 let hook = one.hook_id.map_or(0, |HookId(id)| id);
                 let n = self.hooks.iter().position(|known| *known == hook).expect("a hook");
-                self.receiver.note(Told {
+                self.receiver.note(ReceivedRequest {
                     path: format!("/hook/{n}"),
                     headers: vec![("Idempotency-Key".to_owned(), one.idempotency_key.clone())],
                     body: serde_json::from_str(&event.payload).expect("a payload"),
@@ -99,7 +99,7 @@ impl<'a> Scene<'a> {
 }
 
 /// What arrived first of each delivery: the events by hook and issue.
-fn lanes(told: &[Told]) -> BTreeMap<(String, i64), Vec<usize>> {
+fn lanes(told: &[ReceivedRequest]) -> BTreeMap<(String, i64), Vec<usize>> {
     let (mut keys, mut lanes) = (BTreeSet::new(), BTreeMap::new());
     for one in told {
         let issue = &one.body["object_attributes"];

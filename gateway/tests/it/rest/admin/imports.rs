@@ -4,7 +4,7 @@ use kernel::Visibility::Private;
 use serde_json::{Value, json};
 use time::Duration;
 
-use super::source::{Break, ImportSource};
+use super::source::{ImportSource, SourceFault};
 use crate::support::{Person, TestApp};
 
 const SINCE: &str = "2020-01-02T03:04:05Z";
@@ -108,7 +108,7 @@ async fn inner_addresses_and_sources_that_are_off_are_not_gone_to() {
     ada.post("/import/github", source.wanted("ada")).await.refused(400, inner);
     let new = json!({ "name": "x", "import_url": source.url("/mia/tea.git") });
     ada.post("/projects", new).await.with(400);
-    assert!(source.asked().is_empty());
+    assert!(source.requests().is_empty());
 
     let settings = json!({ "import_sources": ["gitea"] });
     app.admin().put("/application/settings", settings).await.ok();
@@ -231,8 +231,8 @@ async fn a_source_that_breaks_is_asked_again_and_nothing_comes_twice() {
     let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
     let ada = app.person("ada");
     source.lists("issues", (1..=150).map(|number| issue(number, "Leak")).collect());
-    source.breaks("labels", [Break::Garbage, Break::Status(502)]);
-    source.breaks("issues", [Break::Half]);
+    source.breaks("labels", [SourceFault::Garbage, SourceFault::Status(502)]);
+    source.breaks("issues", [SourceFault::Half]);
 
     let project = begin(&app, &ada, &source).await;
     finish(&app).await;
@@ -240,7 +240,7 @@ async fn a_source_that_breaks_is_asked_again_and_nothing_comes_twice() {
     let status = ada.get(&format!("{project}/import")).await.ok();
     assert_eq!(status["import_status"], "finished", "{status}");
     assert_eq!(status["stats"]["imported"]["issue"], 150);
-    let mut asked = source.asked();
+    let mut asked = source.requests();
     asked.retain(|path| path.contains("/issues?"));
     assert_eq!(asked.len(), 3, "half a page, the first and the second: {asked:?}");
     let last = ada.get(&format!("{project}/issues?per_page=1&sort=desc")).await.ok();
@@ -251,20 +251,20 @@ async fn a_source_that_breaks_is_asked_again_and_nothing_comes_twice() {
 async fn a_source_is_left_alone_for_as_long_as_it_wants() {
     let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
     let ada = app.person("ada");
-    source.breaks("labels", [Break::Busy(90)]);
+    source.breaks("labels", [SourceFault::Busy(90)]);
     let reset = app.clock.now().unix() + 90 + 3600;
-    source.breaks("milestones", [Break::Exhausted(reset)]);
+    source.breaks("milestones", [SourceFault::Exhausted(reset)]);
     let project = begin(&app, &ada, &source).await;
     let status =
         || async { ada.get(&format!("{project}/import")).await.ok()["import_status"].clone() };
-    source.asked();
+    source.requests();
 
     app.clock.advance(Duration::seconds(89));
     work(&app).await;
-    assert!(source.asked().is_empty());
+    assert!(source.requests().is_empty());
     app.clock.advance(Duration::seconds(1));
     work(&app).await;
-    assert_eq!(source.asked().len(), 2, "labels, and milestones once");
+    assert_eq!(source.requests().len(), 2, "labels, and milestones once");
     assert_eq!(status().await, "started");
     app.clock.advance(Duration::hours(1));
     work(&app).await;
@@ -276,7 +276,7 @@ async fn a_source_is_left_alone_for_as_long_as_it_wants() {
 async fn a_source_that_stays_broken_ends_the_import_with_a_reason() {
     let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
     let ada = app.person("ada");
-    source.breaks("labels", vec![Break::Status(502); 20]);
+    source.breaks("labels", vec![SourceFault::Status(502); 20]);
 
     let project = begin(&app, &ada, &source).await;
     finish(&app).await;
@@ -309,9 +309,9 @@ async fn an_import_is_canceled_by_its_owner_until_it_has_ended() {
     assert_eq!(canceled["import_source"], "mia/tea");
     assert_eq!(canceled["human_import_status_name"], "canceled");
     assert_eq!(canceled["provider_link"], source.url("/mia/tea"));
-    source.asked();
+    source.requests();
     work(&app).await;
-    assert!(source.asked().is_empty(), "nothing goes on");
+    assert!(source.requests().is_empty(), "nothing goes on");
     let again = json!({ "message": "The import cannot be canceled because it is canceled" });
     ada.post("/import/github/cancel", id).await.refused(400, again);
 }
@@ -321,7 +321,7 @@ async fn an_import_is_canceled_between_two_pages() {
     let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
     let ada = app.person("ada");
     source.lists("issues", vec![issue(1, "Leak")]);
-    source.breaks("issues", [Break::Busy(60)]);
+    source.breaks("issues", [SourceFault::Busy(60)]);
     let project = begin(&app, &ada, &source).await;
     let id: i64 = project.rsplit('/').next().unwrap().parse().unwrap();
     assert_eq!(ada.get(&project).await.ok()["import_status"], "started");
@@ -392,7 +392,7 @@ async fn what_a_server_import_lacks_is_told_one_level_deeper() {
     let path = "/import/bitbucket_server";
     let gone = deep("Project TEA/cup could not be found");
     ada.post(path, wanted.clone()).await.refused(422, gone);
-    source.breaks_server("cup", [Break::Status(401)]);
+    source.breaks_server("cup", [SourceFault::Status(401)]);
     let denied = "Import failed due to a BitBucket Server error: the credentials were refused";
     ada.post(path, wanted.clone()).await.refused(400, deep(denied));
     wanted["target_namespace"] = json!("nowhere");
@@ -526,7 +526,7 @@ async fn events_and_notes_come_one_item_at_a_time_where_that_is_asked_for() {
     assert_eq!(notes, ["*Created by: bo*\n\nNice"]);
     let events = ada.get(&format!("{project}/issues/3/resource_state_events")).await.each("state");
     assert_eq!(events, ["closed"]);
-    assert!(source.asked().iter().all(|path| !path.contains("/issues/comments")));
+    assert!(source.requests().iter().all(|path| !path.contains("/issues/comments")));
 }
 
 #[actix_web::test]
@@ -538,7 +538,7 @@ async fn a_wiki_comes_along_where_the_source_has_one() {
     let project = begin(&app, &ada, &source).await;
 
     assert_eq!(ada.get(&format!("{project}/wikis")).await.each("slug"), ["Home", "tea"]);
-    assert!(source.asked().iter().any(|path| path.starts_with("/mia/tea.wiki.git/info/refs")));
+    assert!(source.requests().iter().any(|path| path.starts_with("/mia/tea.wiki.git/info/refs")));
 }
 
 #[actix_web::test]

@@ -4,7 +4,7 @@ use ci::job::End;
 use kernel::{Visibility::Private, ids::ProjectId};
 use serde_json::{Value, json};
 
-use super::receiver::{Receiver, Told, deliver};
+use super::receiver::{ReceivedRequest, Receiver, deliver};
 use crate::support::{
     Person, TestApp,
     ci::{commit, finish, run},
@@ -33,7 +33,7 @@ impl<'a> Scene<'a> {
         commit(&self.ada, self.project, "main", "two", "build: {script: y}\n").await;
     }
 
-    async fn told(&self) -> Vec<Told> {
+    async fn told(&self) -> Vec<ReceivedRequest> {
         self.app.work().await;
         deliver(self.app).await;
         self.receiver.told()
@@ -41,7 +41,7 @@ impl<'a> Scene<'a> {
 }
 
 /// The only request that a push leads to.
-async fn after_push(slug: &str, address: &str, given: Value) -> Told {
+async fn after_push(slug: &str, address: &str, given: Value) -> ReceivedRequest {
     let app = TestApp::reaching("127.0.0.1");
     let scene = Scene::with(&app, slug, address, given).await;
     scene.push().await;
@@ -94,7 +94,8 @@ async fn squash_tm_is_sent_issues() {
 
 #[actix_web::test]
 async fn chat_rooms_are_told_in_their_own_form() {
-    let line = |told: &Told, name: &str| told.body[name].as_str().expect("a text").to_owned();
+    let line =
+        |told: &ReceivedRequest, name: &str| told.body[name].as_str().expect("a text").to_owned();
     let quiet = json!({ "pipeline_events": false });
     let told = after_push("unify-circuit", "webhook", quiet.clone()).await;
     assert_eq!(

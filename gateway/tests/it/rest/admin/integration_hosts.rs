@@ -3,7 +3,7 @@
 use kernel::{Visibility::Private, ids::ProjectId};
 use serde_json::{Value, json};
 
-use super::receiver::{Receiver, Told, deliver};
+use super::receiver::{ReceivedRequest, Receiver, deliver};
 use crate::support::{Person, TestApp, ci::commit};
 
 const HOSTS: [&str; 8] = [
@@ -18,7 +18,7 @@ const HOSTS: [&str; 8] = [
 ];
 
 /// The only request that a push with such a message leads to.
-async fn after_push(slug: &str, given: Value, message: &str) -> Told {
+async fn after_push(slug: &str, given: Value, message: &str) -> ReceivedRequest {
     let receiver = Receiver::new();
     let app = TestApp::relaying(&HOSTS, &format!("http://{}", receiver.address));
     let (ada, project) = set_up(&app).await;

@@ -1,4 +1,4 @@
-//! Somebody on this machine who is told what happens, and writes it down.
+//! A local HTTP server that records the webhook requests it receives.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -13,15 +13,15 @@ use serde_json::{Value, json};
 
 use crate::support::TestApp;
 
-/// A request as it came.
+/// A request that the server received.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct ReceivedRequest {
     pub(super) path: String,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Value,
 }
 
-impl Told {
+impl ReceivedRequest {
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(one, _)| one.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
@@ -32,7 +32,7 @@ impl Told {
 #[derive(Clone)]
 pub(super) struct Receiver {
     pub(super) address: SocketAddr,
-    told: Arc<Mutex<Vec<Told>>>,
+    told: Arc<Mutex<Vec<ReceivedRequest>>>,
     status: Arc<AtomicU16>,
     text: Arc<Mutex<String>>,
 }
@@ -90,7 +90,7 @@ impl Receiver {
             return;
         }
         let body = serde_json::from_slice(&body).unwrap_or_default();
-        self.told.lock().expect("no panic").push(Told { path, headers, body });
+        self.told.lock().expect("no panic").push(ReceivedRequest { path, headers, body });
         let status = self.status.load(Ordering::SeqCst);
         let body = self.text.lock().expect("no panic").clone();
         let length = body.len();
@@ -107,12 +107,12 @@ impl Receiver {
     }
 
     /// Is told by somebody who needs no connection.
-    pub(super) fn note(&self, told: Told) {
+    pub(super) fn note(&self, told: ReceivedRequest) {
         self.told.lock().expect("no panic").push(told);
     }
 
     /// What it was told since the last look.
-    pub(super) fn told(&self) -> Vec<Told> {
+    pub(super) fn told(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut *self.told.lock().expect("no panic"))
     }
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// What happens instead of an answer.
 #[derive(Clone, Debug)]
-pub(super) enum Break {
+pub(super) enum SourceFault {
     Status(u16),
     /// With `Retry-After`.
     Busy(u32),
@@ -29,7 +29,7 @@ pub(super) enum Break {
 struct Answers {
     documents: HashMap<String, Value>,
     lists: HashMap<String, Vec<Value>>,
-    breaks: HashMap<String, VecDeque<Break>>,
+    breaks: HashMap<String, VecDeque<SourceFault>>,
     asked: Vec<String>,
     credentials: Vec<String>,
 }
@@ -143,19 +143,19 @@ impl ImportSource {
     }
 
     /// Breaks the next answers to a path.
-    pub(super) fn breaks(&self, path: &str, how: impl IntoIterator<Item = Break>) {
+    pub(super) fn breaks(&self, path: &str, how: impl IntoIterator<Item = SourceFault>) {
         let path = format!("{API}/repos/mia/tea/{path}");
         self.with(|all| all.breaks.entry(path).or_default().extend(how));
     }
 
     /// Breaks the next answers about another repository of the server's project.
-    pub(super) fn breaks_server(&self, name: &str, how: impl IntoIterator<Item = Break>) {
+    pub(super) fn breaks_server(&self, name: &str, how: impl IntoIterator<Item = SourceFault>) {
         let path = format!("/rest/api/1.0/projects/TEA/repos/{name}");
         self.with(|all| all.breaks.entry(path).or_default().extend(how));
     }
 
     /// What was asked for since the last look.
-    pub(super) fn asked(&self) -> Vec<String> {
+    pub(super) fn requests(&self) -> Vec<String> {
         self.with(|all| std::mem::take(&mut all.asked))
     }
 
@@ -273,19 +273,19 @@ impl ImportSource {
     }
 }
 
-fn broken_answer(how: &Break) -> Vec<u8> {
+fn broken_answer(how: &SourceFault) -> Vec<u8> {
     match how {
-        Break::Status(status) => response(*status, "", b"{}"),
-        Break::Busy(seconds) => response(429, &format!("Retry-After: {seconds}\r\n"), b"{}"),
-        Break::Exhausted(reset) => {
+        SourceFault::Status(status) => response(*status, "", b"{}"),
+        SourceFault::Busy(seconds) => response(429, &format!("Retry-After: {seconds}\r\n"), b"{}"),
+        SourceFault::Exhausted(reset) => {
             let headers = format!("X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: {reset}\r\n");
             response(403, &headers, b"{}")
         }
-        Break::Half => {
+        SourceFault::Half => {
             b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n[{\"number\": 1,"
                 .to_vec()
         }
-        Break::Garbage => response(200, "", b"<html>not what you think</html>"),
+        SourceFault::Garbage => response(200, "", b"<html>not what you think</html>"),
     }
 }
 

@@ -14,13 +14,13 @@ use crate::support::{
     ci::{commit, pipelines},
 };
 
-type Heard = Arc<Mutex<Vec<(String, Value)>>>;
+type RecordedRequests = Arc<Mutex<Vec<(String, Value)>>>;
 
 /// Answers with 406 where a job, or the branch, is called `mine`; notes the token and the body of each request.
-fn serve() -> (SocketAddr, Heard) {
+fn serve() -> (SocketAddr, RecordedRequests) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
-    let heard = Heard::default();
+    let heard = RecordedRequests::default();
     let kept = Arc::clone(&heard);
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {

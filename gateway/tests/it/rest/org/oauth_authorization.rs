@@ -65,7 +65,7 @@ impl Scene {
         pairs.join("&")
     }
 
-    async fn look(&self, changes: &[(&'static str, &str)]) -> Answer {
+    async fn authorization_page(&self, changes: &[(&'static str, &str)]) -> Answer {
         let path = format!("//oauth/authorize?{}", self.request(changes));
         self.app.anonymous().get(&path).await
     }
@@ -117,7 +117,7 @@ fn challenge() -> String {
 #[actix_web::test]
 async fn somebody_signs_in_and_an_application_acts_for_them() {
     let scene = Scene::of(true);
-    let page = scene.look(&[]).await;
+    let page = scene.authorization_page(&[]).await;
     let text = String::from_utf8_lossy(&page.bytes).into_owned();
     assert!(page.status == 200 && text.contains("Board &lt;b&gt;") && !text.contains("<b>Board"));
     let policy = page.header("content-security-policy").expect("a policy").to_owned();
@@ -174,14 +174,14 @@ async fn nobody_is_sent_where_the_application_does_not_lead() {
         "",
     ] {
         for answer in [
-            scene.look(&[("redirect_uri", address)]).await,
+            scene.authorization_page(&[("redirect_uri", address)]).await,
             scene.answer(&[("redirect_uri", address)]).await,
         ] {
             assert_eq!((answer.status, answer.header("location")), (400, None), "{address}");
         }
     }
-    assert_eq!(scene.look(&[("client_id", "unknown")]).await.status, 400);
-    let long = scene.look(&[("state", &"s".repeat(2049))]).await;
+    assert_eq!(scene.authorization_page(&[("client_id", "unknown")]).await.status, 400);
+    let long = scene.authorization_page(&[("state", &"s".repeat(2049))]).await;
     assert_eq!((long.status, long.header("location")), (400, None));
 }
 
@@ -196,7 +196,7 @@ async fn a_request_that_is_wrong_is_told_to_the_application() {
         ("code_challenge", "short", "invalid_request"),
         ("code_challenge_method", "S512", "invalid_request"),
     ] {
-        let answer = scene.look(&[(name, value)]).await;
+        let answer = scene.authorization_page(&[(name, value)]).await;
         let address = answer.header("location").unwrap_or_default().to_owned();
         let told = format!("error={}&", utf8_percent_encode(error, NON_ALPHANUMERIC));
         assert!(answer.status == 302 && address.contains(&told), "{name} {value}: {address}");
@@ -277,7 +277,7 @@ async fn a_challenge_cannot_be_left_out_later() {
 #[actix_web::test]
 async fn an_application_without_a_secret_needs_a_challenge() {
     let scene = Scene::of(false);
-    let without = scene.look(&[]).await;
+    let without = scene.authorization_page(&[]).await;
     let address = without.header("location").unwrap_or_default().to_owned();
     assert!(address.contains("error=invalid%5Frequest&"), "{address}");
     let challenge = challenge();

@@ -24,7 +24,8 @@ async fn every_change_is_a_commit_of_its_author() {
         .created();
     ada.delete(&format!("{wiki}/docs%2FMy-page")).await;
 
-    let reader = Reader::alone(&app.state.storage.wiki(Wiki::Project(id))).expect("a repository");
+    let reader =
+        Reader::open_uncached(&app.state.storage.wiki(Wiki::Project(id))).expect("a repository");
     let tip = reader.resolve("HEAD").expect("a version");
     let log = reader.log(&LogQuery { order: Order::Topo, ..LogQuery::of(tip) }, deadline());
     let log = log.expect("versions");

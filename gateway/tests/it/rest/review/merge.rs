@@ -191,7 +191,7 @@ async fn what_was_left_locked_is_open_again() {
 
     assert_eq!(stage.shown(1).await["state"], "opened");
     lock(&stage);
-    forge::merge_request::merge::unlock_left_behind(&app.state).await.expect("it is opened");
+    forge::merge_request::merge::unlock_stale_merges(&app.state).await.expect("it is opened");
     assert_eq!(stage.merge(1, json!({})).await.ok()["state"], "merged");
 }
 

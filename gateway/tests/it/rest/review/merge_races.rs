@@ -27,7 +27,7 @@ fn lock(stage: &Stage<'_>) {
 /// As a server that comes back, and its background work.
 async fn unlock(stage: &Stage<'_>) {
     let state = &stage.app.state;
-    forge::merge_request::merge::unlock_left_behind(state).await.expect("it is opened");
+    forge::merge_request::merge::unlock_stale_merges(state).await.expect("it is opened");
     stage.app.work().await;
 }
 

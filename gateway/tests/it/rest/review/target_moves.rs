@@ -1,6 +1,6 @@
 //! What merge requests say when the branch moves that they lead to.
 
-use review::merge_request::{merge::LookStore as _, mergeability::CheckStep};
+use review::merge_request::{merge::MergeabilityStore as _, mergeability::CheckStep};
 use serde_json::{Value, json};
 use time::Duration;
 

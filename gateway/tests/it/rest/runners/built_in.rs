@@ -141,9 +141,9 @@ async fn jobs_that_a_killed_server_had_fail_at_the_next_start() {
     let runner = Runner { app: &app, token: token.reveal().to_owned() };
     runner.take().await;
 
-    assert_eq!(built_in::fail_left_behind(&app.state, made.id).await.expect("it works"), 1);
+    assert_eq!(built_in::fail_orphaned_jobs(&app.state, made.id).await.expect("it works"), 1);
 
     let job = job(&app.admin(), project, "one").await;
     assert_eq!(job["failure_reason"], "runner_system_failure");
-    assert_eq!(built_in::fail_left_behind(&app.state, made.id).await.expect("it works"), 0);
+    assert_eq!(built_in::fail_orphaned_jobs(&app.state, made.id).await.expect("it works"), 0);
 }

@@ -15,7 +15,7 @@ use crate::git::{ChangeKind, Deadline, FileDiff, LineStats, Oid, Result};
 /// Larger files are not read to count their lines.
 const COUNTED_BYTES: u64 = 64 << 20;
 
-/// What a diff may hold. Files beyond it are listed without their text.
+/// The size limits of a diff. Files beyond them are listed without their text.
 #[derive(Clone, Copy, Debug)]
 pub struct DiffLimits {
     /// A file larger than this on either side is not compared.
@@ -191,7 +191,7 @@ enum BlobComparison {
     TooLarge,
 }
 
-/// What is left of the limits for the whole diff.
+/// The remaining size of the whole diff.
 struct DiffBudget {
     bytes: usize,
     lines: u64,

@@ -113,7 +113,7 @@ struct Search<'a> {
     spans: HashMap<ObjectId, HashMap<u32, u64>>,
 }
 
-/// How well a source fits one target.
+/// The similarity of a source to a target.
 #[derive(Clone, Copy)]
 struct RenameScore {
     target: usize,

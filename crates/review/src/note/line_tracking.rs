@@ -17,7 +17,7 @@ pub struct LineThread {
     pub position: Position,
 }
 
-/// What became of a thread's line.
+/// The line of a thread after a push.
 #[derive(Clone, Debug)]
 pub enum LineOutcome {
     Moved(Box<Position>),

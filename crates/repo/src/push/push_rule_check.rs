@@ -16,7 +16,7 @@ use crate::{
     git::{Deadline, GitError, RefKind},
     ports::People,
     protection,
-    push_rule::{Judge, Person, actions::enforced},
+    push_rule::{Person, PushRuleChecker, actions::enforced},
 };
 
 /// No push is looked at for longer.
@@ -26,7 +26,7 @@ const AT_ONCE: usize = 512;
 
 /// Refuses what the project's rules forbid, in the words that the pusher reads. Pushes of the API are checked again when
 /// they are decided, so without a push rule this costs them one look.
-pub async fn examine(
+pub async fn check_push_rule(
     db: &Database,
     people: &Arc<dyn People>,
     incoming: &Incoming,
@@ -45,7 +45,7 @@ pub async fn examine(
             }
         }
         Some(terms) => {
-            let judge = Arc::new(Judge::new(terms)?);
+            let judge = Arc::new(PushRuleChecker::new(terms)?);
             let (refused, pusher) = permission(db, people, &judge, push).await?;
             let pusher = Arc::new(pusher);
             Examination { db, people, incoming, push, judge, pusher }.run(refused).await
@@ -60,15 +60,16 @@ type FirstRefusal = Option<(usize, String)>;
 async fn permission(
     db: &Database,
     people: &Arc<dyn People>,
-    judge: &Judge,
+    judge: &PushRuleChecker,
     push: &Push,
 ) -> Result<(FirstRefusal, Person)> {
     let (push, people) = (push.clone(), Arc::clone(people));
     let asks_for_pusher = judge.asks_for_pusher();
     let answered = db.read(move |tx| {
         let (who, facts) = (&push.who, &push.project);
-        let (changes, lending) = (&push.changes, push.lending.as_deref());
-        let refused = protection::rules::first_refusal(tx, who, facts, changes, push.via, lending)?;
+        let (changes, fork_push_access) = (&push.changes, push.fork_push_access.as_deref());
+        let refused =
+            protection::rules::first_refusal(tx, who, facts, changes, push.via, fork_push_access)?;
         let pusher = match push.who.actor.id.filter(|_| asks_for_pusher) {
             Some(user) => people.person(tx, user)?,
             None => Person::default(),
@@ -83,7 +84,7 @@ struct Examination<'a> {
     people: &'a Arc<dyn People>,
     incoming: &'a Incoming,
     push: &'a Push,
-    judge: Arc<Judge>,
+    judge: Arc<PushRuleChecker>,
     pusher: Arc<Person>,
 }
 
@@ -96,12 +97,16 @@ impl Examination<'_> {
             .enumerate()
             .find_map(|(place, change)| Some((place, self.misnamed(change)?)));
         if refused.is_none() && misnamed.is_none() {
-            return told(self.look(allowed, WalkDetail::all(&self.judge)).await?.first());
+            return told(
+                self.inspect_changes(allowed, WalkDetail::all(&self.judge)).await?.first(),
+            );
         }
-        told(self.look(allowed, WalkDetail::names(&self.judge)).await?.name)?;
+        told(self.inspect_changes(allowed, WalkDetail::names(&self.judge)).await?.name)?;
         told(refused.map(|(_, text)| text))?;
         let Some((place, text)) = misnamed else { return Ok(()) };
-        told(self.look(&allowed[..place], WalkDetail::commits(&self.judge)).await?.commit)?;
+        told(
+            self.inspect_changes(&allowed[..place], WalkDetail::commits(&self.judge)).await?.commit,
+        )?;
         told(Some(text))
     }
 
@@ -128,7 +133,7 @@ impl Examination<'_> {
     }
 
     /// Looks at the new commits of these refs.
-    async fn look(&self, changes: &[RefChange], wanted: WalkDetail) -> Result<Findings> {
+    async fn inspect_changes(&self, changes: &[RefChange], wanted: WalkDetail) -> Result<Findings> {
         let mut findings = Findings::default();
         if wanted.is_nothing() {
             return Ok(findings);
@@ -145,11 +150,11 @@ impl Examination<'_> {
         for chunk in ids.chunks(AT_ONCE) {
             let still =
                 WalkDetail { commits: wanted.commits && findings.commit.is_none(), ..wanted };
-            let (back, mut glance) = walk.glance(chunk.to_vec(), still).await.map_err(busy)?;
+            let (back, mut glance) = walk.inspect(chunk.to_vec(), still).await.map_err(busy)?;
             walk = back;
             if still.commits && self.judge.asks_for_members() {
                 self.learn(&mut known, &glance.addresses()).await?;
-                glance.settle(&self.judge, &known);
+                glance.check_members(&self.judge, &known);
             }
             findings = findings.or(glance.findings);
             if findings.name.is_some() {

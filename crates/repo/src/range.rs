@@ -17,7 +17,7 @@ use crate::{
 /// Files are counted, not compared.
 const NAMES_ALONE: DiffLimits = DiffLimits { files: 0, ..DiffLimits::NONE };
 
-/// Where a source left its target, and how many files it changes since.
+/// The merge base of a source, and the number of files changed since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     pub base: Oid,

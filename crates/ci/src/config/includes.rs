@@ -1,6 +1,6 @@
 //! The files that a configuration includes, as they are told.
 
-/// Where an included file lies.
+/// The kind of an include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IncludeKind {
     Local,

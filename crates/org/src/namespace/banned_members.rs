@@ -1,4 +1,4 @@
-//! Who is locked out of a top-level group, for those who own it.
+//! Banned members of a top-level group, for its owners.
 
 use db::{
     Tx, each_backend, error,

@@ -41,7 +41,7 @@ pub(super) fn gathered(tx: &mut Tx<'_>, query: &Query, binds: &mut Vec<Bind>) ->
 
 /// A page of items that match the words. Up to the gather limit all matches are found, counted and sorted in one
 /// statement; beyond it nothing is counted.
-pub(super) fn searched(
+pub(super) fn search_page(
     tx: &mut Tx<'_>,
     asked: &Query,
     query: &Query,

@@ -1,4 +1,4 @@
-//! How often and how many at once: as the row of the primary node says.
+//! The rate of checksum checks, as the primary node's settings say.
 
 use db::{Tx, checksum};
 use geo::node::NodeStore as _;
@@ -16,25 +16,25 @@ const MOST_DAYS: i64 = 3_650;
 const ROWS_AT_ONCE: i64 = 2_000;
 const TRANSACTIONS: usize = 10;
 
-type Hasten = fn(&mut Tx<'_>, Ts, i64) -> Result<usize>;
-const HASTEN: [Hasten; 2] = [checksum::refs::hasten, checksum::files::hasten];
+type RescheduleFn = fn(&mut Tx<'_>, Ts, i64) -> Result<usize>;
+const HASTEN: [RescheduleFn; 2] = [checksum::refs::hasten, checksum::files::hasten];
 
-/// How repositories and files are checked.
+/// The interval and concurrency of checksum checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pace {
+pub(super) struct CheckRate {
     /// So long a check that found nothing wrong holds.
     pub(super) good_for: Duration,
     /// So many are checked at the same time; with 0 nothing is.
     pub(super) at_once: usize,
 }
 
-impl Default for Pace {
+impl Default for CheckRate {
     fn default() -> Self {
         Self { good_for: GOOD_FOR, at_once: MOST_AT_ONCE }
     }
 }
 
-impl Pace {
+impl CheckRate {
     /// An installation without nodes has the usual pace.
     pub(super) async fn of(forge: &Forge) -> Result<Self> {
         let Some(node) = forge.db.read(|tx| tx.primary_geo_node()).await? else {

@@ -10,7 +10,9 @@ use kernel::{
     page::{Page, PageRequest},
 };
 
-use super::{Kind, Namespace, list::in_order, model::keeps_to_itself, networks, search, seen};
+use super::{
+    Kind, Namespace, list::in_order, model::keeps_to_itself, networks, search, visible_groups,
+};
 use crate::{
     expiry::living_in,
     listing::{Bind, Conditions, Selection, count, ids, list_of, page_of_ids, rows},
@@ -41,7 +43,7 @@ pub trait NamespaceLists {
     ) -> Result<HashMap<NamespaceId, HeadCounts>>;
 }
 
-/// How many people a namespace has.
+/// The number of members of a namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeadCounts {
     /// Members of the group, or of one below it.
@@ -75,7 +77,7 @@ impl NamespaceLists for Tx<'_> {
             // The projection gives somebody's namespaces in their order.
             Some(user) => {
                 let level = if filter.owned { AccessLevel::Owner } else { AccessLevel::Minimal };
-                let reached = seen::reached(self.now, level);
+                let reached = visible_groups::reached(self.now, level);
                 all.number(&format!("a.user_id = {{}} AND {reached}"), user.0);
                 // Few are deleted and not yet purged, so that they are sooner left out than the others looked at.
                 all.plain(
@@ -90,7 +92,7 @@ impl NamespaceLists for Tx<'_> {
             }
         };
         // Owners reach their groups from anywhere.
-        let owner = seen::reached(self.now, AccessLevel::Owner);
+        let owner = visible_groups::reached(self.now, AccessLevel::Owner);
         for ranges in closed {
             let owned = format!(
                 "EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {} AND a.namespace_id = n.id AND {owner})",
@@ -138,7 +140,7 @@ impl NamespaceLists for Tx<'_> {
 
 /// In which of these somebody is an owner.
 fn owned_among(tx: &mut Tx<'_>, user: UserId, among: &[i64]) -> Result<Vec<i64>> {
-    let reached = seen::reached(tx.now, AccessLevel::Owner);
+    let reached = visible_groups::reached(tx.now, AccessLevel::Owner);
     let sql = format!(
         "SELECT a.namespace_id AS id FROM namespace_access a \
          WHERE a.user_id = $1 AND {reached} AND a.namespace_id IN ({})",
@@ -177,7 +179,7 @@ fn members_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> 
 fn seats_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> {
     let member = format!("m.access_level >= 10 AND {}", living_in("m", tx.now));
     let link = format!("l.access_level >= 10 AND {}", living_in("l", tx.now));
-    let reached = seen::reached(tx.now, AccessLevel::Guest);
+    let reached = visible_groups::reached(tx.now, AccessLevel::Guest);
     // In this order and no other: from the groups to what hangs on them.
     let projects = "inside CROSS JOIN projects p";
     let home = "p.namespace_id = inside.id AND p.deleted_at IS NULL";

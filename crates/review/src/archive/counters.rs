@@ -1,4 +1,4 @@
-//! What is counted beside rows, once all of an archive are written.
+//! Counter columns, recomputed once all rows of an archive are written.
 
 use db::{
     Tx, each_backend, error,
@@ -13,7 +13,7 @@ use crate::{Home, issue::IssueState, sequence};
 ///
 /// # Errors
 /// When the database cannot be written.
-pub fn settle(tx: &mut Tx<'_>, home: Home) -> Result<()> {
+pub fn restore_counters(tx: &mut Tx<'_>, home: Home) -> Result<()> {
     macro_rules! reach { ($($table:ident . $owner:ident $kind:literal of $id:expr),*) => { $(
         let last = $table::table.filter($table::$owner.eq($id)).select(max($table::iid));
         let last: Option<i64> =

@@ -11,13 +11,13 @@ use kernel::{
     error::{Kind, Message},
 };
 
-use super::{Incoming, Push, RefChange, examine, land};
+use super::{Incoming, Push, RefChange, check_push_rule, land};
 use crate::{commit::Writer, ports::People, protection::rules};
 
 /// After so many refusals the rest of a group that is refused is not looked at ref by ref any more.
 const MOST_ALONE: usize = 100;
 
-/// What became of the refs of a push.
+/// The results of the refs of a push.
 #[derive(Debug, Default)]
 pub struct Parts {
     pub accepted: Vec<RefChange>,
@@ -25,7 +25,7 @@ pub struct Parts {
 }
 
 /// Examines a push. With `together`, all of it is refused with its first ref.
-pub async fn examine_apart(
+pub async fn check_push_rule_by_ref(
     db: &Database,
     people: &Arc<dyn People>,
     incoming: &Incoming,
@@ -47,7 +47,7 @@ pub async fn examine_apart(
     };
     let attempt = move |changes| {
         let part = push.part(changes);
-        async move { examine(db, people, incoming, &part).await }
+        async move { check_push_rule(db, people, incoming, &part).await }
     };
     let mut parts = take_apart(allowed, together, attempt).await;
     parts.refused.splice(0..0, refused);
@@ -58,8 +58,8 @@ pub async fn examine_apart(
 async fn forbidden(db: &Database, push: &Push) -> Result<Parts> {
     let asked = push.clone();
     let texts = db.read(move |tx| {
-        let lending = asked.lending.as_deref();
-        rules::refusals(tx, &asked.who, &asked.project, &asked.changes, asked.via, lending)
+        let fork_push_access = asked.fork_push_access.as_deref();
+        rules::refusals(tx, &asked.who, &asked.project, &asked.changes, asked.via, fork_push_access)
     });
     let mut parts = Parts::default();
     for (change, text) in push.changes.iter().cloned().zip(texts.await?) {

@@ -13,7 +13,7 @@ use kernel::{
 };
 use org::runner_places::job_homes;
 use runners::{
-    matching::{Home, Taker},
+    matching::{JobMatcher, QueueProject},
     runner::RunnerStore as _,
 };
 
@@ -34,10 +34,10 @@ pub fn stuck_jobs(tx: &mut Tx<'_>, jobs: &[Job]) -> Result<HashSet<JobId>> {
     let specs: BTreeSet<_> = waiting.iter().filter_map(|job| job.spec_id).collect();
     let tags = tx.tags_of(&Vec::from_iter(specs))?;
     let homes = job_homes(tx, &Vec::from_iter(projects))?.into_iter();
-    let homes: HashMap<ProjectId, Home> = homes.map(|of| (of.project, home(of))).collect();
+    let homes: HashMap<ProjectId, QueueProject> = homes.map(|of| (of.project, home(of))).collect();
     let now = tx.now;
     let online = tx.active_runners()?.into_iter().filter(|(runner, _)| runner.is_online(now));
-    let takers = online.map(|(runner, projects)| Taker::new(&runner, projects));
+    let takers = online.map(|(runner, projects)| JobMatcher::new(&runner, projects));
     let takers = takers.collect::<Result<Vec<_>>>()?;
     let is_taken = |job: &Job| {
         let tags = job.spec_id.and_then(|spec| tags.get(&spec)).map(Vec::as_slice);

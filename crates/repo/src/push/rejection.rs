@@ -1,4 +1,4 @@
-//! Why a push that was allowed did not move its refs.
+//! Reasons for which an allowed push did not move its refs.
 
 use std::collections::BTreeSet;
 
@@ -69,22 +69,22 @@ fn excluded_by<'n>(names: &'n BTreeSet<RefName>, name: &RefName) -> Option<&'n R
     inside.or_else(|| name.folders().find_map(|above| names.get(&above)))
 }
 
-/// Why refs stayed where they were.
+/// The reason for which refs did not move.
 #[derive(Debug)]
-pub enum Setback {
+pub enum RefRejection {
     /// To try it again on what is there now may help.
     Lost(LostRef),
     /// A rule forbids it, or something failed.
     Failed(Error),
 }
 
-impl Setback {
+impl RefRejection {
     pub(super) async fn of(repo: &RepoPath, changes: &[RefChange], error: GitError) -> Self {
         if !matches!(error, GitError::Stale { .. } | GitError::RefNameTaken) {
             return Self::Failed(error.into());
         }
         let (repo, changes) = (repo.clone(), changes.to_vec());
-        let look = spawn_blocking(move || LostRef::find(&Reader::alone(&repo)?, &changes));
+        let look = spawn_blocking(move || LostRef::find(&Reader::open_uncached(&repo)?, &changes));
         match look.await {
             Ok(Ok(lost)) => Self::Lost(lost),
             Ok(Err(failure)) => Self::Failed(failure.into()),
@@ -93,23 +93,23 @@ impl Setback {
     }
 }
 
-impl From<Error> for Setback {
+impl From<Error> for RefRejection {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
 }
 
-impl From<GitError> for Setback {
+impl From<GitError> for RefRejection {
     fn from(error: GitError) -> Self {
         Self::Failed(error.into())
     }
 }
 
-impl From<Setback> for Error {
-    fn from(setback: Setback) -> Self {
-        match setback {
-            Setback::Lost(lost) => Self::bad_request().whole(lost.text()),
-            Setback::Failed(error) => error,
+impl From<RefRejection> for Error {
+    fn from(rejection: RefRejection) -> Self {
+        match rejection {
+            RefRejection::Lost(lost) => Self::bad_request().whole(lost.text()),
+            RefRejection::Failed(error) => error,
         }
     }
 }

@@ -40,7 +40,7 @@ pub fn set_state(
     let user = tx.find_user(user)?.ok_or(Error::not_found("User"))?;
     let (scope, who) = locate_group(tx, grant.actor(), group)?;
     let place = MemberSource::group(&Grant::<AskForSeats>::check(&who, scope)?);
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let tree = tree::owned(tx, &place, plain)?;
     let step = if to == State::Awaiting { Step::Suspend } else { Step::Approve };
     let all = tree::members_of(tx, &tree, user.id)?;
@@ -101,7 +101,7 @@ fn none_pending() -> Error {
 
 /// Approves all memberships that somebody waits for, named by one of them.
 pub fn approve(tx: &mut Tx<'_>, place: MemberSource, id: MemberId) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let tree = tree::owned(tx, &place, plain)?;
     let named = tx.find_member_by_id(id)?.ok_or(Error::missing())?;
     let all = tree::members_of(tx, &tree, named.user_id)?;
@@ -113,7 +113,7 @@ pub fn approve(tx: &mut Tx<'_>, place: MemberSource, id: MemberId) -> Result<()>
 
 /// Approves everybody in the tree.
 pub fn approve_all(tx: &mut Tx<'_>, place: MemberSource) -> Result<()> {
-    access::alone(tx)?;
+    access::lock_access_projection(tx)?;
     let tree = tree::owned(tx, &place, plain)?;
     let all = tree::members(tx, &tree, "m.awaiting_level IS NOT NULL")?;
     approve_each(tx, place, all)

@@ -1,7 +1,7 @@
 //! The parameters of a change, as the table of settings declares them.
 
 use org::settings::{
-    GivenSettings,
+    SettingValues,
     table::{self, ALIASES, Alias, EXCLUSIVE, Form, Setting, Translation},
 };
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ const TOGETHER: [&str; 3] = [
 
 /// Settings with new values.
 #[derive(Clone, Debug)]
-pub(super) struct ChangeSettings(pub(super) GivenSettings);
+pub(super) struct ChangeSettings(pub(super) SettingValues);
 
 impl Params for ChangeSettings {
     const PAGED: bool = false;
@@ -56,7 +56,7 @@ impl Params for ChangeSettings {
             let missing = TOGETHER.iter().filter(|name| !is_given(raw, name));
             missing.for_each(|name| flaws.add(name, MISSING));
         }
-        if flaws.is_empty() { Ok(Self(GivenSettings(given))) } else { Err(flaws) }
+        if flaws.is_empty() { Ok(Self(SettingValues(given))) } else { Err(flaws) }
     }
 
     fn describe() -> Vec<ParamDoc> {

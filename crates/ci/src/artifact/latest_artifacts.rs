@@ -1,4 +1,4 @@
-//! What the jobs of the newest pipeline of a ref that succeeded left behind stays beyond its time.
+//! Artifacts of the latest successful pipeline of a ref are kept beyond their expiry.
 
 use db::{
     OneOf as _, Tx, each_backend, error,

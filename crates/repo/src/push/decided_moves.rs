@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// After so many failures of single refs the rest is not taken apart any more.
 const MOST_ALONE: usize = 100;
 
-/// What became of moves. Those that had been made before are left out.
+/// The result of moves. Those that had been made before are left out.
 #[derive(Debug, Default)]
 pub(crate) struct MoveOutcome {
     pub(crate) moved: Vec<RefMove>,

@@ -1,10 +1,10 @@
-//! How far a change of roles reaches.
+//! The groups, projects and users whose roles a change affects.
 
 use kernel::ids::{NamespaceId, ProjectId, UserId};
 
-/// Where roles are to be worked out anew.
+/// The groups and projects whose roles are recomputed.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
-pub enum Reach {
+pub enum AccessScope {
     /// A group whose members changed: with all below it, and whatever any of these was invited to.
     Group(NamespaceId),
     /// A group whose shares changed: with all below it.
@@ -12,7 +12,7 @@ pub enum Reach {
     Project(ProjectId),
 }
 
-/// Whose roles may have changed.
+/// The users whose roles may have changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AffectedUsers {
     Everybody,

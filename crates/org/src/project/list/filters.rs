@@ -1,4 +1,4 @@
-//! Which projects are wanted, as conditions.
+//! Project filters as SQL conditions.
 
 use db::Tx;
 use kernel::{
@@ -14,7 +14,7 @@ use super::{
 use crate::{
     custom_attribute::{self, CustomAttribute},
     listing::{Bind, ids},
-    namespace::{networks, seen},
+    namespace::{networks, visible_groups},
     project::{
         STORAGE,
         in_group::{self, GroupCondition, GroupScope},
@@ -66,7 +66,7 @@ const GATHERED: i64 = 1000;
 
 /// The projects in which somebody has at least a role, as a condition.
 fn reached(tx: &mut Tx<'_>, all: &mut Conditions, user: UserId, level: AccessLevel) -> Result<()> {
-    let reached = seen::reached(tx.now, level);
+    let reached = visible_groups::reached(tx.now, level);
     let sql = format!(
         "SELECT a.project_id AS id FROM project_access a WHERE a.user_id = $1 LIMIT 1 OFFSET {GATHERED}"
     );
@@ -100,7 +100,7 @@ fn visible(
                 true => "p.visibility = 'public'",
                 false => "p.visibility <> 'private'",
             };
-            let reached = seen::reached(tx.now, AccessLevel::Minimal);
+            let reached = visible_groups::reached(tx.now, AccessLevel::Minimal);
             let access = format!(
                 "SELECT 1 FROM project_access a WHERE a.user_id = {{}} AND a.project_id = p.id AND {reached}"
             );
@@ -168,7 +168,7 @@ fn about_the_caller(all: &mut Conditions, actor: Actor, filter: &ProjectFilter, 
         if wanted && actor.admin {
             all.plain(&format!("p.{column} <> 'disabled'"));
         } else if wanted {
-            let reached = seen::reached(now, AccessLevel::Minimal);
+            let reached = visible_groups::reached(now, AccessLevel::Minimal);
             let member = format!(
                 "SELECT 1 FROM project_access a WHERE a.user_id = {{}} AND a.project_id = p.id AND {reached}"
             );

@@ -9,7 +9,7 @@ use kernel::{
 };
 
 use super::{
-    AutoMerge, LookStore as _,
+    AutoMerge, MergeabilityStore as _,
     auto::{self, Reason},
 };
 use crate::{

@@ -13,7 +13,7 @@ use super::{
     system::write_system_note,
 };
 use crate::{
-    item::{Item, ItemKind, ReadsItems, TakesPart, reading as items},
+    item::{Item, ItemKind, ParticipationGrant, ReadItemsGrant, reading as items},
     policy::TakePartInMergeRequests,
     ports::Forge,
 };
@@ -43,7 +43,7 @@ pub fn resolve_discussion(
 }
 
 /// Settles one note of a thread, or opens it again.
-pub fn resolve_note<G: TakesPart>(
+pub fn resolve_note<G: ParticipationGrant>(
     tx: &mut Tx<'_>,
     grant: &G,
     forge: &impl Forge,
@@ -82,7 +82,7 @@ pub(crate) fn set(
     }
 }
 
-fn ensure_may_resolve<G: ReadsItems>(item: &Item, grant: &G) -> Result<()> {
+fn ensure_may_resolve<G: ReadItemsGrant>(item: &Item, grant: &G) -> Result<()> {
     let own = grant.actor().id == Some(item.author);
     match item.id.kind == ItemKind::MergeRequest && (own || grant.who().is(AccessLevel::Developer))
     {

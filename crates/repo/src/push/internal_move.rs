@@ -14,9 +14,9 @@ use crate::{
     },
 };
 
-/// What became of moves.
+/// The result of internal ref moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OwnMove {
+pub enum InternalMove {
     Done,
     /// A ref is not where it was seen, but here, or somebody keeps it locked. None has moved.
     Stale(Option<Oid>),
@@ -30,10 +30,10 @@ pub async fn move_own(
     (db, storage, journal): (&Database, &Storage, &Journal),
     project: ProjectId,
     moves: Vec<RefMove>,
-) -> Result<OwnMove> {
+) -> Result<InternalMove> {
     let repository = storage.repository(project);
     let prepared = match refs::prepare(&repository, &moves).await {
-        Err(GitError::Stale { actual }) => return Ok(OwnMove::Stale(actual)),
+        Err(GitError::Stale { actual }) => return Ok(InternalMove::Stale(actual)),
         prepared => prepared?,
     };
     let (batch, settled) = (new_batch(), journal.take_finished());
@@ -52,5 +52,5 @@ pub async fn move_own(
     }
     prepared.commit().await?;
     journal.record_finished(batch);
-    Ok(OwnMove::Done)
+    Ok(InternalMove::Done)
 }

@@ -19,10 +19,10 @@ use crate::git::RepoPath;
 static QUEUES: Mutex<BTreeMap<PathBuf, Weak<Queue<()>>>> = Mutex::new(BTreeMap::new());
 
 /// Lets the next one write when it is dropped.
-pub(super) type Turn = OwnedMutexGuard<()>;
+pub(super) type WriteTurn = OwnedMutexGuard<()>;
 
 /// Nothing when those before take longer than `patience`.
-pub(super) async fn take(repo: &RepoPath, patience: Duration) -> Option<Turn> {
+pub(super) async fn take(repo: &RepoPath, patience: Duration) -> Option<WriteTurn> {
     timeout(patience, queue_of(repo).lock_owned()).await.ok()
 }
 

@@ -1,4 +1,4 @@
-//! What a page is about, and where the API tells it.
+//! The object that a web page shows, and its API URL.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 

@@ -1,4 +1,4 @@
-//! Which older pipelines a newer one ends.
+//! The choice of redundant pipelines that a newer one cancels.
 
 use db::{
     Tx,

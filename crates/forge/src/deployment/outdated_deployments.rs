@@ -1,4 +1,4 @@
-//! Whether something newer is where a job would deploy to.
+//! The check whether a newer deployment exists than the one a job would make.
 
 use ci::job::Job;
 use db::Tx;

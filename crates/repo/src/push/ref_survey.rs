@@ -1,4 +1,4 @@
-//! What the ways of many refs look like: each commit, and each way between two, is looked at once.
+//! Statistics of many refs in a push: each commit and each range is read once.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub(super) struct RefRange {
     pub(super) base: Option<Oid>,
 }
 
-pub(super) struct Survey<'r> {
+pub(super) struct RefSurvey<'r> {
     reader: &'r Reader,
     deadline: Deadline,
     /// The commits that objects are, or that tags name, with their titles.
@@ -32,7 +32,7 @@ pub(super) struct Survey<'r> {
     forced: HashMap<(Oid, Oid), bool>,
 }
 
-impl<'r> Survey<'r> {
+impl<'r> RefSurvey<'r> {
     pub(super) fn new(reader: &'r Reader, deadline: Deadline) -> Self {
         let (tips, counts, forced) = (HashMap::new(), HashMap::new(), HashMap::new());
         Self { reader, deadline, tips, counts, forced }

@@ -21,9 +21,9 @@ use crate::{
     namespace::model::keeps_to_itself,
 };
 
-/// The places whose members have a role.
+/// The project and groups whose members have a role in a project or group.
 #[derive(Clone, Debug)]
-pub(super) struct Reach {
+pub(super) struct MembershipSources {
     pub(super) project: Option<ProjectId>,
     /// The source itself, when it is a group, and those above: their members have their whole role.
     own: Vec<NamespaceId>,
@@ -43,7 +43,7 @@ struct SourceGroup {
     shown: bool,
 }
 
-impl Reach {
+impl MembershipSources {
     pub(super) fn of(
         tx: &mut Tx<'_>,
         actor: Actor,
@@ -105,17 +105,17 @@ impl Reach {
             (false, false) => Vec::new(),
         };
         let invited_project = project.filter(|_| relations.invited);
-        let mut reach = match invited_to.is_empty() && invited_project.is_none() {
+        let mut membership_sources = match invited_to.is_empty() && invited_project.is_none() {
             true => Self { project, own: Vec::new(), invited: BTreeMap::new(), hides: false },
             false => Self::invited_to(tx, actor, invited_project, invited_to)?,
         };
-        reach.project = project.filter(|_| relations.direct);
-        reach.own = group.filter(|_| relations.direct).into_iter().collect();
+        membership_sources.project = project.filter(|_| relations.direct);
+        membership_sources.own = group.filter(|_| relations.direct).into_iter().collect();
         if relations.inherited {
-            reach.own.extend(lineage.above().iter().map(|group| group.id));
+            membership_sources.own.extend(lineage.above().iter().map(|group| group.id));
         }
-        reach.own.extend(below);
-        Ok(reach)
+        membership_sources.own.extend(below);
+        Ok(membership_sources)
     }
 
     /// Whether nobody who has a role is to be left out.

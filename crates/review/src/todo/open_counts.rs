@@ -29,7 +29,7 @@ pub struct AssignmentCounts {
     pub todos: i64,
 }
 
-pub fn waiting(
+pub fn open_counts(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
     places: &(impl Projects + GroupHierarchy + Deployments),

@@ -1,4 +1,4 @@
-//! Where credentials may be in a request, and which of them counts.
+//! The places of credentials in a request, and their precedence.
 
 use actix_web::{HttpRequest, http::header};
 use ci::job::JobToken;

@@ -1,4 +1,4 @@
-//! Source branches that authors of merge requests let others push to.
+//! Push access to the source branches of merge requests from forks (`allow_collaboration`).
 
 use db::{Tx, each_backend, error, schema::merge_requests};
 use diesel::prelude::*;
@@ -11,10 +11,10 @@ use kernel::{
 use super::{MergeRequest, MergeRequestState};
 use crate::ports::People;
 
-/// An open merge request whose author lets those who may merge it push to its source.
+/// An open merge request from a fork that allows members of the target to push to its source branch.
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = merge_requests, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
-pub struct Offer {
+pub struct OpenForkRequest {
     #[diesel(column_name = project_id)]
     pub target: ProjectId,
     pub target_branch: String,
@@ -23,27 +23,27 @@ pub struct Offer {
     pub author: UserId,
 }
 
-pub trait LendingStore {
-    /// What is offered from a project to others.
-    fn offers_from(&mut self, source: ProjectId) -> Result<Vec<Offer>>;
+pub trait ForkPushAccessStore {
+    /// The open merge requests from a fork to other projects that allow collaboration.
+    fn open_fork_requests(&mut self, source: ProjectId) -> Result<Vec<OpenForkRequest>>;
 }
 
-impl LendingStore for Tx<'_> {
-    fn offers_from(&mut self, source: ProjectId) -> Result<Vec<Offer>> {
+impl ForkPushAccessStore for Tx<'_> {
+    fn open_fork_requests(&mut self, source: ProjectId) -> Result<Vec<OpenForkRequest>> {
         each_backend!(self, |conn| merge_requests::table
             .filter(merge_requests::source_project_id.eq(source))
             .filter(merge_requests::project_id.ne(source))
             .filter(merge_requests::state.eq(MergeRequestState::Opened))
             .filter(merge_requests::allow_collaboration.eq(true))
             .order(merge_requests::id)
-            .select(Offer::as_select())
+            .select(OpenForkRequest::as_select())
             .load(conn)
             .map_err(error("Merge request")))
     }
 }
 
-/// Whether somebody may say that others push to the source: nobody gives away what they may not push to themselves.
-pub(super) fn may_lend(
+/// Whether a user may set `allow_collaboration`: only users who can push to the source project themselves.
+pub(super) fn may_allow_collaboration(
     tx: &mut Tx<'_>,
     people: &impl People,
     row: &MergeRequest,

@@ -1,4 +1,4 @@
-//! Whose turn it is in a resource group.
+//! The choice of the next job of a resource group.
 
 use db::Tx;
 use kernel::{
@@ -14,7 +14,10 @@ use crate::{
 };
 
 /// Lets the next job of a group go on, where no other one runs, and announces it; returns which and of which pipeline.
-pub(crate) fn hand_on(tx: &mut Tx<'_>, id: ResourceGroupId) -> Result<Option<(JobId, PipelineId)>> {
+pub(crate) fn start_next_job(
+    tx: &mut Tx<'_>,
+    id: ResourceGroupId,
+) -> Result<Option<(JobId, PipelineId)>> {
     let Some(group) = tx.hold_resource_group(id)?.filter(|group| group.holder_id.is_none()) else {
         return Ok(None);
     };
@@ -38,5 +41,5 @@ pub(crate) fn release(
         return Ok(None);
     }
     tx.set_holder(id, None)?;
-    hand_on(tx, id)
+    start_next_job(tx, id)
 }

@@ -5,7 +5,7 @@
 
 use db::{Tx, testing::TestDatabase};
 use forgeway_runners::{
-    matching::{QueueProject, JobMatcher},
+    matching::{JobMatcher, QueueProject},
     runner::{Attributes, Owner, RunnerAccess, RunnerToken, register},
 };
 use kernel::{Result, ids::ProjectId};

@@ -19,7 +19,7 @@ use repo::{
     lfs::LfsStore as _,
     push::journal::JournalStore as _,
 };
-use review::item::removal::forget_project;
+use review::{activity::ActivityStore as _, item::removal::forget_project};
 use tokio::task::spawn_blocking;
 
 use super::layout;
@@ -53,6 +53,7 @@ fn project_rows(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     let check_at = tx.now.plus(FIRST_CHECK);
     refs::begin(tx, project, check_at)?;
     tx.forget_pushes(project)?;
+    tx.delete_activity_of_pushes(project)?;
     tx.remove_lfs_objects(project)?;
     tx.reset_statistics(project)?;
     records::empty(tx, project)

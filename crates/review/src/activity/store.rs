@@ -152,6 +152,8 @@ pub trait ActivityStore {
     fn delete_activity_of_note(&mut self, id: NoteId) -> Result<()>;
     /// As [`delete_activity_of_note`](Self::delete_activity_of_note), for a comment on a commit.
     fn delete_activity_of_commit_note(&mut self, id: CommitNoteId) -> Result<()>;
+    /// The repository of a project is taken away: nobody pushed to it.
+    fn delete_activity_of_pushes(&mut self, project: ProjectId) -> Result<()>;
 }
 
 impl ActivityStore for Tx<'_> {
@@ -170,6 +172,13 @@ impl ActivityStore for Tx<'_> {
     fn delete_activity_of_commit_note(&mut self, id: CommitNoteId) -> Result<()> {
         let told = events::target_type.eq(COMMIT_NOTE).and(events::target_id.eq(id.0));
         let rows = diesel::delete(events::table.filter(told));
+        each_backend!(self, |conn| rows.execute(conn).map_err(error("Event")))?;
+        Ok(())
+    }
+
+    fn delete_activity_of_pushes(&mut self, project: ProjectId) -> Result<()> {
+        let pushed = events::project_id.eq(project).and(events::action.eq(Action::Pushed));
+        let rows = diesel::delete(events::table.filter(pushed));
         each_backend!(self, |conn| rows.execute(conn).map_err(error("Event")))?;
         Ok(())
     }

@@ -194,7 +194,7 @@ fn statements(some: &[LabelReplacement]) -> [String; 8] {
     let row = |one: &LabelReplacement| format!("({}, {}, {})", one.project, one.old, one.new);
     let rows: Vec<String> = some.iter().map(row).collect();
     let pairs = format!("(VALUES {})", rows.join(", "));
-    let old = list_of(&some.iter().map(|one| one.old.0).collect::<Vec<_>>());
+    let old = ids_of(some.iter().map(|one| one.old));
     let kinds = "item_kind IN ('Issue', 'MergeRequest')";
     let of_projects = format!("SELECT column1, column2 FROM {pairs} AS r");
     let of_boards = format!(
@@ -244,13 +244,17 @@ fn statements(some: &[LabelReplacement]) -> [String; 8] {
     ]
 }
 
+fn ids_of(labels: impl Iterator<Item = LabelId>) -> String {
+    labels.map(|label| label.to_string()).collect::<Vec<_>>().join(", ")
+}
+
 /// Has who hears of some labels hear of another one.
 ///
 /// # Errors
 /// When the database cannot be written.
 pub(super) fn move_subscriptions(tx: &mut Tx<'_>, old: &[LabelId], new: LabelId) -> Result<()> {
     for some in old.chunks(AT_ONCE) {
-        let some = list_of(&some.iter().map(|label| label.0).collect::<Vec<_>>());
+        let some = ids_of(some.iter().copied());
         let text = format!(
             "INSERT INTO label_subscriptions (user_id, label_id) \
              SELECT DISTINCT user_id, {new} FROM label_subscriptions WHERE label_id IN ({some}) \

@@ -30,8 +30,8 @@ pub struct Rates {
     users: Limiter<UserId>,
     addresses: Limiter<IpAddr>,
     /// People and addresses with a git client; where they are off, the two limits above count these, too.
-    git_users: Limiter<UserId>,
-    git_addresses: Limiter<IpAddr>,
+    web_users: Limiter<UserId>,
+    web_addresses: Limiter<IpAddr>,
     /// Those who read and write files by the API.
     file_users: Limiter<UserId>,
     file_addresses: Limiter<IpAddr>,
@@ -89,7 +89,7 @@ pub enum Area {
     /// Files of repositories, by the API.
     Files,
     /// Git clients, and pages and files beside the API.
-    Git,
+    Web,
 }
 
 const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
@@ -114,8 +114,8 @@ impl Rates {
             limits,
             users: Limiter::new("throttle_authenticated_api", rules.users),
             addresses: Limiter::new("throttle_unauthenticated_api", rules.addresses),
-            git_users: Limiter::new("throttle_authenticated_web", rules.git_users),
-            git_addresses: Limiter::new("throttle_unauthenticated_web", rules.git_addresses),
+            web_users: Limiter::new("throttle_authenticated_web", rules.web_users),
+            web_addresses: Limiter::new("throttle_unauthenticated_web", rules.web_addresses),
             file_users: Limiter::new("throttle_authenticated_files_api", rules.file_users),
             file_addresses: Limiter::new(
                 "throttle_unauthenticated_files_api",
@@ -148,8 +148,8 @@ impl Rates {
         let rules = Rules::new(self.limits, set);
         self.users.follow(rules.users);
         self.addresses.follow(rules.addresses);
-        self.git_users.follow(rules.git_users);
-        self.git_addresses.follow(rules.git_addresses);
+        self.web_users.follow(rules.web_users);
+        self.web_addresses.follow(rules.web_addresses);
         self.file_users.follow(rules.file_users);
         self.file_addresses.follow(rules.file_addresses);
         self.project_archives.follow(set);
@@ -174,7 +174,7 @@ impl Rates {
     pub fn check_user(&self, user: UserId, area: Area) -> Result<(), Refusal> {
         let limiter = match area {
             Area::Files if self.file_users.is_on() => &self.file_users,
-            Area::Git if self.git_users.is_on() => &self.git_users,
+            Area::Web if self.web_users.is_on() => &self.web_users,
             _ => &self.users,
         };
         self.worded(limiter.check(&user))
@@ -184,7 +184,7 @@ impl Rates {
         let Some(address) = address else { return Ok(()) };
         let limiter = match area {
             Area::Files if self.file_addresses.is_on() => &self.file_addresses,
-            Area::Git if self.git_addresses.is_on() => &self.git_addresses,
+            Area::Web if self.web_addresses.is_on() => &self.web_addresses,
             _ => &self.addresses,
         };
         self.worded(limiter.check(&address))
@@ -281,8 +281,8 @@ impl Rates {
     pub fn forget_the_quiet(&self) {
         self.users.forget_the_quiet();
         self.addresses.forget_the_quiet();
-        self.git_users.forget_the_quiet();
-        self.git_addresses.forget_the_quiet();
+        self.web_users.forget_the_quiet();
+        self.web_addresses.forget_the_quiet();
         self.file_users.forget_the_quiet();
         self.file_addresses.forget_the_quiet();
         self.protected.forget_the_quiet();
@@ -322,7 +322,7 @@ mod tests {
     fn one_person_too_fast_does_not_slow_another() {
         let rates = limited(2);
         assert!(rates.check_user(UserId(1), Area::Api).is_ok());
-        assert!(rates.check_user(UserId(1), Area::Git).is_ok());
+        assert!(rates.check_user(UserId(1), Area::Web).is_ok());
 
         let refusal = rates.check_user(UserId(1), Area::Files).unwrap_err();
 
@@ -365,7 +365,7 @@ mod tests {
             "throttle_authenticated_files_api_requests_per_period": 1,
         })));
 
-        for area in [Area::Api, Area::Git, Area::Files] {
+        for area in [Area::Api, Area::Web, Area::Files] {
             assert!(rates.check_user(UserId(1), area).is_ok(), "{area:?}");
             assert!(rates.check_user(UserId(1), area).is_err(), "{area:?}");
         }

@@ -7,10 +7,8 @@ use kernel::{
     Result,
     ids::{NamespaceId, ProjectId},
 };
-use org::hierarchy;
+use org::hierarchy::{self, groups_left};
 use review::label::replacement;
-
-use crate::milestone::groups_left;
 
 /// Projects that one statement names.
 const AT_ONCE: usize = 500;

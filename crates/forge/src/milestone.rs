@@ -7,7 +7,7 @@ use kernel::{
     Result,
     ids::{MilestoneId, NamespaceId, ProjectId},
 };
-use org::{hierarchy, namespace::store::NamespaceStore as _};
+use org::hierarchy::{self, groups_left};
 use repo::release::{MilestoneSwap, ReleaseMilestoneStore as _};
 use review::milestone::replacement::{self, MilestoneUse, Replacement};
 
@@ -44,19 +44,6 @@ pub(crate) fn group_moved(tx: &mut Tx<'_>, group: NamespaceId, old_full_path: &s
         moved.extend(hierarchy::projects_below(tx, group, some)?);
     }
     replace(tx, &moved, &uses)
-}
-
-/// The groups that something which moved was in, and is not in any more. `above` has those that it is in now.
-pub(crate) fn groups_left(
-    tx: &mut Tx<'_>,
-    above: &[NamespaceId],
-    old_full_path: &str,
-) -> Result<Vec<NamespaceId>> {
-    let Some((old_parent, _)) = old_full_path.rsplit_once('/') else { return Ok(Vec::new()) };
-    let Some(old_parent) = tx.find_namespace_at(old_parent)? else { return Ok(Vec::new()) };
-    let mut left = hierarchy::group_chain(tx, old_parent.id)?;
-    left.retain(|old| !above.contains(old));
-    Ok(left)
 }
 
 fn uses_of_releases(tx: &mut Tx<'_>, ids: &[MilestoneId]) -> Result<Vec<MilestoneUse>> {

@@ -69,6 +69,20 @@ pub fn group_chain(tx: &mut Tx<'_>, group: NamespaceId) -> Result<Vec<NamespaceI
     chain(tx, "$1", group.0)
 }
 
+/// The groups that a project or group was in before it moved away from a path, and is not in any more. `above` has those
+/// that it is in now.
+pub fn groups_left(
+    tx: &mut Tx<'_>,
+    above: &[NamespaceId],
+    old_full_path: &str,
+) -> Result<Vec<NamespaceId>> {
+    let Some((old_parent, _)) = old_full_path.rsplit_once('/') else { return Ok(Vec::new()) };
+    let Some(old_parent) = tx.find_namespace_at(old_parent)? else { return Ok(Vec::new()) };
+    let mut left = group_chain(tx, old_parent.id)?;
+    left.retain(|old| !above.contains(old));
+    Ok(left)
+}
+
 /// In one statement, however deep, and whether or not there is such a record: who may not know of it measures nothing.
 fn chain(tx: &mut Tx<'_>, first: &str, id: i64) -> Result<Vec<NamespaceId>> {
     let text = format!(

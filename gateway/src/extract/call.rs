@@ -269,7 +269,7 @@ pub fn count(
     }
     let area = match route.0.pattern {
         pattern if pattern.contains("/repository/files/") => Area::Files,
-        pattern if pattern.starts_with("//") && !pattern.starts_with("//api/") => Area::Git,
+        pattern if pattern.starts_with("//") && !pattern.starts_with("//api/") => Area::Web,
         _ => Area::Api,
     };
     let within = match user {

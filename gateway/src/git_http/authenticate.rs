@@ -100,7 +100,7 @@ pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refus
         ensure_http(app)?;
     }
     if let Some(user) = &visitor.user {
-        app.rates.check_user(user.id, Area::Git).map_err(|refusal| too_fast(app, refusal))?;
+        app.rates.check_user(user.id, Area::Web).map_err(|refusal| too_fast(app, refusal))?;
         ensure_in_use(app, user).await?;
     }
     Ok(Visitor { address, ..visitor })
@@ -119,7 +119,7 @@ fn too_fast(app: &App, refusal: crate::rate_limit::Refusal) -> Refusal {
 }
 
 fn count_address(app: &App, address: Option<IpAddr>) -> Result<(), Refusal> {
-    app.rates.check_address(address, Area::Git).map_err(|refusal| too_fast(app, refusal))
+    app.rates.check_address(address, Area::Web).map_err(|refusal| too_fast(app, refusal))
 }
 
 /// A presented credential, before any hashing.

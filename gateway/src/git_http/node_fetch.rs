@@ -56,7 +56,7 @@ async fn enter(
     let request = match authenticate(app, shown, address).await {
         Ok(request) => request,
         Err(refused) => {
-            let counted = app.rates.check_address(address, Area::Git);
+            let counted = app.rates.check_address(address, Area::Web);
             counted.map_err(|refusal| Refusal::TooFast(refusal, app.db.clock().now()))?;
             return Err(turned_away(refused));
         }

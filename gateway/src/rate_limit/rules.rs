@@ -13,8 +13,8 @@ const TEN_MINUTES: Duration = Duration::from_secs(600);
 pub(super) struct Rules {
     pub(super) users: Rule,
     pub(super) addresses: Rule,
-    pub(super) git_users: Rule,
-    pub(super) git_addresses: Rule,
+    pub(super) web_users: Rule,
+    pub(super) web_addresses: Rule,
     pub(super) file_users: Rule,
     pub(super) file_addresses: Rule,
     pub(super) alerts: Rule,
@@ -32,8 +32,8 @@ impl Rules {
         Self {
             users: throttles.authenticated_api().unwrap_or(minute(limits.user_per_minute)),
             addresses: throttles.unauthenticated_api().unwrap_or(minute(limits.address_per_minute)),
-            git_users: throttles.authenticated_web().unwrap_or_default(),
-            git_addresses: throttles.unauthenticated().unwrap_or_default(),
+            web_users: throttles.authenticated_web().unwrap_or_default(),
+            web_addresses: throttles.unauthenticated().unwrap_or_default(),
             file_users: throttles.authenticated_files().unwrap_or_default(),
             file_addresses: throttles.unauthenticated_files().unwrap_or_default(),
             alerts: throttles.alerts().unwrap_or(minute(limits.alerts_per_minute)),

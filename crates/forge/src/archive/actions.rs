@@ -270,15 +270,15 @@ pub(super) async fn make_project(
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
         let namespace = target(tx, &grant, new.namespace.as_deref())?;
         let name = new.name.clone().unwrap_or_else(|| new.path.clone());
-        let (mut asked, mut overrides) = (Address { name, path: new.path }, new.overrides);
-        if new.overwrite && replace::is_there(tx, &grant, namespace, &asked.path)? {
-            overrides.replaces = Some(asked.clone());
-            asked = replace::until_then(&asked);
+        let (mut address, mut overrides) = (Address { name, path: new.path }, new.overrides);
+        if new.overwrite && replace::is_there(tx, &grant, namespace, &address.path)? {
+            overrides.replaces = Some(address.clone());
+            address = replace::temporary_address(&address);
         }
         let creation = Creation {
             namespace: Some(namespace),
-            name: Some(asked.name),
-            path: Some(asked.path),
+            name: Some(address.name),
+            path: Some(address.path),
             change: private(),
         };
         let made = creation::create(tx, &grant, &creation)?;

@@ -38,7 +38,7 @@ fn own(tx: &mut Tx<'_>, actor: Actor, full_path: String) -> Result<Grant<OwnProj
 }
 
 /// An address that nobody else has.
-pub(super) fn until_then(wanted: &Address) -> Address {
+pub(super) fn temporary_address(wanted: &Address) -> Address {
     let suffix: String = uuid::new().chars().take(8).collect();
     Address { name: format!("{} {suffix}", wanted.name), path: format!("{}-{suffix}", wanted.path) }
 }

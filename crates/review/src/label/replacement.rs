@@ -211,7 +211,7 @@ fn statements(some: &[LabelReplacement]) -> [String; 8] {
             "DELETE FROM item_labels WHERE label_id IN ({old}) AND {kinds} \
              AND (project_id, label_id) IN ({of_projects})"
         ),
-        // Of two priorities the more urgent one stays.
+        // Of the priorities of several old labels the most urgent counts; one that the new label has already stays.
         format!(
             "INSERT INTO label_priorities (project_id, label_id, priority) \
              SELECT r.column1, r.column3, min(p.priority) FROM {pairs} AS r \

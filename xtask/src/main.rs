@@ -21,6 +21,7 @@ mod postgres;
 mod receiver;
 mod runner;
 mod schema;
+mod scratch;
 mod server;
 mod source;
 mod test;

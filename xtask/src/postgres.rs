@@ -15,7 +15,7 @@ use diesel::{
     connection::SimpleConnection as _, sql_query, sql_types::Text,
 };
 
-use crate::workspace;
+use crate::{scratch, workspace};
 
 /// Outlives this tool for a moment whatever kills it: the end of its standard input tells it to clean up.
 const GUARD: &str = r#"
@@ -33,6 +33,8 @@ else
 fi
 cd / && rm -rf "$folder"
 "#;
+
+const PREFIX: &str = "forgeway-postgres-";
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
@@ -65,7 +67,11 @@ impl Cluster {
     pub(crate) fn start(durability: Durability) -> Result<Option<Self>> {
         let Some(programs) = programs() else { return Ok(None) };
         let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        let folder = tempfile::Builder::new().prefix("forgeway-postgres-").tempdir()?.keep();
+        let folder = match durability {
+            Durability::Relaxed => scratch::temporary(PREFIX)?,
+            Durability::Full => tempfile::Builder::new().prefix(PREFIX).tempdir()?,
+        };
+        let folder = folder.keep();
         let account = Account::for_server()?;
         if let Some(account) = &account {
             chown(&folder, Some(account.user), Some(account.group))?;

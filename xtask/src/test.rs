@@ -15,6 +15,7 @@ use crate::{
     clients,
     dump::example,
     postgres::{Cluster, Durability},
+    scratch,
     server::Profile,
     workspace::{self, Package, cargo},
 };
@@ -79,7 +80,7 @@ fn on_sqlite(options: &Options) -> Result<()> {
     tests
         .args(["test", "--workspace", "--all-features", "--no-fail-fast", "--"])
         .args(&options.filters);
-    workspace::run(tests.env_remove(TEST_DATABASE))?;
+    workspace::run(tests.env_remove(TEST_DATABASE).env("TMPDIR", scratch::folder()))?;
     if options.filters.is_empty() { run_examples() } else { Ok(()) }
 }
 
@@ -124,6 +125,7 @@ fn run_programs(programs: &[Program], options: &Options, cluster: Option<&Cluste
     let (mut failed, mut times) = (Vec::new(), Vec::new());
     for program in programs {
         let mut tests = program.command(&options.filters);
+        tests.env("TMPDIR", scratch::folder());
         match cluster {
             Some(cluster) => tests.env(TEST_DATABASE, cluster.url("postgres")),
             None => tests.env_remove(TEST_DATABASE),

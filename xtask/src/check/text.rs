@@ -1,9 +1,11 @@
-//! Texts that no tracked file may contain: paths of one machine, and placeholder code.
+//! Texts that no tracked file may contain: paths of one machine, placeholder code, and examples that nobody runs.
+
+use std::path::Path;
 
 use anyhow::Result;
 
 use super::outcome::{Outcome, none};
-use crate::workspace::{files, shown};
+use crate::workspace::{files, root, shown};
 
 /// Spelled in two halves, so that this file is no finding.
 const PATHS: &[(&str, &str)] =
@@ -34,8 +36,29 @@ pub(super) fn check() -> Result<Outcome> {
         if rust && !text.trim_start().starts_with("//!") {
             found.push(format!("{name}: does not begin with what it is about (`//!`)"));
         }
+        if rust && has_example(&text) && !runs_examples(&name)? {
+            found.push(format!(
+                "{name}: has an example in a comment, which does not run: take `doctest = false` out of the crate's Cargo.toml"
+            ));
+        }
     }
     none(&found)
+}
+
+/// Whether a comment shows Rust code, which `cargo test` runs: a fence that opens without a language, or names Rust.
+fn has_example(text: &str) -> bool {
+    let fences = text.lines().filter_map(|line| {
+        let comment = line.trim_start().strip_prefix("//")?;
+        comment.strip_prefix(['!', '/'])?.trim_start().strip_prefix("```")
+    });
+    fences.step_by(2).any(|language| language.is_empty() || language.starts_with("rust"))
+}
+
+/// Looking for examples where there are none takes the compiler as long as a check of the crate, so most leave it out.
+fn runs_examples(file: &str) -> Result<bool> {
+    let folder = file.split("/src/").next().unwrap_or_default();
+    let manifest = root().join(Path::new(folder)).join("Cargo.toml");
+    Ok(!std::fs::read_to_string(manifest).unwrap_or_default().contains("doctest = false"))
 }
 
 fn finding(line: &str, rust: bool) -> Option<&'static str> {
@@ -65,6 +88,15 @@ mod tests {
 
         assert!(finding(&format!("cd {path}main"), false).is_some());
         assert!(finding(&format!("https://example.com{path}main"), false).is_none());
+    }
+
+    #[test]
+    fn a_fence_without_a_language_is_an_example() {
+        let fence = |language: &str| format!("//! Text\n//! ```{language}\n//! code\n//! ```\n");
+
+        assert!(has_example(&fence("")));
+        assert!(has_example(&fence("rust,no_run")));
+        assert!(!has_example(&fence("text")));
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod subselect;
 pub mod testing;
 pub mod trigram;
 mod tx;
+mod wide_table;
 
 pub use cause::{caused_by, spawn};
 pub use commit_number::LostCommits;

@@ -1,8 +1,11 @@
 //! Rust sources as the checks read them: parsed into modules, without tests.
 
 use std::{
+    cell::RefCell,
+    collections::HashMap,
     fs,
     path::{Path, PathBuf},
+    rc::Rc,
 };
 
 use anyhow::{Context as _, Result};
@@ -20,8 +23,22 @@ pub(crate) struct Module {
     pub(crate) items: Vec<Item>,
 }
 
+thread_local! {
+    /// The crates that were read already, by their folders: several checks of one run read them all.
+    static CRATES: RefCell<HashMap<PathBuf, Rc<[Module]>>> = RefCell::default();
+}
+
 /// All modules of a crate: those of its library, otherwise those of its program.
-pub(crate) fn modules(package: &Package) -> Result<Vec<Module>> {
+pub(crate) fn modules(package: &Package) -> Result<Rc<[Module]>> {
+    if let Some(known) = CRATES.with_borrow(|crates| crates.get(&package.folder).cloned()) {
+        return Ok(known);
+    }
+    let modules: Rc<[Module]> = read_crate(package)?.into();
+    CRATES.with_borrow_mut(|crates| crates.insert(package.folder.clone(), Rc::clone(&modules)));
+    Ok(modules)
+}
+
+fn read_crate(package: &Package) -> Result<Vec<Module>> {
     let sources = package.folder.join("src");
     let root = [sources.join("lib.rs"), sources.join("main.rs")];
     let root = root.into_iter().find(|file| file.is_file()).context("a crate without sources")?;

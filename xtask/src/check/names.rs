@@ -136,7 +136,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 pub(super) fn check() -> Result<Outcome> {
     let mut found = Vec::new();
     for package in packages()? {
-        for module in source::modules(&package)? {
+        for module in source::modules(&package)?.iter() {
             let mut names = Vec::new();
             for item in &module.items {
                 if let Item::Type(item) = item {

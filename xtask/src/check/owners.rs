@@ -231,7 +231,7 @@ pub(super) fn check() -> Result<Outcome> {
 fn foreign_in_sql(tables: &BTreeSet<String>) -> Result<BTreeSet<(String, String)>> {
     let mut found = BTreeSet::new();
     for package in packages()?.iter().filter(|package| !["db", "xtask"].contains(&&*package.name)) {
-        for module in source::modules(package)? {
+        for module in source::modules(package)?.iter() {
             let mut texts = Vec::new();
             for item in &module.items {
                 source::literals(&source::tokens(item), &mut texts);

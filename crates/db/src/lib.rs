@@ -30,7 +30,6 @@ mod subselect;
 pub mod testing;
 pub mod trigram;
 mod tx;
-mod wide_table;
 
 pub use cause::{caused_by, spawn};
 pub use commit_number::LostCommits;

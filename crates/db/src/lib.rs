@@ -30,6 +30,7 @@ mod subselect;
 pub mod testing;
 pub mod trigram;
 mod tx;
+mod wide_table;
 
 pub use cause::{caused_by, spawn};
 pub use commit_number::LostCommits;
@@ -43,6 +44,8 @@ pub use origin::{Origin, with_origin};
 pub use row_set::RowSet;
 pub use subselect::{Subselect, SubselectText};
 pub use tx::{Conn, Tx};
+#[doc(hidden)]
+pub use wide_table::read_column;
 
 #[doc(hidden)]
 pub use diesel;

@@ -831,46 +831,63 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    issues (id) {
-        id -> BigInt,
-        project_id -> BigInt,
-        iid -> BigInt,
-        title -> Text,
-        description -> Nullable<Text>,
-        state -> Text,
-        issue_type -> Text,
-        severity -> Text,
-        author_id -> BigInt,
-        confidential -> Bool,
-        discussion_locked -> Nullable<Bool>,
-        milestone_id -> Nullable<BigInt>,
-        epic_id -> Nullable<BigInt>,
-        iteration_id -> Nullable<BigInt>,
-        weight -> Nullable<BigInt>,
-        health_status -> Nullable<Text>,
-        due_date -> Nullable<BigInt>,
-        relative_position -> BigInt,
-        time_estimate -> BigInt,
-        total_time_spent -> BigInt,
-        user_notes_count -> BigInt,
-        merge_requests_count -> BigInt,
-        blocking_issues_count -> BigInt,
-        upvotes -> BigInt,
-        downvotes -> BigInt,
-        task_count -> BigInt,
-        task_completed_count -> BigInt,
-        closed_at -> Nullable<BigInt>,
-        closed_by_id -> Nullable<BigInt>,
-        moved_to_id -> Nullable<BigInt>,
-        duplicated_to_id -> Nullable<BigInt>,
-        created_at -> BigInt,
-        updated_at -> BigInt,
-        epic_position -> Nullable<BigInt>,
-        promoted_to_epic_id -> Nullable<BigInt>,
-        last_edited_at -> Nullable<BigInt>,
-        last_edited_by_id -> Nullable<BigInt>,
-        updated_by_id -> Nullable<BigInt>,
+pub mod issues {
+    mod first {
+        diesel::table! {
+            issues (id) {
+                id -> BigInt,
+                project_id -> BigInt,
+                iid -> BigInt,
+                title -> Text,
+                description -> Nullable<Text>,
+                state -> Text,
+                issue_type -> Text,
+                severity -> Text,
+                author_id -> BigInt,
+                confidential -> Bool,
+                discussion_locked -> Nullable<Bool>,
+                milestone_id -> Nullable<BigInt>,
+                epic_id -> Nullable<BigInt>,
+                iteration_id -> Nullable<BigInt>,
+                weight -> Nullable<BigInt>,
+                health_status -> Nullable<Text>,
+                due_date -> Nullable<BigInt>,
+                relative_position -> BigInt,
+                time_estimate -> BigInt,
+                total_time_spent -> BigInt,
+                user_notes_count -> BigInt,
+                merge_requests_count -> BigInt,
+                blocking_issues_count -> BigInt,
+                upvotes -> BigInt,
+                downvotes -> BigInt,
+                task_count -> BigInt,
+                task_completed_count -> BigInt,
+                closed_at -> Nullable<BigInt>,
+                closed_by_id -> Nullable<BigInt>,
+                moved_to_id -> Nullable<BigInt>,
+                duplicated_to_id -> Nullable<BigInt>,
+                created_at -> BigInt,
+            }
+        }
+    }
+    mod others {
+        use super::first::issues::table;
+        use diesel::sql_types::*;
+
+        crate::wide_table::columns! {
+            updated_at -> BigInt,
+            epic_position -> Nullable<BigInt>,
+            promoted_to_epic_id -> Nullable<BigInt>,
+            last_edited_at -> Nullable<BigInt>,
+            last_edited_by_id -> Nullable<BigInt>,
+            updated_by_id -> Nullable<BigInt>,
+        }
+    }
+    pub use first::issues::*;
+    pub use others::*;
+    pub mod dsl {
+        pub use super::first::issues::dsl::*;
+        pub use super::others::*;
     }
 }
 
@@ -1012,48 +1029,65 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    jobs (id) {
-        id -> BigInt,
-        project_id -> BigInt,
-        pipeline_id -> BigInt,
-        kind -> Text,
-        stage -> Text,
-        stage_position -> BigInt,
-        name -> Text,
-        sha -> Text,
-        ref_name -> Text,
-        tag -> Bool,
-        protected -> Bool,
-        status -> Text,
-        retried -> Bool,
-        allow_failure -> Bool,
-        failure_reason -> Nullable<Text>,
-        user_id -> Nullable<BigInt>,
-        target_url -> Nullable<Text>,
-        description -> Nullable<Text>,
-        coverage -> Nullable<Double>,
-        created_at -> BigInt,
-        updated_at -> BigInt,
-        queued_at -> Nullable<BigInt>,
-        started_at -> Nullable<BigInt>,
-        finished_at -> Nullable<BigInt>,
-        spec_id -> Nullable<BigInt>,
-        position -> BigInt,
-        run_when -> Text,
-        needs -> Nullable<Text>,
-        interruptible -> Bool,
-        attempt -> BigInt,
-        environment -> Nullable<Text>,
-        resource_group_id -> Nullable<BigInt>,
-        runner_id -> Nullable<BigInt>,
-        start_in -> Nullable<BigInt>,
-        scheduled_at -> Nullable<BigInt>,
-        timeout -> Nullable<BigInt>,
-        erased_at -> Nullable<BigInt>,
-        token_digest -> Nullable<Text>,
-        running_timeout -> Nullable<BigInt>,
-        on_instance_runner -> Bool,
+pub mod jobs {
+    mod first {
+        diesel::table! {
+            jobs (id) {
+                id -> BigInt,
+                project_id -> BigInt,
+                pipeline_id -> BigInt,
+                kind -> Text,
+                stage -> Text,
+                stage_position -> BigInt,
+                name -> Text,
+                sha -> Text,
+                ref_name -> Text,
+                tag -> Bool,
+                protected -> Bool,
+                status -> Text,
+                retried -> Bool,
+                allow_failure -> Bool,
+                failure_reason -> Nullable<Text>,
+                user_id -> Nullable<BigInt>,
+                target_url -> Nullable<Text>,
+                description -> Nullable<Text>,
+                coverage -> Nullable<Double>,
+                created_at -> BigInt,
+                updated_at -> BigInt,
+                queued_at -> Nullable<BigInt>,
+                started_at -> Nullable<BigInt>,
+                finished_at -> Nullable<BigInt>,
+                spec_id -> Nullable<BigInt>,
+                position -> BigInt,
+                run_when -> Text,
+                needs -> Nullable<Text>,
+                interruptible -> Bool,
+                attempt -> BigInt,
+                environment -> Nullable<Text>,
+                resource_group_id -> Nullable<BigInt>,
+            }
+        }
+    }
+    mod others {
+        use super::first::jobs::table;
+        use diesel::sql_types::*;
+
+        crate::wide_table::columns! {
+            runner_id -> Nullable<BigInt>,
+            start_in -> Nullable<BigInt>,
+            scheduled_at -> Nullable<BigInt>,
+            timeout -> Nullable<BigInt>,
+            erased_at -> Nullable<BigInt>,
+            token_digest -> Nullable<Text>,
+            running_timeout -> Nullable<BigInt>,
+            on_instance_runner -> Bool,
+        }
+    }
+    pub use first::jobs::*;
+    pub use others::*;
+    pub mod dsl {
+        pub use super::first::jobs::dsl::*;
+        pub use super::others::*;
     }
 }
 
@@ -1214,55 +1248,72 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    merge_requests (id) {
-        id -> BigInt,
-        project_id -> BigInt,
-        iid -> BigInt,
-        source_project_id -> Nullable<BigInt>,
-        source_branch -> Text,
-        target_branch -> Text,
-        title -> Text,
-        description -> Nullable<Text>,
-        state -> Text,
-        draft -> Bool,
-        author_id -> BigInt,
-        milestone_id -> Nullable<BigInt>,
-        merge_status -> Text,
-        merge_error -> Nullable<Text>,
-        head_sha -> Nullable<Text>,
-        base_sha -> Nullable<Text>,
-        start_sha -> Nullable<Text>,
-        changes_count -> Nullable<BigInt>,
-        merge_commit_sha -> Nullable<Text>,
-        squash_commit_sha -> Nullable<Text>,
-        merge_user_id -> Nullable<BigInt>,
-        merged_at -> Nullable<BigInt>,
-        closed_by_id -> Nullable<BigInt>,
-        closed_at -> Nullable<BigInt>,
-        discussion_locked -> Nullable<Bool>,
-        squash -> Bool,
-        allow_collaboration -> Bool,
-        should_remove_source_branch -> Nullable<Bool>,
-        force_remove_source_branch -> Nullable<Bool>,
-        auto_merge -> Nullable<Text>,
-        approvals_before_merge -> Nullable<BigInt>,
-        approved -> Bool,
-        unresolved_threads -> BigInt,
-        time_estimate -> BigInt,
-        total_time_spent -> BigInt,
-        user_notes_count -> BigInt,
-        upvotes -> BigInt,
-        downvotes -> BigInt,
-        task_count -> BigInt,
-        task_completed_count -> BigInt,
-        created_at -> BigInt,
-        updated_at -> BigInt,
-        locked_at -> Nullable<BigInt>,
-        looks -> BigInt,
-        last_edited_at -> Nullable<BigInt>,
-        last_edited_by_id -> Nullable<BigInt>,
-        updated_by_id -> Nullable<BigInt>,
+pub mod merge_requests {
+    mod first {
+        diesel::table! {
+            merge_requests (id) {
+                id -> BigInt,
+                project_id -> BigInt,
+                iid -> BigInt,
+                source_project_id -> Nullable<BigInt>,
+                source_branch -> Text,
+                target_branch -> Text,
+                title -> Text,
+                description -> Nullable<Text>,
+                state -> Text,
+                draft -> Bool,
+                author_id -> BigInt,
+                milestone_id -> Nullable<BigInt>,
+                merge_status -> Text,
+                merge_error -> Nullable<Text>,
+                head_sha -> Nullable<Text>,
+                base_sha -> Nullable<Text>,
+                start_sha -> Nullable<Text>,
+                changes_count -> Nullable<BigInt>,
+                merge_commit_sha -> Nullable<Text>,
+                squash_commit_sha -> Nullable<Text>,
+                merge_user_id -> Nullable<BigInt>,
+                merged_at -> Nullable<BigInt>,
+                closed_by_id -> Nullable<BigInt>,
+                closed_at -> Nullable<BigInt>,
+                discussion_locked -> Nullable<Bool>,
+                squash -> Bool,
+                allow_collaboration -> Bool,
+                should_remove_source_branch -> Nullable<Bool>,
+                force_remove_source_branch -> Nullable<Bool>,
+                auto_merge -> Nullable<Text>,
+                approvals_before_merge -> Nullable<BigInt>,
+                approved -> Bool,
+            }
+        }
+    }
+    mod others {
+        use super::first::merge_requests::table;
+        use diesel::sql_types::*;
+
+        crate::wide_table::columns! {
+            unresolved_threads -> BigInt,
+            time_estimate -> BigInt,
+            total_time_spent -> BigInt,
+            user_notes_count -> BigInt,
+            upvotes -> BigInt,
+            downvotes -> BigInt,
+            task_count -> BigInt,
+            task_completed_count -> BigInt,
+            created_at -> BigInt,
+            updated_at -> BigInt,
+            locked_at -> Nullable<BigInt>,
+            looks -> BigInt,
+            last_edited_at -> Nullable<BigInt>,
+            last_edited_by_id -> Nullable<BigInt>,
+            updated_by_id -> Nullable<BigInt>,
+        }
+    }
+    pub use first::merge_requests::*;
+    pub use others::*;
+    pub mod dsl {
+        pub use super::first::merge_requests::dsl::*;
+        pub use super::others::*;
     }
 }
 
@@ -1571,41 +1622,58 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    projects (id) {
-        id -> BigInt,
-        namespace_id -> BigInt,
-        creator_id -> BigInt,
-        name -> Text,
-        path -> Text,
-        full_path -> Text,
-        path_key -> Text,
-        full_name -> Text,
-        description -> Nullable<Text>,
-        visibility -> Text,
-        archived -> Bool,
-        default_branch -> Nullable<Text>,
-        repository_access -> Text,
-        issues_access -> Text,
-        merge_requests_access -> Text,
-        forking_access -> Text,
-        builds_access -> Text,
-        wiki_access -> Text,
-        snippets_access -> Text,
-        star_count -> BigInt,
-        forks_count -> BigInt,
-        forked_from_id -> Nullable<BigInt>,
-        fork_root_id -> Nullable<BigInt>,
-        import_status -> Text,
-        avatar -> Nullable<Text>,
-        readme_path -> Nullable<Text>,
-        license_path -> Nullable<Text>,
-        last_activity_at -> BigInt,
-        created_at -> BigInt,
-        updated_at -> BigInt,
-        deleted_at -> Nullable<BigInt>,
-        marked_for_deletion_at -> Nullable<BigInt>,
-        marked_by -> Nullable<BigInt>,
+pub mod projects {
+    mod first {
+        diesel::table! {
+            projects (id) {
+                id -> BigInt,
+                namespace_id -> BigInt,
+                creator_id -> BigInt,
+                name -> Text,
+                path -> Text,
+                full_path -> Text,
+                path_key -> Text,
+                full_name -> Text,
+                description -> Nullable<Text>,
+                visibility -> Text,
+                archived -> Bool,
+                default_branch -> Nullable<Text>,
+                repository_access -> Text,
+                issues_access -> Text,
+                merge_requests_access -> Text,
+                forking_access -> Text,
+                builds_access -> Text,
+                wiki_access -> Text,
+                snippets_access -> Text,
+                star_count -> BigInt,
+                forks_count -> BigInt,
+                forked_from_id -> Nullable<BigInt>,
+                fork_root_id -> Nullable<BigInt>,
+                import_status -> Text,
+                avatar -> Nullable<Text>,
+                readme_path -> Nullable<Text>,
+                license_path -> Nullable<Text>,
+                last_activity_at -> BigInt,
+                created_at -> BigInt,
+                updated_at -> BigInt,
+                deleted_at -> Nullable<BigInt>,
+                marked_for_deletion_at -> Nullable<BigInt>,
+            }
+        }
+    }
+    mod others {
+        use super::first::projects::table;
+        use diesel::sql_types::*;
+
+        crate::wide_table::columns! {
+            marked_by -> Nullable<BigInt>,
+        }
+    }
+    pub use first::projects::*;
+    pub use others::*;
+    pub mod dsl {
+        pub use super::first::projects::dsl::*;
+        pub use super::others::*;
     }
 }
 

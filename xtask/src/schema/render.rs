@@ -79,10 +79,38 @@ pub(super) fn text(tables: &[Table]) -> Result<String> {
     formatted(&text)
 }
 
+/// What `diesel::table!` has a place for, with the feature that the workspace takes; see `wide_table.rs` of the db crate.
+const COLUMNS_OF_TABLE: usize = 32;
+
 fn write_table(text: &mut String, table: &Table) -> Result<()> {
     ensure!(!table.key.is_empty(), "table {} has no primary key", table.name);
-    writeln!(text, "\ndiesel::table! {{\n    {} ({}) {{", table.name, table.key.join(", "))?;
-    for column in &table.columns {
+    let name = &table.name;
+    let (first, others) = table.columns.split_at(table.columns.len().min(COLUMNS_OF_TABLE));
+    if others.is_empty() {
+        text.push('\n');
+        return write_columns(text, table, first);
+    }
+    writeln!(text, "\npub mod {name} {{\nmod first {{")?;
+    write_columns(text, table, first)?;
+    writeln!(
+        text,
+        "}}\nmod others {{\nuse diesel::sql_types::*;\nuse super::first::{name}::table;\n"
+    )?;
+    writeln!(text, "        crate::wide_table::columns! {{")?;
+    for column in others {
+        text.push_str("    ");
+        write_column(text, column)?;
+    }
+    writeln!(
+        text,
+        "        }}\n}}\npub use first::{name}::*;\npub use others::*;\npub mod dsl {{\npub use super::first::{name}::dsl::*;\npub use super::others::*;\n}}\n}}"
+    )?;
+    Ok(())
+}
+
+fn write_columns(text: &mut String, table: &Table, columns: &[Column]) -> Result<()> {
+    writeln!(text, "diesel::table! {{\n    {} ({}) {{", table.name, table.key.join(", "))?;
+    for column in columns {
         write_column(text, column)?;
     }
     writeln!(text, "    }}\n}}")?;
@@ -191,6 +219,18 @@ mod tests {
         );
         assert!(text.contains("joinable!(jobs -> projects (project_id));"), "{text}");
         assert!(text.contains("allow_tables_to_appear_in_same_query!(jobs, projects"), "{text}");
+    }
+
+    #[test]
+    fn a_wide_table_has_its_last_columns_beside_the_others() {
+        let names: Vec<String> = (0..33).map(|number| format!("column_{number}")).collect();
+        let columns: Vec<(&str, bool)> = names.iter().map(|name| (name.as_str(), false)).collect();
+
+        let text = text(&[table("jobs", &columns, &[])]).unwrap();
+
+        assert!(text.contains("column_31 -> BigInt,\n            }"), "{text}");
+        assert!(text.contains("columns! {\n            column_32 -> BigInt,"), "{text}");
+        assert!(text.contains("pub use others::*;"), "{text}");
     }
 
     #[test]

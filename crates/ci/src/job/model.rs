@@ -1,6 +1,5 @@
 //! A job as it is stored.
 
-use diesel::prelude::{Queryable, Selectable};
 use kernel::{
     Ts,
     ids::{JobId, JobSpecId, PipelineId, ProjectId, ResourceGroupId, UserId},
@@ -23,47 +22,48 @@ kernel::text_enum! {
     }
 }
 
-#[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::jobs, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
-pub struct Job {
-    pub id: JobId,
-    pub project_id: ProjectId,
-    pub pipeline_id: PipelineId,
-    pub kind: JobKind,
-    pub stage: String,
-    pub name: String,
-    pub sha: String,
-    /// A branch or tag.
-    pub ref_name: String,
-    pub tag: bool,
-    pub status: Status,
-    /// Whether a newer one of that name took its place.
-    pub retried: bool,
-    pub allow_failure: bool,
-    pub failure_reason: Option<String>,
-    pub user_id: Option<UserId>,
-    /// Where more is told of it.
-    pub target_url: Option<String>,
-    pub description: Option<String>,
-    pub coverage: Option<f64>,
-    pub created_at: Ts,
-    pub updated_at: Ts,
-    pub queued_at: Option<Ts>,
-    pub started_at: Option<Ts>,
-    pub finished_at: Option<Ts>,
-    pub protected: bool,
-    pub spec_id: Option<JobSpecId>,
-    pub run_when: When,
-    pub interruptible: bool,
-    /// How often it was tried before.
-    pub attempt: i64,
-    pub environment: Option<String>,
-    pub resource_group_id: Option<ResourceGroupId>,
-    pub runner_id: Option<i64>,
-    pub scheduled_at: Option<Ts>,
-    /// Seconds that its configuration lets it run.
-    pub timeout: Option<i64>,
-    pub erased_at: Option<Ts>,
+db::record! {
+    #[derive(Clone, Debug)]
+    pub struct Job from jobs {
+        pub id: JobId,
+        pub project_id: ProjectId,
+        pub pipeline_id: PipelineId,
+        pub kind: JobKind,
+        pub stage: String,
+        pub name: String,
+        pub sha: String,
+        /// A branch or tag.
+        pub ref_name: String,
+        pub tag: bool,
+        pub status: Status,
+        /// Whether a newer one of that name took its place.
+        pub retried: bool,
+        pub allow_failure: bool,
+        pub failure_reason: Option<String>,
+        pub user_id: Option<UserId>,
+        /// Where more is told of it.
+        pub target_url: Option<String>,
+        pub description: Option<String>,
+        pub coverage: Option<f64>,
+        pub created_at: Ts,
+        pub updated_at: Ts,
+        pub queued_at: Option<Ts>,
+        pub started_at: Option<Ts>,
+        pub finished_at: Option<Ts>,
+        pub protected: bool,
+        pub spec_id: Option<JobSpecId>,
+        pub run_when: When,
+        pub interruptible: bool,
+        /// How often it was tried before.
+        pub attempt: i64,
+        pub environment: Option<String>,
+        pub resource_group_id: Option<ResourceGroupId>,
+        pub runner_id: Option<i64>,
+        pub scheduled_at: Option<Ts>,
+        /// Seconds that its configuration lets it run.
+        pub timeout: Option<i64>,
+        pub erased_at: Option<Ts>,
+    }
 }
 
 impl Job {

@@ -13,17 +13,24 @@ use super::Job;
 const LIMIT: i64 = 50_000;
 
 /// A job with its place in the order of stages, and the jobs for which it waits.
-#[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = jobs, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[derive(Clone, Debug)]
 pub struct StageJob {
-    #[diesel(embed)]
     pub job: Job,
     pub stage_position: i64,
     /// A JSON list of names; `None` where it waits for the stages before its own.
     pub needs: Option<String>,
 }
 
+/// The columns of a [`StageJob`] beside those of its job.
+type StageColumns = (jobs::stage_position, jobs::needs);
+
+const STAGE_COLUMNS: StageColumns = (jobs::stage_position, jobs::needs);
+
 impl StageJob {
+    fn new((job, (stage_position, needs)): (Job, (i64, Option<String>))) -> Self {
+        Self { job, stage_position, needs }
+    }
+
     /// The names of the jobs for which it waits; `None` where it waits for the stages before its own.
     pub fn needed_names(&self) -> Result<Option<Vec<String>>> {
         self.needs.as_deref().map(serde_json::from_str).transpose().map_err(Error::internal)
@@ -42,23 +49,25 @@ impl StageJobStore for Tx<'_> {
         if pipelines.is_empty() {
             return Ok(Vec::new());
         }
-        each_backend!(self, |conn| jobs::table
+        let rows: Vec<_> = each_backend!(self, |conn| jobs::table
             .filter(jobs::pipeline_id.one_of(pipelines))
             .order((jobs::pipeline_id, jobs::stage_position, jobs::id))
             .limit(LIMIT)
-            .select(StageJob::as_select())
+            .select((Job::as_select(), STAGE_COLUMNS))
             .load(conn)
-            .map_err(error("Job")))
+            .map_err(error("Job")))?;
+        Ok(rows.into_iter().map(StageJob::new).collect())
     }
 
     fn stage_jobs(&mut self, ids: &[JobId]) -> Result<Vec<StageJob>> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        each_backend!(self, |conn| jobs::table
+        let rows: Vec<_> = each_backend!(self, |conn| jobs::table
             .filter(jobs::id.one_of(ids))
-            .select(StageJob::as_select())
+            .select((Job::as_select(), STAGE_COLUMNS))
             .load(conn)
-            .map_err(error("Job")))
+            .map_err(error("Job")))?;
+        Ok(rows.into_iter().map(StageJob::new).collect())
     }
 }

@@ -1,6 +1,5 @@
 //! An issue and its states.
 
-use diesel::prelude::{Queryable, Selectable};
 use kernel::{
     Ts,
     ids::{IssueId, MilestoneId, ProjectId, UserId},
@@ -41,48 +40,49 @@ kernel::text_enum! {
     }
 }
 
-#[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::issues, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
-pub struct Issue {
-    pub id: IssueId,
-    pub project_id: ProjectId,
-    /// Counts within its project.
-    pub iid: i64,
-    pub title: String,
-    pub description: Option<String>,
-    pub state: IssueState,
-    pub issue_type: IssueType,
-    pub severity: Severity,
-    pub author_id: UserId,
-    pub confidential: bool,
-    pub discussion_locked: Option<bool>,
-    pub milestone_id: Option<MilestoneId>,
-    pub epic_id: Option<i64>,
-    /// Its place among the issues of the epic.
-    pub epic_position: Option<i64>,
-    pub iteration_id: Option<i64>,
-    pub weight: Option<i64>,
-    pub health_status: Option<HealthStatus>,
-    /// A day, as the moment at which it begins.
-    pub due_date: Option<Ts>,
-    pub relative_position: i64,
-    /// Seconds, as is the time spent.
-    pub time_estimate: i64,
-    pub total_time_spent: i64,
-    pub user_notes_count: i64,
-    pub merge_requests_count: i64,
-    pub blocking_issues_count: i64,
-    pub upvotes: i64,
-    pub downvotes: i64,
-    pub task_count: i64,
-    pub task_completed_count: i64,
-    pub closed_at: Option<Ts>,
-    pub closed_by_id: Option<UserId>,
-    pub moved_to_id: Option<IssueId>,
-    pub duplicated_to_id: Option<IssueId>,
-    pub promoted_to_epic_id: Option<i64>,
-    pub created_at: Ts,
-    pub updated_at: Ts,
+db::record! {
+    #[derive(Clone, Debug)]
+    pub struct Issue from issues {
+        pub id: IssueId,
+        pub project_id: ProjectId,
+        /// Counts within its project.
+        pub iid: i64,
+        pub title: String,
+        pub description: Option<String>,
+        pub state: IssueState,
+        pub issue_type: IssueType,
+        pub severity: Severity,
+        pub author_id: UserId,
+        pub confidential: bool,
+        pub discussion_locked: Option<bool>,
+        pub milestone_id: Option<MilestoneId>,
+        pub epic_id: Option<i64>,
+        /// Its place among the issues of the epic.
+        pub epic_position: Option<i64>,
+        pub iteration_id: Option<i64>,
+        pub weight: Option<i64>,
+        pub health_status: Option<HealthStatus>,
+        /// A day, as the moment at which it begins.
+        pub due_date: Option<Ts>,
+        pub relative_position: i64,
+        /// Seconds, as is the time spent.
+        pub time_estimate: i64,
+        pub total_time_spent: i64,
+        pub user_notes_count: i64,
+        pub merge_requests_count: i64,
+        pub blocking_issues_count: i64,
+        pub upvotes: i64,
+        pub downvotes: i64,
+        pub task_count: i64,
+        pub task_completed_count: i64,
+        pub closed_at: Option<Ts>,
+        pub closed_by_id: Option<UserId>,
+        pub moved_to_id: Option<IssueId>,
+        pub duplicated_to_id: Option<IssueId>,
+        pub promoted_to_epic_id: Option<i64>,
+        pub created_at: Ts,
+        pub updated_at: Ts,
+    }
 }
 
 impl Issue {

@@ -1,6 +1,5 @@
 //! A merge request and its states.
 
-use diesel::prelude::{Queryable, Selectable};
 use kernel::{
     Ts,
     ids::{MergeRequestId, MilestoneId, ProjectId, UserId},
@@ -35,60 +34,61 @@ kernel::text_enum! {
     }
 }
 
-#[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::merge_requests, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
-pub struct MergeRequest {
-    pub id: MergeRequestId,
-    /// Where it leads.
-    pub project_id: ProjectId,
-    /// Counts within the project it leads to.
-    pub iid: i64,
-    /// `None` once the fork it came from is gone.
-    pub source_project_id: Option<ProjectId>,
-    pub source_branch: String,
-    pub target_branch: String,
-    pub title: String,
-    pub description: Option<String>,
-    pub state: MergeRequestState,
-    pub draft: bool,
-    pub author_id: UserId,
-    pub milestone_id: Option<MilestoneId>,
-    pub merge_status: MergeStatus,
-    pub merge_error: Option<String>,
-    /// The three commits of the latest version; `None` where the branch never was.
-    pub head_sha: Option<String>,
-    pub base_sha: Option<String>,
-    pub start_sha: Option<String>,
-    /// Files changed by the latest version.
-    pub changes_count: Option<i64>,
-    pub merge_commit_sha: Option<String>,
-    pub squash_commit_sha: Option<String>,
-    /// Who merged it, or wants it merged when its pipeline succeeds.
-    pub merge_user_id: Option<UserId>,
-    pub merged_at: Option<Ts>,
-    pub closed_by_id: Option<UserId>,
-    pub closed_at: Option<Ts>,
-    pub discussion_locked: Option<bool>,
-    pub squash: bool,
-    pub allow_collaboration: bool,
-    pub should_remove_source_branch: Option<bool>,
-    pub force_remove_source_branch: Option<bool>,
-    /// How it is to be merged when its pipeline succeeds, as JSON.
-    pub auto_merge: Option<String>,
-    pub approvals_before_merge: Option<i64>,
-    /// Whether nobody has to approve any more.
-    pub approved: bool,
-    pub unresolved_threads: i64,
-    /// Seconds, as is the time spent.
-    pub time_estimate: i64,
-    pub total_time_spent: i64,
-    pub user_notes_count: i64,
-    pub upvotes: i64,
-    pub downvotes: i64,
-    pub task_count: i64,
-    pub task_completed_count: i64,
-    pub created_at: Ts,
-    pub updated_at: Ts,
+db::record! {
+    #[derive(Clone, Debug)]
+    pub struct MergeRequest from merge_requests {
+        pub id: MergeRequestId,
+        /// Where it leads.
+        pub project_id: ProjectId,
+        /// Counts within the project it leads to.
+        pub iid: i64,
+        /// `None` once the fork it came from is gone.
+        pub source_project_id: Option<ProjectId>,
+        pub source_branch: String,
+        pub target_branch: String,
+        pub title: String,
+        pub description: Option<String>,
+        pub state: MergeRequestState,
+        pub draft: bool,
+        pub author_id: UserId,
+        pub milestone_id: Option<MilestoneId>,
+        pub merge_status: MergeStatus,
+        pub merge_error: Option<String>,
+        /// The three commits of the latest version; `None` where the branch never was.
+        pub head_sha: Option<String>,
+        pub base_sha: Option<String>,
+        pub start_sha: Option<String>,
+        /// Files changed by the latest version.
+        pub changes_count: Option<i64>,
+        pub merge_commit_sha: Option<String>,
+        pub squash_commit_sha: Option<String>,
+        /// Who merged it, or wants it merged when its pipeline succeeds.
+        pub merge_user_id: Option<UserId>,
+        pub merged_at: Option<Ts>,
+        pub closed_by_id: Option<UserId>,
+        pub closed_at: Option<Ts>,
+        pub discussion_locked: Option<bool>,
+        pub squash: bool,
+        pub allow_collaboration: bool,
+        pub should_remove_source_branch: Option<bool>,
+        pub force_remove_source_branch: Option<bool>,
+        /// How it is to be merged when its pipeline succeeds, as JSON.
+        pub auto_merge: Option<String>,
+        pub approvals_before_merge: Option<i64>,
+        /// Whether nobody has to approve any more.
+        pub approved: bool,
+        pub unresolved_threads: i64,
+        /// Seconds, as is the time spent.
+        pub time_estimate: i64,
+        pub total_time_spent: i64,
+        pub user_notes_count: i64,
+        pub upvotes: i64,
+        pub downvotes: i64,
+        pub task_count: i64,
+        pub task_completed_count: i64,
+        pub created_at: Ts,
+        pub updated_at: Ts,
+    }
 }
 
 impl MergeRequest {

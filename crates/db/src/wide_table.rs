@@ -1,0 +1,333 @@
+//! Tables and records of more columns than diesel's tuples have places.
+//!
+//! Diesel implements its traits for tuples one length after another, and each takes longer than the one before: for 64 places
+//! that is two minutes of every clean build, for 32 half a minute. So `table!` declares the first 32 columns of a table, this
+//! module's `columns!` the others, and [`record!`](crate::record) reads a record without a tuple.
+
+use diesel::{
+    backend::Backend,
+    deserialize::{FromSql, Result},
+    result::UnexpectedEndOfRow,
+    row::{Field as _, Row},
+};
+
+/// Columns of a table that `diesel::table!` has no place for. Queries use them like the others; they are not in
+/// `all_columns`. `table` has to be in scope.
+macro_rules! columns {
+    ($($name:ident -> $sql_type:ident $(<$inner:ident>)?,)*) => {$(
+        #[expect(non_camel_case_types, reason = "a column is written as in SQL")]
+        #[derive(Clone, Copy, Debug, Default, diesel::query_builder::QueryId)]
+        pub struct $name;
+
+        impl diesel::expression::Expression for $name {
+            type SqlType = $sql_type $(<$inner>)?;
+        }
+
+        impl<DB> diesel::query_builder::QueryFragment<DB> for $name
+        where
+            DB: diesel::backend::Backend,
+            diesel::internal::table_macro::StaticQueryFragmentInstance<table>:
+                diesel::query_builder::QueryFragment<DB>,
+        {
+            fn walk_ast<'b>(
+                &'b self,
+                mut out: diesel::query_builder::AstPass<'_, 'b, DB>,
+            ) -> diesel::QueryResult<()> {
+                if !out.should_skip_from() {
+                    const TABLE: diesel::internal::table_macro::StaticQueryFragmentInstance<table> =
+                        diesel::internal::table_macro::StaticQueryFragmentInstance::new();
+                    TABLE.walk_ast(out.reborrow())?;
+                    out.push_sql(".");
+                }
+                out.push_identifier(stringify!($name))
+            }
+        }
+
+        impl diesel::query_source::Column for $name {
+            type Table = table;
+
+            const NAME: &'static str = stringify!($name);
+        }
+
+        impl diesel::SelectableExpression<table> for $name {}
+
+        impl<QS> diesel::AppearsOnTable<QS> for $name where
+            QS: diesel::query_source::AppearsInFromClause<table, Count = diesel::query_source::Once>
+        {
+        }
+
+        impl<Left, Right>
+            diesel::SelectableExpression<
+                diesel::internal::table_macro::Join<
+                    Left,
+                    Right,
+                    diesel::internal::table_macro::LeftOuter,
+                >,
+            > for $name
+        where
+            $name: diesel::AppearsOnTable<
+                diesel::internal::table_macro::Join<
+                    Left,
+                    Right,
+                    diesel::internal::table_macro::LeftOuter,
+                >,
+            >,
+            Self: diesel::SelectableExpression<Left>,
+            Right: diesel::query_source::AppearsInFromClause<table, Count = diesel::query_source::Never>
+                + diesel::query_source::QuerySource,
+            Left: diesel::query_source::QuerySource,
+        {
+        }
+
+        impl<Left, Right>
+            diesel::SelectableExpression<
+                diesel::internal::table_macro::Join<
+                    Left,
+                    Right,
+                    diesel::internal::table_macro::Inner,
+                >,
+            > for $name
+        where
+            $name: diesel::AppearsOnTable<
+                diesel::internal::table_macro::Join<
+                    Left,
+                    Right,
+                    diesel::internal::table_macro::Inner,
+                >,
+            >,
+            Left: diesel::query_source::AppearsInFromClause<table> + diesel::query_source::QuerySource,
+            Right: diesel::query_source::AppearsInFromClause<table> + diesel::query_source::QuerySource,
+            (Left::Count, Right::Count): diesel::internal::table_macro::Pick<Left, Right>,
+            Self: diesel::SelectableExpression<
+                <(Left::Count, Right::Count) as diesel::internal::table_macro::Pick<
+                    Left,
+                    Right,
+                >>::Selection,
+            >,
+        {
+        }
+
+        impl<Join, On>
+            diesel::SelectableExpression<diesel::internal::table_macro::JoinOn<Join, On>> for $name
+        where
+            $name: diesel::SelectableExpression<Join>
+                + diesel::AppearsOnTable<diesel::internal::table_macro::JoinOn<Join, On>>,
+        {
+        }
+
+        impl<From>
+            diesel::SelectableExpression<
+                diesel::internal::table_macro::SelectStatement<
+                    diesel::internal::table_macro::FromClause<From>,
+                >,
+            > for $name
+        where
+            From: diesel::query_source::QuerySource,
+            $name: diesel::SelectableExpression<From>
+                + diesel::AppearsOnTable<
+                    diesel::internal::table_macro::SelectStatement<
+                        diesel::internal::table_macro::FromClause<From>,
+                    >,
+                >,
+        {
+        }
+
+        impl<Group> diesel::expression::ValidGrouping<Group> for $name
+        where
+            Group: diesel::expression::IsContainedInGroupBy<
+                $name,
+                Output = diesel::expression::is_contained_in_group_by::Yes,
+            >,
+        {
+            type IsAggregate = diesel::expression::is_aggregate::Yes;
+        }
+
+        impl diesel::expression::ValidGrouping<()> for $name {
+            type IsAggregate = diesel::expression::is_aggregate::No;
+        }
+
+        impl diesel::expression::IsContainedInGroupBy<$name> for $name {
+            type Output = diesel::expression::is_contained_in_group_by::Yes;
+        }
+
+        $crate::wide_table::columns!(@numbers $name $sql_type);
+    )*};
+    (@numbers $name:ident BigInt) => {
+        $crate::wide_table::columns!(@operator $name Add add);
+        $crate::wide_table::columns!(@operator $name Sub sub);
+    };
+    (@numbers $name:ident $sql_type:ident) => {};
+    (@operator $name:ident $operator:ident $function:ident) => {
+        impl<Rhs> std::ops::$operator<Rhs> for $name
+        where
+            Rhs: diesel::expression::AsExpression<
+                <BigInt as diesel::sql_types::ops::$operator>::Rhs,
+            >,
+        {
+            type Output =
+                diesel::internal::table_macro::ops::$operator<Self, Rhs::Expression>;
+
+            fn $function(self, rhs: Rhs) -> Self::Output {
+                diesel::internal::table_macro::ops::$operator::new(self, rhs.as_expression())
+            }
+        }
+    };
+}
+
+pub(crate) use columns;
+
+/// Reads one column of a row, and goes on to the next.
+#[doc(hidden)]
+pub fn read_column<'a, ST, T, DB>(row: &impl Row<'a, DB>, index: &mut usize) -> Result<T>
+where
+    T: FromSql<ST, DB>,
+    DB: Backend,
+{
+    let field = row.get(*index).ok_or(UnexpectedEndOfRow)?;
+    *index += 1;
+    T::from_nullable_sql(field.value()).map_err(|cause| {
+        let name = field.field_name().unwrap_or_default();
+        format!("column {name}: {cause}").into()
+    })
+}
+
+/// A record of one table that is selected whole, as `#[derive(Queryable, Selectable)]` makes it.
+///
+/// The derived code selects and reads a record as a tuple, whose every place the compiler proves anew for each query. Here
+/// the columns are one expression with a type of its own, which is proved once: a record of 42 columns costs as little as
+/// one of two, and its length has no bound.
+///
+/// ```text
+/// db::record! {
+///     /// A record with many columns.
+///     #[derive(Clone, Debug)]
+///     pub struct Record from records {
+///         pub id: i64,
+///         pub name: String,
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! record {
+    (
+        $(#[$attribute:meta])*
+        pub struct $record:ident from $table:ident {
+            $($(#[$field_attribute:meta])* pub $field:ident: $type:ty,)*
+        }
+    ) => {
+        $(#[$attribute])*
+        pub struct $record {
+            $($(#[$field_attribute])* pub $field: $type,)*
+        }
+
+        const _: () = {
+            use $crate::{
+                diesel::{
+                    backend::Backend,
+                    deserialize::{FromSqlRow, Result, StaticallySizedRow},
+                    expression::{
+                        AppearsOnTable, Expression, QueryMetadata, Selectable,
+                        SelectableExpression, TypedExpressionType, ValidGrouping, is_aggregate,
+                    },
+                    internal::table_macro::StaticQueryFragmentInstance,
+                    pg::Pg,
+                    query_builder::{AstPass, QueryFragment, QueryId},
+                    row::Row,
+                    sql_types::{SqlType, is_nullable},
+                    sqlite::Sqlite,
+                },
+                schema::$table,
+            };
+
+            /// All columns, as one expression.
+            #[derive(Clone, Copy, Debug, QueryId)]
+            pub struct Columns;
+
+            /// The type of that expression.
+            #[derive(Clone, Copy, Debug, QueryId)]
+            pub struct RowType;
+
+            const COUNT: usize = [$(stringify!($field)),*].len();
+            type First = $crate::record!(@first $($table::$field,)*);
+
+            impl SqlType for RowType {
+                type IsNull = is_nullable::NotNull;
+
+                const IS_ARRAY: bool = false;
+            }
+
+            impl TypedExpressionType for RowType {}
+
+            impl Expression for Columns {
+                type SqlType = RowType;
+            }
+
+            impl<DB: Backend> QueryFragment<DB> for Columns
+            where
+                StaticQueryFragmentInstance<$table::table>: QueryFragment<DB>,
+            {
+                fn walk_ast<'b>(
+                    &'b self,
+                    mut out: AstPass<'_, 'b, DB>,
+                ) -> $crate::diesel::QueryResult<()> {
+                    let mut separator = "";
+                    $(
+                        out.push_sql(std::mem::replace(&mut separator, ", "));
+                        $table::$field.walk_ast(out.reborrow())?;
+                    )*
+                    Ok(())
+                }
+            }
+
+            impl<QS> SelectableExpression<QS> for Columns
+            where
+                First: SelectableExpression<QS>,
+                Self: AppearsOnTable<QS>,
+            {
+            }
+
+            impl<QS> AppearsOnTable<QS> for Columns where First: AppearsOnTable<QS> {}
+
+            impl ValidGrouping<()> for Columns {
+                type IsAggregate = is_aggregate::No;
+            }
+
+            impl<DB: Backend> Selectable<DB> for $record {
+                type SelectExpression = Columns;
+
+                fn construct_selection() -> Columns {
+                    Columns
+                }
+            }
+
+            $crate::record!(@backend Sqlite, $record, $table, $($field,)*);
+            $crate::record!(@backend Pg, $record, $table, $($field,)*);
+        };
+    };
+    (@first $first:path, $($other:path,)*) => { $first };
+    (@backend $backend:ident, $record:ident, $table:ident, $($field:ident,)*) => {
+        impl QueryMetadata<RowType> for $backend {
+            fn row_metadata(
+                _lookup: &mut Self::MetadataLookup,
+                out: &mut Vec<Option<Self::TypeMetadata>>,
+            ) {
+                out.extend((0..COUNT).map(|_| None));
+            }
+        }
+
+        impl StaticallySizedRow<RowType, $backend> for $record {
+            const FIELD_COUNT: usize = COUNT;
+        }
+
+        impl FromSqlRow<RowType, $backend> for $record {
+            fn build_from_row<'a>(row: &impl Row<'a, $backend>) -> Result<Self> {
+                let mut index = 0;
+                Ok(Self {
+                    $($field: $crate::read_column::<<$table::$field as Expression>::SqlType, _, _>(
+                        row, &mut index,
+                    )?,)*
+                })
+            }
+        }
+    };
+}

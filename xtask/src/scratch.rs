@@ -16,11 +16,11 @@ const ROOM: u64 = 4 << 30;
 /// Bytes of memory that have to be free, for what is kept there and for the programs.
 const FREE_MEMORY: u64 = 8 << 30;
 
-/// The folder for what nobody wants back. `TMPDIR` names another one.
-pub(crate) fn folder() -> PathBuf {
-    let usual = std::env::temp_dir();
-    let wanted = workspace::environment("TMPDIR").is_none() && has_room().unwrap_or(false);
-    if wanted { PathBuf::from(MEMORY) } else { usual }
+/// A folder that goes with the value. `TMPDIR` says where else than in memory.
+pub(crate) fn temporary(prefix: &str) -> std::io::Result<tempfile::TempDir> {
+    let in_memory = workspace::environment("TMPDIR").is_none() && has_room().unwrap_or(false);
+    let parent = if in_memory { PathBuf::from(MEMORY) } else { std::env::temp_dir() };
+    tempfile::Builder::new().prefix(prefix).tempdir_in(parent)
 }
 
 /// `None` where the system does not tell.
@@ -43,11 +43,6 @@ fn runs_programs(mounts: &str) -> Option<bool> {
 fn available(memory: &str) -> Option<u64> {
     let line = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
-}
-
-/// A folder of its own in [`folder`], which goes with the value.
-pub(crate) fn temporary(prefix: &str) -> std::io::Result<tempfile::TempDir> {
-    tempfile::Builder::new().prefix(prefix).tempdir_in(folder())
 }
 
 #[cfg(test)]

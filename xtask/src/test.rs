@@ -23,6 +23,9 @@ use crate::{
 /// Where a test finds the server it makes its databases on.
 const TEST_DATABASE: &str = "FORGEWAY_TEST_DATABASE_URL";
 
+/// A folder for what tests leave behind, be it that they are killed, which would take memory until the machine starts anew.
+const SCRATCH: &str = "forgeway-tests-";
+
 #[derive(Args)]
 pub(crate) struct Options {
     /// Only on SQLite
@@ -76,11 +79,12 @@ fn on_sqlite(options: &Options) -> Result<()> {
     if options.timings {
         return run_programs(&programs()?, options, None);
     }
+    let scratch = scratch::temporary(SCRATCH)?;
     let mut tests = cargo();
     tests
         .args(["test", "--workspace", "--all-features", "--no-fail-fast", "--"])
         .args(&options.filters);
-    workspace::run(tests.env_remove(TEST_DATABASE).env("TMPDIR", scratch::folder()))?;
+    workspace::run(tests.env_remove(TEST_DATABASE).env("TMPDIR", scratch.path()))?;
     if options.filters.is_empty() { run_examples() } else { Ok(()) }
 }
 
@@ -122,10 +126,11 @@ fn on_postgres(options: &Options) -> Result<()> {
 
 /// Runs test programs one after another, and goes on when one fails.
 fn run_programs(programs: &[Program], options: &Options, cluster: Option<&Cluster>) -> Result<()> {
+    let scratch = scratch::temporary(SCRATCH)?;
     let (mut failed, mut times) = (Vec::new(), Vec::new());
     for program in programs {
         let mut tests = program.command(&options.filters);
-        tests.env("TMPDIR", scratch::folder());
+        tests.env("TMPDIR", scratch.path());
         match cluster {
             Some(cluster) => tests.env(TEST_DATABASE, cluster.url("postgres")),
             None => tests.env_remove(TEST_DATABASE),

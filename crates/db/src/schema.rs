@@ -872,7 +872,6 @@ pub mod issues {
     }
     mod others {
         use super::first::issues::table;
-        use diesel::sql_types::*;
 
         crate::wide_table::columns! {
             updated_at -> BigInt,
@@ -1070,7 +1069,6 @@ pub mod jobs {
     }
     mod others {
         use super::first::jobs::table;
-        use diesel::sql_types::*;
 
         crate::wide_table::columns! {
             runner_id -> Nullable<BigInt>,
@@ -1289,7 +1287,6 @@ pub mod merge_requests {
     }
     mod others {
         use super::first::merge_requests::table;
-        use diesel::sql_types::*;
 
         crate::wide_table::columns! {
             unresolved_threads -> BigInt,
@@ -1663,7 +1660,6 @@ pub mod projects {
     }
     mod others {
         use super::first::projects::table;
-        use diesel::sql_types::*;
 
         crate::wide_table::columns! {
             marked_by -> Nullable<BigInt>,

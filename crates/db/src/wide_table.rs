@@ -19,136 +19,101 @@ macro_rules! columns {
         #[derive(Clone, Copy, Debug, Default, diesel::query_builder::QueryId)]
         pub struct $name;
 
-        impl diesel::expression::Expression for $name {
-            type SqlType = $sql_type $(<$inner>)?;
-        }
+        // What `table!` writes for a column.
+        const _: () = {
+            use diesel::{
+                AppearsOnTable, QueryResult, SelectableExpression,
+                backend::Backend,
+                expression::{
+                    Expression, IsContainedInGroupBy, ValidGrouping, is_aggregate,
+                    is_contained_in_group_by,
+                },
+                internal::table_macro::{
+                    FromClause, Inner, Join, JoinOn, LeftOuter, Pick, SelectStatement,
+                    StaticQueryFragmentInstance,
+                },
+                query_builder::{AstPass, QueryFragment},
+                query_source::{AppearsInFromClause, Column, Never, Once, QuerySource},
+                sql_types,
+            };
 
-        impl<DB> diesel::query_builder::QueryFragment<DB> for $name
-        where
-            DB: diesel::backend::Backend,
-            diesel::internal::table_macro::StaticQueryFragmentInstance<table>:
-                diesel::query_builder::QueryFragment<DB>,
-        {
-            fn walk_ast<'b>(
-                &'b self,
-                mut out: diesel::query_builder::AstPass<'_, 'b, DB>,
-            ) -> diesel::QueryResult<()> {
-                if !out.should_skip_from() {
-                    const TABLE: diesel::internal::table_macro::StaticQueryFragmentInstance<table> =
-                        diesel::internal::table_macro::StaticQueryFragmentInstance::new();
-                    TABLE.walk_ast(out.reborrow())?;
-                    out.push_sql(".");
-                }
-                out.push_identifier(stringify!($name))
+            impl Expression for $name {
+                type SqlType = sql_types::$sql_type $(<sql_types::$inner>)?;
             }
-        }
 
-        impl diesel::query_source::Column for $name {
-            type Table = table;
+            impl<DB: Backend> QueryFragment<DB> for $name
+            where
+                StaticQueryFragmentInstance<table>: QueryFragment<DB>,
+            {
+                fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+                    if !out.should_skip_from() {
+                        const TABLE: StaticQueryFragmentInstance<table> =
+                            StaticQueryFragmentInstance::new();
+                        TABLE.walk_ast(out.reborrow())?;
+                        out.push_sql(".");
+                    }
+                    out.push_identifier(stringify!($name))
+                }
+            }
 
-            const NAME: &'static str = stringify!($name);
-        }
+            impl Column for $name {
+                type Table = table;
 
-        impl diesel::SelectableExpression<table> for $name {}
+                const NAME: &'static str = stringify!($name);
+            }
 
-        impl<QS> diesel::AppearsOnTable<QS> for $name where
-            QS: diesel::query_source::AppearsInFromClause<table, Count = diesel::query_source::Once>
-        {
-        }
+            impl SelectableExpression<table> for $name {}
 
-        impl<Left, Right>
-            diesel::SelectableExpression<
-                diesel::internal::table_macro::Join<
-                    Left,
-                    Right,
-                    diesel::internal::table_macro::LeftOuter,
-                >,
-            > for $name
-        where
-            $name: diesel::AppearsOnTable<
-                diesel::internal::table_macro::Join<
-                    Left,
-                    Right,
-                    diesel::internal::table_macro::LeftOuter,
-                >,
-            >,
-            Self: diesel::SelectableExpression<Left>,
-            Right: diesel::query_source::AppearsInFromClause<table, Count = diesel::query_source::Never>
-                + diesel::query_source::QuerySource,
-            Left: diesel::query_source::QuerySource,
-        {
-        }
+            impl<QS> AppearsOnTable<QS> for $name where QS: AppearsInFromClause<table, Count = Once> {}
 
-        impl<Left, Right>
-            diesel::SelectableExpression<
-                diesel::internal::table_macro::Join<
-                    Left,
-                    Right,
-                    diesel::internal::table_macro::Inner,
-                >,
-            > for $name
-        where
-            $name: diesel::AppearsOnTable<
-                diesel::internal::table_macro::Join<
-                    Left,
-                    Right,
-                    diesel::internal::table_macro::Inner,
-                >,
-            >,
-            Left: diesel::query_source::AppearsInFromClause<table> + diesel::query_source::QuerySource,
-            Right: diesel::query_source::AppearsInFromClause<table> + diesel::query_source::QuerySource,
-            (Left::Count, Right::Count): diesel::internal::table_macro::Pick<Left, Right>,
-            Self: diesel::SelectableExpression<
-                <(Left::Count, Right::Count) as diesel::internal::table_macro::Pick<
-                    Left,
-                    Right,
-                >>::Selection,
-            >,
-        {
-        }
+            impl<Left, Right> SelectableExpression<Join<Left, Right, LeftOuter>> for $name
+            where
+                $name: AppearsOnTable<Join<Left, Right, LeftOuter>> + SelectableExpression<Left>,
+                Left: QuerySource,
+                Right: QuerySource + AppearsInFromClause<table, Count = Never>,
+            {
+            }
 
-        impl<Join, On>
-            diesel::SelectableExpression<diesel::internal::table_macro::JoinOn<Join, On>> for $name
-        where
-            $name: diesel::SelectableExpression<Join>
-                + diesel::AppearsOnTable<diesel::internal::table_macro::JoinOn<Join, On>>,
-        {
-        }
-
-        impl<From>
-            diesel::SelectableExpression<
-                diesel::internal::table_macro::SelectStatement<
-                    diesel::internal::table_macro::FromClause<From>,
-                >,
-            > for $name
-        where
-            From: diesel::query_source::QuerySource,
-            $name: diesel::SelectableExpression<From>
-                + diesel::AppearsOnTable<
-                    diesel::internal::table_macro::SelectStatement<
-                        diesel::internal::table_macro::FromClause<From>,
+            impl<Left, Right> SelectableExpression<Join<Left, Right, Inner>> for $name
+            where
+                $name: AppearsOnTable<Join<Left, Right, Inner>>
+                    + SelectableExpression<
+                        <(Left::Count, Right::Count) as Pick<Left, Right>>::Selection,
                     >,
-                >,
-        {
-        }
+                Left: QuerySource + AppearsInFromClause<table>,
+                Right: QuerySource + AppearsInFromClause<table>,
+                (Left::Count, Right::Count): Pick<Left, Right>,
+            {
+            }
 
-        impl<Group> diesel::expression::ValidGrouping<Group> for $name
-        where
-            Group: diesel::expression::IsContainedInGroupBy<
-                $name,
-                Output = diesel::expression::is_contained_in_group_by::Yes,
-            >,
-        {
-            type IsAggregate = diesel::expression::is_aggregate::Yes;
-        }
+            impl<Source, On> SelectableExpression<JoinOn<Source, On>> for $name where
+                $name: SelectableExpression<Source> + AppearsOnTable<JoinOn<Source, On>>
+            {
+            }
 
-        impl diesel::expression::ValidGrouping<()> for $name {
-            type IsAggregate = diesel::expression::is_aggregate::No;
-        }
+            impl<Source> SelectableExpression<SelectStatement<FromClause<Source>>> for $name
+            where
+                Source: QuerySource,
+                $name: SelectableExpression<Source>
+                    + AppearsOnTable<SelectStatement<FromClause<Source>>>,
+            {
+            }
 
-        impl diesel::expression::IsContainedInGroupBy<$name> for $name {
-            type Output = diesel::expression::is_contained_in_group_by::Yes;
-        }
+            impl<Group> ValidGrouping<Group> for $name
+            where
+                Group: IsContainedInGroupBy<$name, Output = is_contained_in_group_by::Yes>,
+            {
+                type IsAggregate = is_aggregate::Yes;
+            }
+
+            impl ValidGrouping<()> for $name {
+                type IsAggregate = is_aggregate::No;
+            }
+
+            impl IsContainedInGroupBy<$name> for $name {
+                type Output = is_contained_in_group_by::Yes;
+            }
+        };
 
         $crate::wide_table::columns!(@numbers $name $sql_type);
     )*};
@@ -161,11 +126,10 @@ macro_rules! columns {
         impl<Rhs> std::ops::$operator<Rhs> for $name
         where
             Rhs: diesel::expression::AsExpression<
-                <BigInt as diesel::sql_types::ops::$operator>::Rhs,
+                <diesel::sql_types::BigInt as diesel::sql_types::ops::$operator>::Rhs,
             >,
         {
-            type Output =
-                diesel::internal::table_macro::ops::$operator<Self, Rhs::Expression>;
+            type Output = diesel::internal::table_macro::ops::$operator<Self, Rhs::Expression>;
 
             fn $function(self, rhs: Rhs) -> Self::Output {
                 diesel::internal::table_macro::ops::$operator::new(self, rhs.as_expression())

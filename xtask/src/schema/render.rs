@@ -92,10 +92,7 @@ fn write_table(text: &mut String, table: &Table) -> Result<()> {
     }
     writeln!(text, "\npub mod {name} {{\nmod first {{")?;
     write_columns(text, table, first)?;
-    writeln!(
-        text,
-        "}}\nmod others {{\nuse diesel::sql_types::*;\nuse super::first::{name}::table;\n"
-    )?;
+    writeln!(text, "}}\nmod others {{\nuse super::first::{name}::table;\n")?;
     writeln!(text, "        crate::wide_table::columns! {{")?;
     for column in others {
         text.push_str("    ");

@@ -22,9 +22,7 @@ pub struct StageJob {
 }
 
 /// The columns of a [`StageJob`] beside those of its job.
-type StageColumns = (jobs::stage_position, jobs::needs);
-
-const STAGE_COLUMNS: StageColumns = (jobs::stage_position, jobs::needs);
+const STAGE_COLUMNS: (jobs::stage_position, jobs::needs) = (jobs::stage_position, jobs::needs);
 
 impl StageJob {
     fn new((job, (stage_position, needs)): (Job, (i64, Option<String>))) -> Self {

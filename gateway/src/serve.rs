@@ -1,6 +1,9 @@
 //! The one way in: finds the row, runs it, and adds what every answer carries.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, LazyLock},
+    time::Instant,
+};
 
 use actix_web::{
     HttpMessage, HttpRequest, HttpResponse, ResponseError,
@@ -27,12 +30,10 @@ use crate::{
 
 /// Puts everything that serves requests into an actix application.
 pub fn configure(app: App) -> impl FnOnce(&mut ServiceConfig) {
-    thread_local! {
-        static ROUTER: Arc<Router> = Arc::new(Router::new(&rest::tables()));
-    }
+    static ROUTER: LazyLock<Arc<Router>> = LazyLock::new(|| Arc::new(Router::new(&rest::tables())));
     move |config| {
         config.app_data(Data::new(app));
-        config.app_data(Data::from(ROUTER.with(Arc::clone)));
+        config.app_data(Data::from(Arc::clone(&ROUTER)));
         config.default_service(actix_web::web::to(handle));
     }
 }

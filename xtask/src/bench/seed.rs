@@ -138,7 +138,14 @@ pub(super) fn copies_of_rows(table: &Table, template: i64, before: i64) -> Strin
     let names = names.collect::<Vec<_>>();
     let values = names
         .iter()
-        .map(|name| if *name == "project_id" { "p.id".to_owned() } else { format!("t.{name}") })
+        .map(|name| match *name {
+            "project_id" => "p.id".to_owned(),
+            // The name of a repository, with the id of its project.
+            "place" => {
+                "REPLACE(t.place, CAST(t.project_id AS TEXT), CAST(p.id AS TEXT))".to_owned()
+            }
+            name => format!("t.{name}"),
+        })
         .collect::<Vec<_>>();
     format!(
         "INSERT INTO {0} ({1}) SELECT {2} FROM {0} t, projects p WHERE t.project_id = {template} AND p.id > {before};\n",

@@ -57,6 +57,8 @@ pub struct NewArchiveImport {
     pub home: ArchiveHome,
     pub user: UserId,
     pub overrides: Overrides,
+    /// What the kept file is named by; see [`ArchiveImport::new_correlation_id`].
+    pub correlation_id: String,
 }
 
 impl ArchiveImport {
@@ -71,9 +73,17 @@ impl ArchiveImport {
         serde_json::from_str(&self.overrides).map_err(Error::internal)
     }
 
-    /// The name under which its file is kept.
-    pub fn location(id: ArchiveImportId) -> String {
-        format!("archives/incoming/{id}.tar.gz")
+    /// The folder of the files of all imports.
+    pub const FOLDER: &str = "archives/incoming";
+
+    /// A name for an import that is not written down yet, so that its file can be kept before.
+    pub fn new_correlation_id() -> String {
+        crate::uuid::new().replace('-', "")
+    }
+
+    /// The name under which the file of an import is kept.
+    pub fn location(correlation_id: &str) -> String {
+        format!("{}/{correlation_id}.tar.gz", Self::FOLDER)
     }
 
     /// The secret that the file of an archive with this secret gets here: another one, since the project that the

@@ -9,9 +9,8 @@ use kernel::{
     Error, Result,
     ids::{ArchiveImportId, ProjectId},
 };
-use worker::Queue as _;
 
-use super::{ArchiveHome, ArchiveImport, NewArchiveImport, ReadArchive};
+use super::{ArchiveHome, ArchiveImport, NewArchiveImport};
 use crate::import::{ImportStatus, ImportStep};
 
 const NOUN: &str = "Import";
@@ -19,16 +18,14 @@ const NOUN: &str = "Import";
 const LONGEST_MESSAGE: usize = 1000;
 
 pub trait ArchiveImportStore {
-    /// Writes down what is to be imported. Nobody works on it before its file is there.
+    /// Writes down what is to be imported; its file is kept before.
     fn insert_archive_import(&mut self, new: &NewArchiveImport) -> Result<ArchiveImportId>;
-    /// Has the work begin.
-    fn schedule_archive_import(&mut self, id: ArchiveImportId) -> Result<()>;
     fn find_archive_import(&mut self, id: ArchiveImportId) -> Result<Option<ArchiveImport>>;
     fn archive_import_of(&mut self, home: ArchiveHome) -> Result<Option<ArchiveImport>>;
     /// Those of these projects that came out of an archive.
     fn archive_imports_of(&mut self, projects: &[ProjectId]) -> Result<Vec<ArchiveImport>>;
     /// Imports that have not ended.
-    fn unfinished_archive_imports(&mut self) -> Result<Vec<ArchiveImportId>>;
+    fn unfinished_archive_imports(&mut self) -> Result<Vec<ArchiveImport>>;
     /// Has whoever worked on an import until now be overtaken.
     fn claim_archive_import(&mut self, id: ArchiveImportId) -> Result<()>;
     /// Notes how many lines of a relation are written. False where another step was faster.
@@ -58,7 +55,7 @@ impl ArchiveImportStore for Tx<'_> {
             imports::user_id.eq(new.user),
             imports::status.eq(ImportStatus::Scheduled),
             imports::overrides.eq(serde_json::to_string(&new.overrides).map_err(Error::internal)?),
-            imports::correlation_id.eq(crate::uuid::new().replace('-', "")),
+            imports::correlation_id.eq(&new.correlation_id),
             imports::relation.eq(0_i64),
             imports::line.eq(0_i64),
             imports::steps.eq(0_i64),
@@ -68,10 +65,6 @@ impl ArchiveImportStore for Tx<'_> {
         );
         let insert = diesel::insert_into(imports::table).values(row).returning(imports::id);
         each_backend!(self, |conn| insert.get_result(conn).map_err(error(NOUN)))
-    }
-
-    fn schedule_archive_import(&mut self, id: ArchiveImportId) -> Result<()> {
-        self.enqueue(&ReadArchive { import: id })
     }
 
     fn find_archive_import(&mut self, id: ArchiveImportId) -> Result<Option<ArchiveImport>> {
@@ -102,10 +95,13 @@ impl ArchiveImportStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn unfinished_archive_imports(&mut self) -> Result<Vec<ArchiveImportId>> {
+    fn unfinished_archive_imports(&mut self) -> Result<Vec<ArchiveImport>> {
         let active = [ImportStatus::Scheduled, ImportStatus::Started];
-        let found = imports::table.filter(imports::status.eq_any(active)).select(imports::id);
-        each_backend!(self, |conn| found.load(conn).map_err(error(NOUN)))
+        let found = imports::table.filter(imports::status.eq_any(active));
+        each_backend!(self, |conn| found
+            .select(ArchiveImport::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
     }
 
     fn claim_archive_import(&mut self, id: ArchiveImportId) -> Result<()> {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use worker::Job;
 
 use super::BulkStatus;
+use crate::archive::ArchiveHome;
 
 kernel::text_enum! {
     /// The kind of an imported entity.
@@ -98,6 +99,12 @@ pub struct NewEntity {
 const PLACE: &str = "bulk-import";
 
 impl BulkImportEntity {
+    /// The project or group that it became.
+    pub fn home(&self) -> Option<ArchiveHome> {
+        let group = || self.namespace_id.map(ArchiveHome::Group);
+        self.project_id.map(ArchiveHome::Project).or_else(group)
+    }
+
     /// What failures of the whole entity are filed under.
     pub fn entity_type_name(&self) -> &'static str {
         match self.entity_type {

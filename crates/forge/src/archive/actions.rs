@@ -4,8 +4,9 @@ use std::{fs::File, sync::Arc};
 
 use admin::{
     archive::{
-        Address, ArchiveExport, ArchiveExportStore as _, ArchiveHome, ArchiveImportStore as _,
-        ExportStatus, NewArchiveExport, NewArchiveImport, Overrides, UploadTarget,
+        Address, ArchiveExport, ArchiveExportStore as _, ArchiveHome, ArchiveImport,
+        ArchiveImportStore as _, ExportStatus, NewArchiveExport, NewArchiveImport, Overrides,
+        UploadTarget,
     },
     import::ImportStatus,
     policy::{ArchiveGroup, ArchiveProject},
@@ -17,7 +18,7 @@ use kernel::{
     Error, Grant, Result, TextEnum as _,
     access::SignedIn,
     error::{Kind, Message},
-    ids::{ArchiveImportId, NamespaceId, ProjectId, UserId},
+    ids::{NamespaceId, ProjectId, UserId},
 };
 use org::{
     access::{IdOrPath, locate_group},
@@ -36,13 +37,13 @@ use org::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{check, replace, unpack, upload};
+use super::{check, import, replace, unpack, upload};
 use crate::{
     Forge,
     files::Upload,
     project::{
         create::{InitialContent, begin},
-        repository::enqueue_repository,
+        repository::{MAKING, enqueue_repository},
     },
 };
 
@@ -223,7 +224,7 @@ pub async fn import_project(
         overwrite: asked.overwrite,
         overrides: asked.overrides,
     };
-    make_project(forge, grant, new, file).await.map(|(project, _)| project)
+    make_project(forge, grant, new, file, |_, _| Ok(())).await
 }
 
 fn ensure_fits(forge: &Forge, size: u64) -> Result<()> {
@@ -258,15 +259,22 @@ pub(super) struct NewProject {
     pub(super) overrides: Overrides,
 }
 
-/// Makes the project, keeps the archive, and has the work begin.
-pub(super) async fn make_project(
+/// Makes a project and has the archive read. The archive is kept first: a project that waits for one has it, wherever
+/// the server is stopped. `with` runs in the transaction that makes the project, and its error prevents that.
+pub(super) async fn make_project<F>(
     forge: &Forge,
     grant: &Grant<SignedIn>,
     new: NewProject,
     file: File,
-) -> Result<(Project, ArchiveImportId)> {
+    with: F,
+) -> Result<Project>
+where
+    F: FnOnce(&mut Tx<'_>, ProjectId) -> Result<()> + Clone + Send + 'static,
+{
     let branch = forge.db.peek(|tx| tx.settings()).await?.default_branch();
     let (grant, head, user) = (grant.clone(), branch.clone(), grant.user()?);
+    let correlation_id = keep(forge, file).await?;
+    let kept = correlation_id.clone();
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
         let namespace = target(tx, &grant, new.namespace.as_deref())?;
         let name = new.name.clone().unwrap_or_else(|| new.path.clone());
@@ -286,13 +294,18 @@ pub(super) async fn make_project(
         let (from, to) = (ImportStatus::None, ImportStatus::Scheduled);
         move_status(tx, made.id, from.as_str(), to.as_str())?;
         let home = ArchiveHome::Project(made.id);
-        let import = NewArchiveImport { home, user, overrides };
-        Ok((made, tx.insert_archive_import(&import)?))
+        let import = NewArchiveImport { home, user, overrides, correlation_id };
+        let import = tx.insert_archive_import(&import)?;
+        // Should the server be stopped before the repository is made.
+        import::later(tx, import, tx.now.plus(MAKING))?;
+        with(tx, made.id)?;
+        Ok((made, import))
     });
-    let (made, id) = made.await?;
-    let made = begin(forge, made, InitialContent { branch: Some(branch), readme: None }).await?;
-    keep(forge, id, file).await?;
-    Ok((made, id))
+    let (made, id) = unless_refused(forge, &kept, made.await).await?;
+    let begun = begin(forge, made, InitialContent { branch: Some(branch), readme: None }).await;
+    let made = unless_refused(forge, &kept, begun).await?;
+    forge.db.write(move |tx| import::later(tx, id, tx.now)).await?;
+    Ok(made)
 }
 
 /// Nobody sees a project before it is whole.
@@ -303,9 +316,23 @@ fn private() -> org::project::ProjectChange {
     }
 }
 
-async fn keep(forge: &Forge, id: ArchiveImportId, file: File) -> Result<()> {
-    forge.exports.keep_file(&admin::archive::ArchiveImport::location(id), file).await?;
-    forge.db.write(move |tx| tx.schedule_archive_import(id)).await
+/// Keeps an archive that is to be imported; returns the correlation id that names it.
+async fn keep(forge: &Forge, file: File) -> Result<String> {
+    let correlation_id = ArchiveImport::new_correlation_id();
+    forge.exports.keep_file(&ArchiveImport::location(&correlation_id), file).await?;
+    Ok(correlation_id)
+}
+
+/// Takes a kept archive away where its import was refused. After a failure of the server the import may exist; then the
+/// archive goes with the files that nobody needs.
+async fn unless_refused<T>(forge: &Forge, correlation_id: &str, made: Result<T>) -> Result<T> {
+    match made {
+        Err(cause) if !cause.is_ours() => {
+            forge.exports.remove(&ArchiveImport::location(correlation_id)).await?;
+            Err(cause)
+        }
+        made => made,
+    }
 }
 
 fn target(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, named: Option<&str>) -> Result<NamespaceId> {
@@ -341,45 +368,61 @@ pub async fn import_group(
     ensure_fits(forge, asked.file.size)?;
     let file = asked.file.file.reopen().map_err(Error::internal)?;
     let (name, path) = (asked.name, asked.path);
-    make_group(forge, grant, name, path, asked.parent, file).await.map(|(group, _)| group)
+    let new = NewImportedGroup { name, path, parent: asked.parent };
+    make_group(forge, grant, new, file, |_, _| Ok(())).await
 }
 
-pub(super) async fn make_group(
+/// A group as it is made for an archive.
+pub(super) struct NewImportedGroup {
+    pub(super) name: String,
+    pub(super) path: String,
+    pub(super) parent: Option<NamespaceId>,
+}
+
+/// As [`make_project`], for a group.
+pub(super) async fn make_group<F>(
     forge: &Forge,
     grant: &Grant<SignedIn>,
-    name: String,
-    path: String,
-    parent: Option<NamespaceId>,
+    new: NewImportedGroup,
     file: File,
-) -> Result<(Namespace, ArchiveImportId)> {
+    with: F,
+) -> Result<Namespace>
+where
+    F: FnOnce(&mut Tx<'_>, NamespaceId) -> Result<()> + Clone + Send + 'static,
+{
     let (grant, user): (_, UserId) = (grant.clone(), grant.user()?);
+    let correlation_id = keep(forge, file).await?;
+    let kept = correlation_id.clone();
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
-        let parent = match parent {
+        let parent = match new.parent {
             Some(id) => {
                 let (_, who) = locate_group(tx, grant.actor(), &IdOrPath::Id(id.0))?;
                 Some((id, who))
             }
             None => None,
         };
-        let visibility = Some(kernel::Visibility::Private);
-        let new = NewGroup { name, path, parent, visibility, picture_fault: None };
+        let new = NewGroup {
+            name: new.name,
+            path: new.path,
+            parent,
+            visibility: Some(kernel::Visibility::Private),
+            picture_fault: None,
+        };
         let group = groups::create(tx, &grant, &new, |_| {})?;
-        let home = ArchiveHome::Group(group.id);
-        let import = NewArchiveImport { home, user, overrides: Overrides::default() };
-        Ok((group, tx.insert_archive_import(&import)?))
+        let (home, overrides) = (ArchiveHome::Group(group.id), Overrides::default());
+        let import = NewArchiveImport { home, user, overrides, correlation_id };
+        let import = tx.insert_archive_import(&import)?;
+        import::later(tx, import, tx.now)?;
+        with(tx, group.id)?;
+        Ok(group)
     });
-    let (group, id) = made.await?;
-    keep(forge, id, file).await?;
-    Ok((group, id))
+    unless_refused(forge, &kept, made.await).await
 }
 
 /// Whether a project came out of an archive, and what went wrong.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub async fn import_of(
-    forge: &Forge,
-    project: ProjectId,
-) -> Result<Option<admin::archive::ArchiveImport>> {
+pub async fn import_of(forge: &Forge, project: ProjectId) -> Result<Option<ArchiveImport>> {
     forge.db.peek(move |tx| tx.archive_import_of(ArchiveHome::Project(project))).await
 }

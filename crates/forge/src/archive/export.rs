@@ -15,7 +15,7 @@ use repo::git::{RepoPath, Wiki};
 use time::Duration;
 use worker::Queue as _;
 
-use super::{bundle, files, layout, pack::Packer, people, rows, upload};
+use super::{bundle, files, import, layout, pack::Packer, people, rows, upload};
 use crate::Forge;
 
 /// After this time whoever wrote an archive is gone.
@@ -215,12 +215,19 @@ async fn add_bundle(
     }
 }
 
-/// Takes archives away whose time is over, or that newer ones replace.
 pub(crate) async fn remove(forge: Forge, _: RemoveArchives) -> Result<()> {
+    remove_old(&forge).await
+}
+
+/// Takes archives away whose time is over, or that newer ones replace, and files of imports that nobody needs.
+///
+/// # Errors
+/// When the database or the files cannot be written.
+pub async fn remove_old(forge: &Forge) -> Result<()> {
     loop {
         let gone = forge.db.write(|tx| tx.delete_old_archives(AT_ONCE)).await?;
         if gone.is_empty() {
-            return Ok(());
+            return import::remove_left_files(forge).await;
         }
         for id in gone {
             forge.exports.remove(&ArchiveExport::location(id)).await?;

@@ -5,6 +5,7 @@ use std::{
     collections::HashSet,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration as Wait,
 };
 
 use admin::{
@@ -17,6 +18,7 @@ use db::{
     Tx,
     archive::{ArchiveRow, Relation},
 };
+use futures_util::TryStreamExt as _;
 use kernel::{
     Error, Result, TextEnum as _,
     ids::{ArchiveImportId, ProjectId},
@@ -38,13 +40,18 @@ use super::{
     rows::{self, Context, PAGE},
     unpack::{UnpackLimits, unpack},
 };
-use crate::Forge;
+use crate::{
+    Forge,
+    project::{create::USUAL_BRANCH, repository::EnsureRepository},
+};
 
 /// After this time without a step whoever read an archive is gone.
 const LONGEST_STEP: Duration = Duration::hours(1);
 /// Failures of the machine in a row after which an import is given up.
 const MOST_ATTEMPTS: i32 = 5;
 const PAUSE: Duration = Duration::seconds(30);
+/// Whoever keeps the file of an import has written the import down by then.
+const LEFT: Wait = Wait::from_secs(24 * 60 * 60);
 /// The place of the first relation of a project. Before it, everything that is no row is done.
 const FIRST_RELATION: i64 = 1;
 
@@ -93,19 +100,35 @@ fn advance(
     tx.advance_archive_import(import.id, step, error)
 }
 
+/// Takes files away whose import has ended, or was never written down: whoever kept them was stopped.
+pub(super) async fn remove_left_files(forge: &Forge) -> Result<()> {
+    let unfinished = forge.db.read(|tx| tx.unfinished_archive_imports()).await?;
+    let is_needed = |name: &str| {
+        unfinished.iter().any(|one| ArchiveImport::location(&one.correlation_id) == name)
+    };
+    let mut all = Box::pin(forge.exports.list(ArchiveImport::FOLDER));
+    while let Some(one) = all.try_next().await? {
+        if one.is_older_than(LEFT) && !is_needed(&one.name) {
+            forge.exports.remove(&one.name).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Goes on with all imports that had not ended when the server did.
 pub(super) async fn resume(forge: &Forge) -> Result<()> {
     let resumed = |tx: &mut Tx<'_>| {
         let now = tx.now;
         for import in tx.unfinished_archive_imports()? {
-            later(tx, import, now)?;
+            later(tx, import.id, now)?;
         }
         Ok(())
     };
     forge.db.write(resumed).await
 }
 
-fn later(tx: &mut Tx<'_>, import: ArchiveImportId, at: kernel::Ts) -> Result<()> {
+/// Has the import begin, or go on, at a time.
+pub(super) fn later(tx: &mut Tx<'_>, import: ArchiveImportId, at: kernel::Ts) -> Result<()> {
     withdraw(tx, import)?;
     tx.enqueue_at(&ReadArchive { import }, at)
 }
@@ -134,7 +157,7 @@ async fn work(forge: &Forge, import: ArchiveImport) -> Result<()> {
             give_up(forge, &import, failure.to_string()).await?;
         }
     }
-    forge.exports.remove(&ArchiveImport::location(id)).await
+    forge.exports.remove(&ArchiveImport::location(&import.correlation_id)).await
 }
 
 /// Ends an import that failed. What was brought along goes before it is said to have failed: a server that ends between
@@ -162,16 +185,17 @@ async fn give_up(forge: &Forge, import: &ArchiveImport, text: String) -> Result<
 }
 
 async fn import_archive(forge: &Forge, import: &ArchiveImport) -> Result<(), ArchiveError> {
-    let folder = fetch_and_unpack(forge, import.id).await?;
+    let folder = fetch_and_unpack(forge, import).await?;
     match import.home() {
         ArchiveHome::Project(id) => project(forge, import, id, folder.path()).await,
         ArchiveHome::Group(id) => groups::import(forge, import, id, folder.path()).await,
     }
 }
 
-async fn fetch_and_unpack(forge: &Forge, id: ArchiveImportId) -> Result<TempDir, ArchiveError> {
-    let reader = forge.exports.reader_of(&ArchiveImport::location(id)).await?;
-    let size = forge.exports.read(&ArchiveImport::location(id)).await.map(|(size, _)| size)?;
+async fn fetch_and_unpack(forge: &Forge, import: &ArchiveImport) -> Result<TempDir, ArchiveError> {
+    let location = ArchiveImport::location(&import.correlation_id);
+    let reader = forge.exports.reader_of(&location).await?;
+    let size = forge.exports.read(&location).await.map(|(size, _)| size)?;
     let data = forge.data().to_owned();
     let unpacked = spawn_blocking(move || {
         let folder = tempfile::Builder::new().prefix("archive-").tempdir_in(data)?;
@@ -234,6 +258,9 @@ async fn land(
     folder: &Path,
     tree: &ProjectTree,
 ) -> Result<(), ArchiveError> {
+    let head = tree.project.default_branch.as_deref().unwrap_or(USUAL_BRANCH);
+    // Whoever made the project may have been stopped before its repository was there.
+    EnsureRepository::with(id, head).run(forge).await?;
     let (repository, wiki) = (folder.join(layout::REPOSITORY), folder.join(layout::WIKI));
     if repository.exists() {
         let branch = tree.project.default_branch.as_deref();

@@ -30,7 +30,7 @@ use time::Duration;
 use tokio::task::spawn_blocking;
 use worker::Queue as _;
 
-use super::actions::{NewProject, make_group, make_project};
+use super::actions::{NewImportedGroup, NewProject, make_group, make_project};
 use crate::{
     Forge,
     import::{SourceClient, SourceError, schedule::web_address},
@@ -175,6 +175,11 @@ async fn work(forge: &Forge, entity: BulkImportEntity) -> Result<()> {
         Err(failure) => (Some(BulkStep::Fail), Some(failure.to_string())),
     };
     let written = move |tx: &mut Tx<'_>| {
+        let Some(now) = tx.find_entity(id)? else { return Ok(()) };
+        // It was canceled, or somebody else made its project meanwhile and goes on with that.
+        if !now.status.is_active() || failure.is_some() && now.home() != entity.home() {
+            return Ok(());
+        }
         let columns = EntityColumns { attempts: Some(looks), ..EntityColumns::default() };
         tx.save_entity(id, columns)?;
         if let Some(text) = &failure {
@@ -198,12 +203,7 @@ async fn fetch_progress(
     let (id, of) = (entity.id, entity.bulk_import_id);
     let import = forge.db.read(move |tx| tx.find_bulk_import(of)).await?;
     let Some(import) = import else { return Ok(EntityProgress::Done(BulkStep::Fail)) };
-    let home = match (entity.project_id, entity.namespace_id) {
-        (Some(project), _) => Some(ArchiveHome::Project(project)),
-        (None, Some(group)) => Some(ArchiveHome::Group(group)),
-        (None, None) => None,
-    };
-    if let Some(home) = home {
+    if let Some(home) = entity.home() {
         return follow_import(forge, entity, &import, home).await;
     }
     let source = import.source(&forge.vault)?;
@@ -265,41 +265,60 @@ async fn download(forge: &Forge, client: &SourceClient, url: String) -> Result<F
     Ok(file)
 }
 
-/// Has a fetched archive become a group or project of whoever asked for it.
+/// Has a fetched archive become a group or project of whoever asked for it. The entity knows of it at once: whoever goes
+/// on after this server was stopped does not make a second one.
 async fn arrive(
     forge: &Forge,
     entity: &BulkImportEntity,
     import: &BulkImport,
     file: File,
 ) -> Result<(), SourceError> {
-    let (user, place) = (import.user_id, entity.destination_namespace.clone());
+    let (id, user, place) = (entity.id, import.user_id, entity.destination_namespace.clone());
     let actor = forge.db.read(move |tx| Ok(tx.user(user)?.actor())).await?;
     let grant: Grant<SignedIn> = Grant::check(&Standing::in_instance(actor), Instance)?;
-    let slug = entity.destination_slug.clone();
-    let columns = match entity.entity_type {
+    let path = entity.destination_slug.clone();
+    match entity.entity_type {
         EntityKind::Project => {
             let new = NewProject {
-                path: slug,
+                path,
                 name: None,
                 namespace: Some(place).filter(|place| !place.is_empty()),
                 overwrite: false,
                 overrides: Overrides::default(),
             };
-            let (project, _) = make_project(forge, &grant, new, file).await?;
-            EntityColumns { project_id: Some(project.id), ..EntityColumns::default() }
+            let noted = move |tx: &mut Tx<'_>, made| {
+                let columns = EntityColumns { project_id: Some(made), ..EntityColumns::default() };
+                note_home(tx, id, columns)
+            };
+            make_project(forge, &grant, new, file, noted).await?;
         }
         EntityKind::Group => {
             let parent = forge.db.read(move |tx| match place.is_empty() {
                 true => Ok(None),
                 false => seen_namespace(tx, actor, &IdOrPath::Path(place)).map(|one| Some(one.id)),
             });
-            let parent = parent.await?;
-            let (group, _) = make_group(forge, &grant, slug.clone(), slug, parent, file).await?;
-            EntityColumns { namespace_id: Some(group.id), ..EntityColumns::default() }
+            let new = NewImportedGroup { name: path.clone(), path, parent: parent.await? };
+            let noted = move |tx: &mut Tx<'_>, made| {
+                let columns =
+                    EntityColumns { namespace_id: Some(made), ..EntityColumns::default() };
+                note_home(tx, id, columns)
+            };
+            make_group(forge, &grant, new, file, noted).await?;
         }
-    };
-    let id = entity.id;
-    Ok(forge.db.write(move |tx| tx.save_entity(id, columns)).await?)
+    }
+    Ok(())
+}
+
+/// Notes what an entity became.
+///
+/// # Errors
+/// `Conflict` where it was canceled, or became something before.
+fn note_home(tx: &mut Tx<'_>, id: BulkImportEntityId, home: EntityColumns) -> Result<()> {
+    let now = tx.find_entity(id)?.ok_or(Error::missing())?;
+    match now.status.is_active() && now.home().is_none() {
+        true => tx.save_entity(id, home),
+        false => Err(Error::conflict().whole("the entity is not waited for any more")),
+    }
 }
 
 /// Looks whether the archive of an entity is read.

@@ -13,7 +13,7 @@ use super::remove::{clear_away, discard_rows};
 use crate::Forge;
 
 /// Whoever makes an empty repository has done so by then, or is gone.
-const MAKING: Duration = Duration::minutes(1);
+pub(crate) const MAKING: Duration = Duration::minutes(1);
 /// The same for a copy of a large one.
 const COPYING: Duration = Duration::hours(1);
 

@@ -117,7 +117,10 @@ fn add_plain(fields: ProjectFields<'_>) -> ProjectFields<'_> {
         })
         .plain("createdAt", |record| time(record.project.created_at))
         .plain("description", |record| record.project.description.clone().into())
-        .plain("forksCount", |record| record.project.forks_count.into())
+        .plain("forksCount", |record| match record.may::<ReadCode>() {
+            true => record.project.forks_count.into(),
+            false => 0.into(),
+        })
         .plain("fullPath", |record| record.project.full_path.as_str().into())
         .complete("httpUrlToRepo", |complete| {
             complete.entity.basic.http_url_to_repo.as_str().into()

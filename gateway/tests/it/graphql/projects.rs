@@ -1,5 +1,9 @@
 //! Projects, labels and milestones by GraphQL.
 
+use kernel::{
+    AccessLevel::{Developer, Guest},
+    ids::ProjectId,
+};
 use serde_json::{Value, json};
 
 use super::review::{REFUSED, ask, mutate, nodes, refusal};
@@ -100,6 +104,22 @@ async fn a_fork_says_how_far_it_went() {
         r#"{ project(fullPath: "bob/site") { forkDetails(ref: "main") { ahead behind } } }"#;
     let answer = ask(&bob, query).await;
     assert_eq!(answer["project"]["forkDetails"], json!({ "ahead": 1, "behind": 2 }));
+}
+
+#[actix_web::test]
+async fn forks_are_counted_for_those_who_read_the_code() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let source = ada.filled_project("site", "private").await;
+    let id = ProjectId(source.as_i64().expect("an id"));
+    let (dan, gus) = (app.member(id, "dan", Developer), app.member(id, "gus", Guest));
+    dan.post(&format!("/projects/{source}/fork"), json!({})).await.created();
+
+    let query = r#"{ project(fullPath: "ada/site") { forksCount } }"#;
+
+    assert_eq!(ask(&dan, query).await["project"]["forksCount"], 1);
+    assert_eq!(ask(&gus, query).await["project"]["forksCount"], 0);
+    assert!(gus.get(&format!("/projects/{source}")).await.ok()["forks_count"].is_null());
 }
 
 #[actix_web::test]

@@ -15,7 +15,7 @@ use time::Duration;
 
 use super::imports::work;
 use crate::{
-    rest::org::uploads::send_file,
+    rest::{org::uploads::send_file, runners::job_artifacts::age},
     support::{Answer, Person, TestApp},
 };
 
@@ -85,6 +85,42 @@ fn packed(entries: &[(&str, EntryType, &[u8])]) -> Vec<u8> {
     let mut encoder = tar.into_inner().expect("an end");
     encoder.flush().expect("a stream");
     encoder.finish().expect("an archive")
+}
+
+#[actix_web::test]
+async fn an_archive_that_cannot_be_kept_leaves_no_project() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = json!(app.project(&ada, "engine", Private));
+    let archive = exported(&ada, &project).await;
+    let folder = app.state.exports.folder().expect("a folder").join("archives/incoming");
+    std::fs::write(&folder, "in the way").expect("it is written");
+
+    send_archive(&ada, "/projects/import", &archive, &[("path", "copy")]).await.with(500);
+
+    ada.get("/projects/ada%2Fcopy").await.with(404);
+    std::fs::remove_file(&folder).expect("it is removed");
+    assert_eq!(imported(&ada, &archive, "copy").await["import_status"], "finished");
+}
+
+#[actix_web::test]
+async fn files_of_imports_that_were_never_written_down_go_after_a_day() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = json!(app.project(&ada, "engine", Private));
+    let archive = exported(&ada, &project).await;
+    send_archive(&ada, "/projects/import", &archive, &[("path", "copy")]).await.created();
+    let folder = app.state.exports.folder().expect("a folder").join("archives/incoming");
+    let (left, young) = (folder.join("left.tar.gz"), folder.join("young.tar.gz"));
+    std::fs::write(&left, "half").expect("it is written");
+    std::fs::write(&young, "half").expect("it is written");
+    age(&folder, &young);
+
+    forge::archive::export::remove_old(&app.state).await.expect("they are removed");
+
+    assert!(!left.exists() && young.exists());
+    work(&app).await;
+    assert_eq!(ada.get("/projects/ada%2Fcopy/import").await.ok()["import_status"], "finished");
 }
 
 #[actix_web::test]

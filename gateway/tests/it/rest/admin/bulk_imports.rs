@@ -112,6 +112,61 @@ async fn a_project_is_fetched_into_a_group_and_a_wrong_token_is_told_of() {
 }
 
 #[actix_web::test]
+async fn a_server_that_begins_anew_makes_nothing_twice() {
+    let ((source, server), app) = (elsewhere().await, here().await);
+    let (owner, root) = (source.person("ada"), app.admin());
+    root.post("/groups", json!({ "name": "Home", "path": "home" })).await.created();
+    let url = format!("http://{}", server.address);
+    let from = ("project_entity", "tools/small/pot");
+    let asked = wanted(&url, &token(&owner), from, ("home", "pot"));
+    let made = root.post("/bulk_imports", asked).await.created();
+    // As far as the project, which is not filled yet.
+    while root.get("/projects/home%2Fpot").await.status == 404 {
+        work(&source).await;
+        app.clock.advance(Duration::seconds(10));
+        app.work().await;
+        app.state.imports.finish().await;
+    }
+    let path = format!("/bulk_imports/{}/entities", made["id"]);
+    let entity = root.get(&path).await.ok()[0].clone();
+    assert!(entity["project_id"].is_i64() && entity["status"] == "started", "{entity}");
+
+    forge::archive::resume(&app.state).await.expect("it is written");
+    let entities = fetch(&app, &source, &made).await;
+
+    assert_eq!(entities[0]["status"], "finished", "{entities}");
+    assert_eq!(root.get("/projects/home%2Fpot/issues").await.ok()[0]["title"], "It leaks");
+    assert_eq!(root.get("/groups/home/projects").await.ok().as_array().unwrap().len(), 1);
+}
+
+#[actix_web::test]
+async fn an_entity_that_is_canceled_while_it_is_fetched_has_no_failure() {
+    let ((source, server), app) = (elsewhere().await, here().await);
+    let (owner, root) = (source.person("ada"), app.admin());
+    root.post("/groups", json!({ "name": "Home", "path": "home" })).await.created();
+    let url = format!("http://{}", server.address);
+    let from = ("project_entity", "tools/small/pot");
+    let asked = wanted(&url, &token(&owner), from, ("home", "pot"));
+    let made = root.post("/bulk_imports", asked).await.created();
+    let path = format!("/bulk_imports/{}", made["id"]);
+    app.work().await;
+    app.state.imports.finish().await;
+    work(&source).await;
+    app.clock.advance(Duration::seconds(10));
+    // The step runs beside the queue, and is not waited for.
+    app.work().await;
+
+    root.post(&format!("{path}/cancel"), json!({})).await;
+    app.state.imports.finish().await;
+    work(&app).await;
+
+    let entities = root.get(&format!("{path}/entities")).await.ok();
+    assert_eq!(entities[0]["status"], "canceled", "{entities}");
+    let failures = format!("{path}/entities/{}/failures", entities[0]["id"]);
+    assert_eq!(root.get(&failures).await.ok(), json!([]));
+}
+
+#[actix_web::test]
 async fn nobody_fills_a_group_that_is_not_theirs() {
     let app = here().await;
     let ada = app.person("ada");

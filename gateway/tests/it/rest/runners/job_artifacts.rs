@@ -366,7 +366,7 @@ async fn contents_whose_rows_never_came_are_swept_up() {
 }
 
 /// Makes all files two days old but one.
-fn age(folder: &std::path::Path, young: &std::path::Path) {
+pub(crate) fn age(folder: &std::path::Path, young: &std::path::Path) {
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();
         if path.is_dir() {

@@ -6,7 +6,7 @@ mod artifact_attacks;
 mod artifact_downloads;
 mod built_in;
 mod faults;
-mod job_artifacts;
+pub(crate) mod job_artifacts;
 mod job_logs;
 mod job_requests;
 mod job_token_scope;

@@ -1,6 +1,7 @@
 //! `IN` with a list of values, in a form that a connection can keep prepared.
 
 use diesel::{
+    backend::Backend,
     dsl::Eq,
     expression::{AppearsOnTable, AsExpression, Expression, SelectableExpression, ValidGrouping},
     pg::Pg,
@@ -11,7 +12,7 @@ use diesel::{
     sqlite::Sqlite,
 };
 
-/// Lists are filled up to one of these lengths, so that SQLite keeps a few statements prepared for all of them. The
+/// Lists are filled up to one of these lengths, so that a few statements are prepared and planned for all of them. The
 /// third is the usual page, the last the longest.
 const LENGTHS: [usize; 4] = [1, 5, 20, 100];
 
@@ -75,27 +76,23 @@ impl<C: ValidGrouping<GB>, T, GB> ValidGrouping<GB> for IsOneOf<'_, C, T> {
     type IsAggregate = C::IsAggregate;
 }
 
-impl<C, T> QueryFragment<Sqlite> for IsOneOf<'_, C, T>
+impl<C, T> IsOneOf<'_, C, T>
 where
-    C: Expression + QueryFragment<Sqlite>,
-    Sqlite: HasSqlType<C::SqlType>,
-    T: ToSql<C::SqlType, Sqlite>,
+    C: Expression,
 {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        let Some(last) = self.values.last() else {
-            out.push_sql("1=0");
-            return Ok(());
-        };
-        let (places, is_kept) = self.places();
-        if !is_kept {
-            out.unsafe_to_cache_prepared();
-        }
+    /// `column IN ($1, $2, …)` for at least one value.
+    fn walk_places<'b, DB>(&'b self, places: usize, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()>
+    where
+        DB: Backend + HasSqlType<C::SqlType>,
+        C: QueryFragment<DB>,
+        C::SqlType: SqlType,
+        T: ToSql<C::SqlType, DB>,
+    {
         self.column.walk_ast(out.reborrow())?;
         out.push_sql(" IN (");
         // The last value stands in all places that are left.
-        for (index, value) in
-            self.values.iter().chain(std::iter::repeat(last)).take(places).enumerate()
-        {
+        let values = self.values.iter().chain(self.values.last().into_iter().cycle());
+        for (index, value) in values.take(places).enumerate() {
             if index > 0 {
                 out.push_sql(", ");
             }
@@ -106,14 +103,41 @@ where
     }
 }
 
+impl<C, T> QueryFragment<Sqlite> for IsOneOf<'_, C, T>
+where
+    C: Expression + QueryFragment<Sqlite>,
+    C::SqlType: SqlType,
+    Sqlite: HasSqlType<C::SqlType>,
+    T: ToSql<C::SqlType, Sqlite>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        if self.values.is_empty() {
+            out.push_sql("1=0");
+            return Ok(());
+        }
+        let (places, is_kept) = self.places();
+        if !is_kept {
+            out.unsafe_to_cache_prepared();
+        }
+        self.walk_places(places, out)
+    }
+}
+
+/// With an array, PostgreSQL takes it that there are ten values. Whoever had fewer in the first statements has each later one
+/// planned anew, since that seems cheaper, and with tables of many indexes this takes longer than finding the rows.
 impl<C, T> QueryFragment<Pg> for IsOneOf<'_, C, T>
 where
     C: Expression + QueryFragment<Pg>,
     C::SqlType: SqlType,
     Pg: HasSqlType<C::SqlType>,
+    T: ToSql<C::SqlType, Pg>,
     [T]: ToSql<Array<C::SqlType>, Pg>,
 {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        let (places, is_kept) = self.places();
+        if is_kept && !self.values.is_empty() {
+            return self.walk_places(places, out);
+        }
         self.column.walk_ast(out.reborrow())?;
         out.push_sql(" = ANY(");
         out.push_bind_param::<Array<C::SqlType>, [T]>(self.values)?;

@@ -77,8 +77,8 @@ impl LinkFilter {
     }
 
     fn sql_among(&self, environments: Option<&LinkSql>, column: &str) -> LinkFilterSql {
-        let among = |rest: String, project| {
-            let (conditions, binds) = self.conditions(environments, project);
+        let among = |rest: String, project, time| {
+            let (conditions, binds) = self.conditions(environments, project, time);
             LinkSql { sql: rest.replace("{conditions}", &conditions), binds }
         };
         let from = "FROM deployed_merge_requests dm WHERE";
@@ -88,10 +88,11 @@ impl LinkFilter {
             "EXISTS (SELECT 1 {from} dm.merge_request_id = {column} AND {{conditions}} LIMIT 1 OFFSET 0)"
         );
         LinkFilterSql {
-            set: among(set, self.project),
+            set: among(set, self.project, "dm.deployed_at"),
             // A merge request is brought to environments of its own project. With the condition on it SQLite would look
             // through all of the project.
-            check: among(check, None),
+            // PostgreSQL would look through all deployments of the time for each merge request; the sum is in no index.
+            check: among(check, None, "dm.deployed_at + 0"),
             // A merge request is in an environment once, and in one of its project alone, where names are unique.
             repeats: self.deployment.is_none() && environments.is_none(),
         }
@@ -101,6 +102,7 @@ impl LinkFilter {
         &self,
         environments: Option<&LinkSql>,
         project: Option<ProjectId>,
+        time: &str,
     ) -> (String, Vec<Bind>) {
         let mut all = Vec::new();
         let mut binds = Vec::new();
@@ -116,10 +118,10 @@ impl LinkFilter {
             (None, None) => {}
         }
         if let Some(after) = self.after {
-            all.push(format!("dm.deployed_at >= {}", value(after.0)));
+            all.push(format!("{time} >= {}", value(after.0)));
         }
         if let Some(before) = self.before {
-            all.push(format!("dm.deployed_at <= {}", value(before.0)));
+            all.push(format!("{time} <= {}", value(before.0)));
         }
         if all.is_empty() {
             all.push("1 = 1".to_owned());
@@ -153,7 +155,7 @@ mod tests {
         assert_eq!(
             sql.check.sql,
             "EXISTS (SELECT 1 FROM deployed_merge_requests dm WHERE dm.merge_request_id = i.id AND \
-             dm.deployment_id = $(7) AND dm.environment_id IN ({}) AND dm.deployed_at >= $(5) LIMIT 1 OFFSET 0)"
+             dm.deployment_id = $(7) AND dm.environment_id IN ({}) AND dm.deployed_at + 0 >= $(5) LIMIT 1 OFFSET 0)"
         );
         assert_eq!(sql.check.binds.len(), 1);
         assert!(!sql.repeats, "a merge request comes with a deployment once");

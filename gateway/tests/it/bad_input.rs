@@ -144,17 +144,45 @@ fn hostile() -> Vec<Value> {
 
 /// More parameters than most calls have.
 const MANY: usize = 40;
+/// So often a hostile text is sent under each name. Calls read parameters of one name in the same way.
+const TIMES: usize = 2;
 
-/// Each parameter of a call with each hostile text. Where there are very many parameters, they share one way of being read,
-/// and each gets one of the texts.
-fn hostile_params(row: &RouteRow) -> Vec<(&'static str, Value)> {
-    let names: Vec<_> = declared(row).iter().map(|param| param.name).chain(["id"]).collect();
-    let texts = hostile();
-    if names.len() > MANY {
-        return names.into_iter().zip(texts.into_iter().cycle()).collect();
+fn names_of(row: &RouteRow) -> Vec<&'static str> {
+    declared(row).iter().map(|param| param.name).chain(["id"]).collect()
+}
+
+/// Deals hostile texts out to the parameters of all calls.
+struct Hostility {
+    texts: Vec<Value>,
+    /// How many calls have a parameter of the name, and which text is next for it.
+    names: BTreeMap<&'static str, (usize, usize)>,
+}
+
+impl Hostility {
+    fn new() -> Self {
+        let mut names: BTreeMap<_, (usize, usize)> = BTreeMap::new();
+        for name in rows().flat_map(names_of) {
+            names.entry(name).or_default().0 += 1;
+        }
+        Self { texts: hostile(), names }
     }
-    let each = |name| texts.iter().map(move |text| (name, text.clone()));
-    names.into_iter().flat_map(each).collect()
+
+    /// Each parameter of a call with as many texts as it takes for every text to be sent under its name. Where there are
+    /// very many parameters, they share one way of being read, and each gets one of the texts.
+    fn params(&mut self, row: &RouteRow) -> Vec<(&'static str, Value)> {
+        let names = names_of(row);
+        let all = self.texts.len();
+        let most = if names.len() > MANY { 1 } else { all };
+        let mut params = Vec::new();
+        for name in names {
+            let (calls, next) = self.names.entry(name).or_insert((1, 0));
+            for _ in 0..(all * TIMES).div_ceil(*calls).min(most) {
+                params.push((name, self.texts[*next % all].clone()));
+                *next += 1;
+            }
+        }
+        params
+    }
 }
 
 #[actix_web::test]
@@ -162,10 +190,10 @@ async fn hostile_text_is_told_what_is_wrong_with_it() {
     let place = TestForge::new();
     let root = place.app.admin();
     let mut state = place.state();
-    let mut wrong = Vec::new();
+    let (mut wrong, mut hostility) = (Vec::new(), Hostility::new());
     for row in rows() {
         let writes = !matches!(row.method, "GET" | "HEAD");
-        for (name, value) in hostile_params(row) {
+        for (name, value) in hostility.params(row) {
             let answer = place.asked(row).with(name, &value).by(&root).await;
             let before =
                 if writes { std::mem::replace(&mut state, place.state()) } else { state.clone() };

@@ -73,24 +73,57 @@ fn letter(answer: &Answer) -> char {
     }
 }
 
+/// A kind of caller: who calls, with which role in what the call is about, and whether with a credential.
+type Caller<'a> = (Person<'a>, AccessLevel, bool);
+
+/// Every kind of caller. Those who have a role get it in each project and group that is tried.
+fn callers(app: &TestApp) -> Vec<Caller<'_>> {
+    let roles = ROLES.map(|(name, level)| (app.person(name), level, true));
+    [(app.anonymous(), NoAccess, false), (app.person("stranger"), NoAccess, true)]
+        .into_iter()
+        .chain(roles)
+        .collect()
+}
+
 struct Fixture<'a> {
-    app: &'a TestApp,
+    callers: &'a [Caller<'a>],
     source: Source,
     visibility: Visibility,
 }
 
 impl<'a> Fixture<'a> {
-    fn project(app: &'a TestApp, visibility: Visibility, number: usize) -> Self {
-        let keeper = app.person("keeper");
-        let project = app.project(&keeper, &format!("{visibility}-{number}"), visibility);
-        Self { app, source: Source::Project(project), visibility }
+    fn new(
+        app: &TestApp,
+        callers: &'a [Caller<'a>],
+        source: Source,
+        visibility: Visibility,
+    ) -> Self {
+        let members = ROLES.map(|(name, level)| (app.user(name).id, level));
+        app.join(source, members.to_vec());
+        Self { callers, source, visibility }
     }
 
-    async fn group(app: &'a TestApp, visibility: Visibility, number: usize) -> Self {
+    fn project(
+        app: &TestApp,
+        callers: &'a [Caller<'a>],
+        visibility: Visibility,
+        name: &str,
+    ) -> Self {
+        let keeper = app.person("keeper");
+        let project = app.project(&keeper, &format!("{visibility}-{name}"), visibility);
+        Self::new(app, callers, Source::Project(project), visibility)
+    }
+
+    async fn group(
+        app: &TestApp,
+        callers: &'a [Caller<'a>],
+        visibility: Visibility,
+        name: &str,
+    ) -> Self {
         let fields = json!({ "visibility": visibility.to_string() });
         let keeper = app.person("keeper");
-        let group = keeper.group_with(&format!("{visibility}-{number}"), fields).await;
-        Self { app, source: Source::Group(NamespaceId(group)), visibility }
+        let group = keeper.group_with(&format!("{visibility}-{name}"), fields).await;
+        Self::new(app, callers, Source::Group(NamespaceId(group)), visibility)
     }
 
     fn id(&self) -> String {
@@ -98,17 +131,6 @@ impl<'a> Fixture<'a> {
             Source::Project(id) => id.to_string(),
             Source::Group(id) => id.to_string(),
         }
-    }
-
-    fn callers(&self) -> Vec<(Person<'a>, AccessLevel, bool)> {
-        let mut callers = vec![
-            (self.app.anonymous(), NoAccess, false),
-            (self.app.person("stranger"), NoAccess, true),
-        ];
-        for (name, level) in ROLES {
-            callers.push((self.app.member_of(self.source, name, level), level, true));
-        }
-        callers
     }
 
     /// What the table promises to a caller.
@@ -125,9 +147,9 @@ impl<'a> Fixture<'a> {
 
     /// Asks for a row as every caller: what is promised to each, and which answers differ.
     async fn try_out(&self, row: &'static RouteRow, line: &mut String, wrong: &mut Vec<String>) {
-        for (person, level, signed_in) in self.callers() {
-            let answer = ask(&person, row, &self.id()).await;
-            let (told, promised) = (letter(&answer), self.promised(row, level, signed_in));
+        for (person, level, signed_in) in self.callers {
+            let answer = ask(person, row, &self.id()).await;
+            let (told, promised) = (letter(&answer), self.promised(row, *level, *signed_in));
             line.push(promised);
             // Once somebody who may has deleted or hidden it, it is gone for the next one.
             let gone = told == '-' && promised == '.' && row.method != "GET";
@@ -164,11 +186,21 @@ fn ensure_none(wrong: &[String]) {
 #[actix_web::test]
 async fn every_project_route_keeps_to_its_row() {
     let app = TestApp::new();
+    let callers = callers(&app);
     let (mut matrix, mut wrong) = (HEADING.to_owned(), Vec::new());
+    let made = |visibility, name: &str| Fixture::project(&app, &callers, visibility, name);
+    // What changes something finds everything as it was.
+    let still: Vec<_> = Visibility::ALL.iter().map(|one| made(*one, "still")).collect();
     for (number, row) in rows("Project").enumerate() {
         let mut line = String::new();
-        for visibility in Visibility::ALL {
-            Fixture::project(&app, *visibility, number).try_out(row, &mut line, &mut wrong).await;
+        for still in &still {
+            match row.method {
+                "GET" => still.try_out(row, &mut line, &mut wrong).await,
+                _ => {
+                    let own = made(still.visibility, &number.to_string());
+                    own.try_out(row, &mut line, &mut wrong).await;
+                }
+            }
         }
         writeln!(matrix, "{line} {:<6} {:<62} {}", row.method, row.pattern, abilities(row))
             .expect("text grows");
@@ -180,12 +212,24 @@ async fn every_project_route_keeps_to_its_row() {
 #[actix_web::test]
 async fn every_group_route_keeps_to_its_row() {
     let app = TestApp::new();
+    let callers = callers(&app);
     let (mut matrix, mut wrong) = (HEADING.to_owned(), Vec::new());
+    let made =
+        async |visibility, name: &str| Fixture::group(&app, &callers, visibility, name).await;
+    let mut still = Vec::new();
+    for visibility in Visibility::ALL {
+        still.push(made(*visibility, "still").await);
+    }
     for (number, row) in rows("Group").enumerate() {
         let mut line = String::new();
-        for visibility in Visibility::ALL {
-            let place = Fixture::group(&app, *visibility, number).await;
-            place.try_out(row, &mut line, &mut wrong).await;
+        for still in &still {
+            match row.method {
+                "GET" => still.try_out(row, &mut line, &mut wrong).await,
+                _ => {
+                    let own = made(still.visibility, &number.to_string()).await;
+                    own.try_out(row, &mut line, &mut wrong).await;
+                }
+            }
         }
         writeln!(matrix, "{line} {:<6} {:<62} {}", row.method, row.pattern, row.ability)
             .expect("text grows");
@@ -326,12 +370,13 @@ const REFUSED_TO_ALL: [(&str, &str); 11] = [
 #[actix_web::test]
 async fn administrators_are_refused_nothing_that_is_of_a_project_or_group() {
     let app = TestApp::new();
-    let admin = app.admin();
+    let (admin, callers) = (app.admin(), callers(&app));
     let mut wrong = Vec::new();
     for (number, row) in rows("Project").chain(rows("Group")).enumerate() {
+        let name = number.to_string();
         let place = match row.scope {
-            "Project" => Fixture::project(&app, Visibility::Private, number),
-            _ => Fixture::group(&app, Visibility::Private, number).await,
+            "Project" => Fixture::project(&app, &callers, Visibility::Private, &name),
+            _ => Fixture::group(&app, &callers, Visibility::Private, &name).await,
         };
         let answer = ask(&admin, row, &place.id()).await;
         let own = REFUSED_TO_ALL.contains(&(row.method, row.pattern));

@@ -193,7 +193,12 @@ mod tests {
             let group = rows::group(tx, "tools")?;
             let project = rows::project(tx, group, user, "tools/tea")?;
             let home = ArchiveHome::Project(project);
-            let new = NewArchiveImport { home, user, overrides: Overrides::default() };
+            let new = NewArchiveImport {
+                home,
+                user,
+                overrides: Overrides::default(),
+                correlation_id: ArchiveImport::new_correlation_id(),
+            };
             let id = tx.insert_archive_import(&new)?;
             assert!(tx.advance_archive_import(id, ImportStep::Start, None)?);
             let seen = tx.find_archive_import(id)?.unwrap();

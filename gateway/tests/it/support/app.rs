@@ -19,7 +19,11 @@ use gateway::{
     app::{App, Limits, Settings, State},
     proxies::Proxies,
 };
-use kernel::{AccessLevel, Clock, Visibility, head::Growth, ids::ProjectId};
+use kernel::{
+    AccessLevel, Clock, Visibility,
+    head::Growth,
+    ids::{ProjectId, UserId},
+};
 use org::{
     member::{NewMember, Source},
     namespace::{Networks, store::NamespaceStore},
@@ -368,11 +372,19 @@ impl TestApp {
         level: AccessLevel,
     ) -> Person<'_> {
         let person = self.person(username);
-        let user_id = self.user(username).id;
-        let new =
-            NewMember { source, user_id, access_level: level, expires_at: None, created_by: None };
-        self.write(move |tx| org::member::steps::insert(tx, &new));
+        self.join(source, vec![(self.user(username).id, level)]);
         person
+    }
+
+    /// Makes people members of a project or group.
+    pub(crate) fn join(&self, source: Source, members: Vec<(UserId, AccessLevel)>) {
+        self.write(move |tx| {
+            members.into_iter().try_for_each(|(user_id, access_level)| {
+                let (expires_at, created_by) = (None, None);
+                let new = NewMember { source, user_id, access_level, expires_at, created_by };
+                org::member::steps::insert(tx, &new).map(drop)
+            })
+        });
     }
 
     /// Keeps somebody out, as an administrator does.

@@ -21,6 +21,9 @@ use crate::Forge;
 
 /// How long an idle server rests before it looks again.
 const REST: Duration = Duration::from_secs(1);
+/// How long it waits for further events after the first one. Meanwhile whoever made that one gets the answer, which would
+/// take longer beside the first deliveries.
+const GATHERING: Duration = Duration::from_millis(10);
 
 /// Sends until `stop` turns true; what is under way is finished first.
 pub async fn run(forge: Forge, mut stop: watch::Receiver<bool>) {
@@ -34,7 +37,7 @@ pub async fn run(forge: Forge, mut stop: watch::Receiver<bool>) {
         }
         let rest = tokio::time::timeout(REST, async {
             tokio::select! {
-                () = forge.courier.wake.notified() => {}
+                () = forge.courier.wake.notified() => tokio::time::sleep(GATHERING).await,
                 _ = tasks.join_next(), if !tasks.is_empty() => {}
                 _ = stop.changed() => {}
             }

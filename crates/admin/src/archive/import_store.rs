@@ -183,7 +183,9 @@ fn shortened(text: &str) -> &str {
 mod tests {
     use db::testing::{rows, transaction};
 
-    use super::{ArchiveHome, ArchiveImportStore as _, ImportStep, NewArchiveImport};
+    use super::{
+        ArchiveHome, ArchiveImport, ArchiveImportStore as _, ImportStep, NewArchiveImport,
+    };
     use crate::archive::{ArchiveIdStore as _, Overrides};
 
     #[test]

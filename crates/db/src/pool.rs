@@ -27,9 +27,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(250);
 const AWAY: &str = "the database does not answer";
 
-/// Many ask at once, so a question that other processes help with takes their time from other questions, and starting
-/// them takes longer than most answers.
-const ALONE: &str = "SET max_parallel_workers_per_gather = 0";
+/// How every connection is set. Many ask at once, so a question that other processes help with takes their time from other
+/// questions, and starting them takes longer than most answers. Compiling a question takes seconds, and happens wherever
+/// the planner takes a hierarchy for larger than it is.
+const SESSION: &str = "SET max_parallel_workers_per_gather = 0; SET jit = off";
 
 /// How soon a server counts as gone that says nothing at all. libpq takes nothing below two seconds.
 const LIMITS: [(&str, u32); 5] = [
@@ -157,7 +158,7 @@ impl ConnectionPool {
         }
         let opened =
             PgConnection::establish(&self.url).map_err(Error::out_of_reach).and_then(|mut conn| {
-                conn.batch_execute(ALONE).map_err(Error::out_of_reach)?;
+                conn.batch_execute(SESSION).map_err(Error::out_of_reach)?;
                 Ok(conn)
             });
         self.reachability.note(opened.is_ok());

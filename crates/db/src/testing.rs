@@ -5,6 +5,7 @@ pub mod rows;
 
 use std::{
     collections::HashMap,
+    ops::Deref,
     path::{Path, PathBuf},
     sync::{
         Arc, LazyLock, Mutex, PoisonError,
@@ -24,12 +25,17 @@ use crate::{Database, Location, Tx, commit_number};
 /// Names the PostgreSQL cluster that tests use; without it they use SQLite.
 pub const URL: &str = "FORGEWAY_TEST_DATABASE_URL";
 
-/// A database that disappears with the value.
-pub struct TestDatabase {
-    pub db: Database,
+/// A database that disappears with the value, and that nobody has opened yet.
+pub struct DatabaseCopy {
     pub location: Location,
     folder: Option<tempfile::TempDir>,
     _copy: Option<PostgresCopy>,
+}
+
+/// A database that is open, and disappears with the value.
+pub struct TestDatabase {
+    pub db: Database,
+    copy: DatabaseCopy,
 }
 
 /// The moment at which every test begins.
@@ -43,44 +49,61 @@ pub fn transaction(body: impl Fn(&mut Tx<'_>) -> Result<()> + Clone + Send + 'st
     TestDatabase::new().db.write_blocking(body).unwrap();
 }
 
+impl DatabaseCopy {
+    /// A migrated, empty database.
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::expect_used,
+        reason = "tests may stop when their set-up fails"
+    )]
+    pub fn new() -> Self {
+        if let Ok(cluster) = std::env::var(URL) {
+            let copy = PostgresCopy::new(&cluster);
+            let location = Location::Postgres(copy.url());
+            return Self { location, folder: None, _copy: Some(copy) };
+        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("forgeway.sqlite3");
+        std::fs::write(&file, &*SQLITE_TEMPLATE).expect("a copy of the template");
+        Self { location: Location::File(file), folder: Some(folder), _copy: None }
+    }
+
+    /// One that somebody else made, and that stays.
+    pub fn at(location: Location) -> Self {
+        Self { location, folder: None, _copy: None }
+    }
+
+    /// The folder of a SQLite database.
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.folder.as_ref().map(|folder| folder.path().to_owned())
+    }
+}
+
+impl Default for DatabaseCopy {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl TestDatabase {
     /// A migrated, empty database with a clock that stands still at [`start`].
     pub fn new() -> Self {
         Self::with_clock(Arc::new(Clock::fixed(start())))
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        clippy::expect_used,
-        reason = "tests may stop when their set-up fails"
-    )]
-    pub fn with_clock(clock: Arc<Clock>) -> Self {
-        let (location, folder, copy) = match std::env::var(URL) {
-            Ok(cluster) => {
-                let copy = PostgresCopy::new(&cluster);
-                (Location::Postgres(copy.url()), None, Some(copy))
-            }
-            Err(_) => {
-                let folder = tempfile::tempdir().expect("a temporary folder");
-                let file = folder.path().join("forgeway.sqlite3");
-                std::fs::write(&file, &*SQLITE_TEMPLATE).expect("a copy of the template");
-                (Location::File(file), Some(folder), None)
-            }
-        };
-        let db = Database::open(&location, clock).expect("the test's database opens");
-        Self { db, location, folder, _copy: copy }
-    }
-
-    /// One that somebody else made, and that stays.
     #[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]
-    pub fn at(location: Location, clock: Arc<Clock>) -> Self {
-        let db = Database::open(&location, clock).expect("the test's database opens");
-        Self { db, location, folder: None, _copy: None }
+    pub fn with_clock(clock: Arc<Clock>) -> Self {
+        let copy = DatabaseCopy::new();
+        let db = Database::open(&copy.location, clock).expect("the test's database opens");
+        Self { db, copy }
     }
+}
 
-    /// The folder of a SQLite database.
-    pub fn folder(&self) -> Option<PathBuf> {
-        self.folder.as_ref().map(|folder| folder.path().to_owned())
+impl Deref for TestDatabase {
+    type Target = DatabaseCopy;
+
+    fn deref(&self) -> &DatabaseCopy {
+        &self.copy
     }
 }
 
@@ -114,7 +137,7 @@ pub(crate) fn watch(conn: &mut SqliteConnection, path: &Path) {
     conn.set_instrumentation(QueryRecorder(path.to_owned()));
 }
 
-impl TestDatabase {
+impl DatabaseCopy {
     /// The statements of all connections since the last call, those aside that begin and end transactions. Nothing on
     /// PostgreSQL, and nothing the first time.
     pub fn statements(&self) -> Vec<String> {
@@ -131,7 +154,7 @@ impl TestDatabase {
     }
 }
 
-impl TestDatabase {
+impl DatabaseCopy {
     /// What went over the wire to PostgreSQL and back since the last call, transactions' begin and end included. Nothing
     /// on SQLite, and nothing the first time.
     pub fn round_trips(&self) -> Vec<String> {

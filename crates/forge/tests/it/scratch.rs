@@ -4,7 +4,7 @@ use std::{ffi::OsString, sync::Arc};
 
 use db::{
     Database, Tx,
-    testing::{TestDatabase, start},
+    testing::{DatabaseCopy, start},
 };
 use forgeway_forge::{
     Forge, Settings, commit,
@@ -38,14 +38,14 @@ use signatures::TrustedRoots;
 
 pub(crate) struct Scratch {
     pub(crate) forge: Forge,
-    _database: TestDatabase,
+    _database: DatabaseCopy,
     _data: tempfile::TempDir,
 }
 
 impl Scratch {
     pub(crate) async fn new() -> Self {
         let clock = Arc::new(Clock::fixed(start()));
-        let database = TestDatabase::with_clock(Arc::clone(&clock));
+        let database = DatabaseCopy::new();
         let data = tempfile::tempdir().unwrap();
         let settings = Settings {
             data: data.path().to_owned(),

@@ -3,12 +3,12 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, LazyLock},
+    sync::{Arc, LazyLock, Once},
 };
 
 use db::{
     Location,
-    testing::{TestDatabase, start},
+    testing::{DatabaseCopy, start},
 };
 use diesel::{
     QueryableByName, RunQueryDsl as _, sql_query,
@@ -43,7 +43,9 @@ use super::{MailSink, Person};
 pub(crate) struct TestApp {
     pub(crate) state: App,
     pub(crate) clock: Arc<Clock>,
-    database: TestDatabase,
+    database: DatabaseCopy,
+    /// Whether the function that counts rows is there.
+    counting: Once,
     _data: tempfile::TempDir,
 }
 
@@ -86,6 +88,14 @@ struct TableCount {
     name: String,
     #[diesel(sql_type = BigInt)]
     found: i64,
+}
+
+fn counting_query() -> String {
+    COUNTED
+        .map(|table| {
+            format!("SELECT CAST('{table}' AS TEXT) AS name, count(*) AS found FROM {table}")
+        })
+        .join(" UNION ALL ")
 }
 
 impl TestApp {
@@ -155,7 +165,7 @@ impl TestApp {
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         let clock = Arc::new(Clock::fixed(start()));
-        let database = TestDatabase::at(location, clock.clone());
+        let database = DatabaseCopy::at(location);
         Self::open_on(database, clock, |settings| {
             if let Some(other) = other {
                 let key = |data: &Path| data.join(KEY_FILE);
@@ -168,12 +178,12 @@ impl TestApp {
 
     fn open_with(change: impl FnOnce(&mut Settings)) -> Self {
         let clock = Arc::new(Clock::fixed(start()));
-        let database = TestDatabase::with_clock(clock.clone());
+        let database = DatabaseCopy::new();
         Self::open_on(database, clock, change)
     }
 
     fn open_on(
-        database: TestDatabase,
+        database: DatabaseCopy,
         clock: Arc<Clock>,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
@@ -196,7 +206,7 @@ impl TestApp {
         };
         change(&mut settings);
         let state = State::open(&settings, clock.clone(), git()).expect("the application opens");
-        Self { state, clock, database, _data: data }
+        Self { state, clock, database, counting: Once::new(), _data: data }
     }
 
     /// What the database was asked since the last call; nothing on PostgreSQL.
@@ -473,9 +483,13 @@ impl TestApp {
 
     /// How many rows each table has that requests write.
     pub(crate) fn row_counts(&self) -> BTreeMap<String, i64> {
-        let counts = COUNTED
-            .map(|table| format!("SELECT '{table}' AS name, count(*) AS found FROM {table}"))
-            .join(" UNION ALL ");
+        let counts = match &self.database.location {
+            Location::File(_) => counting_query(),
+            Location::Postgres(_) => {
+                self.counting.call_once(|| self.make_counting_function());
+                "SELECT of_table AS name, number AS found FROM row_counts()".to_owned()
+            }
+        };
         let counted = self.state.db.read_blocking(|tx| {
             let rows: Vec<TableCount> = db::each_backend!(tx, |conn| sql_query(&counts)
                 .load(conn)
@@ -483,6 +497,20 @@ impl TestApp {
             Ok(rows.into_iter().map(|row| (row.name, row.found)).collect())
         });
         counted.expect("rows can be counted")
+    }
+
+    /// A function keeps its plan on PostgreSQL. Without one, tests that count after each request wait for the planner.
+    fn make_counting_function(&self) {
+        let function = format!(
+            "CREATE OR REPLACE FUNCTION row_counts() RETURNS TABLE (of_table TEXT, number BIGINT) \
+             LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY {}; END $$",
+            counting_query()
+        );
+        self.write(move |tx| {
+            db::each_backend!(tx, |conn| sql_query(&function)
+                .execute(conn)
+                .map_err(db::error("Function")))
+        });
     }
 
     /// Where all refs of a project are.

@@ -146,6 +146,8 @@ fn hostile() -> Vec<Value> {
 const MANY: usize = 40;
 /// So often a hostile text is sent under each name. Calls read parameters of one name in the same way.
 const TIMES: usize = 2;
+/// So many of the texts each parameter gets at least, since some calls read a name in a way of their own.
+const LEAST: usize = 3;
 
 fn names_of(row: &RouteRow) -> Vec<&'static str> {
     declared(row).iter().map(|param| param.name).chain(["id"]).collect()
@@ -167,8 +169,9 @@ impl Hostility {
         Self { texts: hostile(), names }
     }
 
-    /// Each parameter of a call with as many texts as it takes for every text to be sent under its name. Where there are
-    /// very many parameters, they share one way of being read, and each gets one of the texts.
+    /// Each parameter of a call with as many texts as it takes for every text to be sent under its name, and some more of
+    /// them where many calls have it. Where there are very many parameters, they share one way of being read, and each gets
+    /// one of the texts.
     fn params(&mut self, row: &RouteRow) -> Vec<(&'static str, Value)> {
         let names = names_of(row);
         let all = self.texts.len();
@@ -176,7 +179,7 @@ impl Hostility {
         let mut params = Vec::new();
         for name in names {
             let (calls, next) = self.names.entry(name).or_insert((1, 0));
-            for _ in 0..(all * TIMES).div_ceil(*calls).min(most) {
+            for _ in 0..(all * TIMES).div_ceil(*calls).max(LEAST).min(most) {
                 params.push((name, self.texts[*next % all].clone()));
                 *next += 1;
             }

@@ -115,7 +115,9 @@ fn of_kernel(error: &Error) -> (StatusCode, Value) {
         Message::Default | Message::LogOnly(_) => default_body(error.kind, words),
         Message::Hidden => json!({ "message": "404 Not Found" }),
         Message::Subject(what) => json!({ "message": format!("404 {what} Not Found") }),
-        Message::Reason(why) => json!({ "message": format!("{words} - {why}") }),
+        Message::Reason(why) | Message::State(why) => {
+            json!({ "message": format!("{words} - {why}") })
+        }
         Message::Whole(text) => json!({ "message": text }),
         Message::Sentences(texts) => json!({ "message": texts }),
         Message::Fields(errors) => json!({ "message": field_map(errors) }),

@@ -149,6 +149,11 @@ impl Error {
         self.with(Message::Reason(reason.into()))
     }
 
+    /// As [`Error::because`], for a change that the caller may make and the state of the resource does not allow.
+    pub fn in_this_state(self, reason: impl Into<String>) -> Self {
+        self.with(Message::State(reason.into()))
+    }
+
     /// Replaces the words of the kind by this sentence.
     pub fn whole(self, text: impl Into<String>) -> Self {
         self.with(Message::Whole(text.into()))
@@ -214,6 +219,7 @@ impl fmt::Display for Error {
             Message::Subject(what) => write!(f, "{what} not found"),
             Message::LogOnly(what) if self.kind == Kind::TooLarge => write!(f, "too large: {what}"),
             Message::Reason(text)
+            | Message::State(text)
             | Message::Whole(text)
             | Message::Parameters(text)
             | Message::Limit(text)

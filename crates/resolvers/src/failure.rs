@@ -62,8 +62,10 @@ fn business_failure(error: Error) -> Result<Vec<String>, Failure> {
         | Kind::NotAcceptable
         | Kind::NotAllowed
         | Kind::TooLarge => Ok(sentences(&error)),
-        // A limit on how many there may be is told to those who are allowed to make them.
-        Kind::Forbidden if matches!(error.message, Message::Limit(_)) => Ok(sentences(&error)),
+        // Those who have the permission are told of limits and states that are in the way.
+        Kind::Forbidden if matches!(error.message, Message::Limit(_) | Message::State(_)) => {
+            Ok(sentences(&error))
+        }
         _ => Err(failure_of(error)),
     }
 }
@@ -77,6 +79,7 @@ fn sentences(error: &Error) -> Vec<String> {
             .flat_map(|(field, texts)| texts.iter().map(|text| sentence(field, text)))
             .collect(),
         Message::Reason(text)
+        | Message::State(text)
         | Message::Whole(text)
         | Message::Parameters(text)
         | Message::Limit(text)
@@ -127,6 +130,13 @@ mod tests {
             assert!(matches!(failure_of(error), Failure::NotFoundOrForbidden));
         }
         assert!(matches!(done::<()>(Err(Error::hidden())), Err(Failure::NotFoundOrForbidden)));
+    }
+
+    #[test]
+    fn a_state_that_is_in_the_way_is_told_to_those_who_may_change_it() {
+        let ended = Error::forbidden().in_this_state("Job is not retryable");
+        let said = done::<()>(Err(ended)).expect("a failure of the business");
+        assert_eq!(said, Err(vec!["Job is not retryable".to_owned()]));
     }
 
     #[test]

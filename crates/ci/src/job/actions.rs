@@ -179,7 +179,7 @@ pub fn retry(
 ) -> Result<Job> {
     let job = changeable(tx, grant, refs, id, &[JobKind::Build, JobKind::Bridge])?;
     if !job.is_retryable() {
-        return Err(Error::forbidden().because("Job is not retryable"));
+        return Err(Error::forbidden().in_this_state("Job is not retryable"));
     }
     clone_and_start(tx, grant, &job, |_, _| Ok(()))
 }
@@ -277,7 +277,7 @@ pub fn erase(
         return Err(Error::forbidden());
     }
     if !job.is_erasable() {
-        return Err(Error::forbidden().because("Job is not erasable!"));
+        return Err(Error::forbidden().in_this_state("Job is not erasable!"));
     }
     tx.record_erased(id)?;
     tx.emit(Event::JobErased { project: job.project_id, job: id })?;

@@ -170,7 +170,7 @@ pub fn update(
     ensure_may_change(tx, grant.who(), members, &deployment)?;
     if deployment.job_id.is_some() {
         let text = "Deployments that a CI job makes can not be updated through the API";
-        return Err(Error::forbidden().because(text.to_owned()));
+        return Err(Error::forbidden().in_this_state(text));
     }
     step(tx, deployment, report.step())
 }

@@ -321,16 +321,18 @@ pub struct LinkedEpicEntity {
 }
 
 impl LinkedEpicEntity {
-    /// Epics inside of that of this number in a group, by its path and id. What they hold is looked up once for all.
+    /// Epics inside of that of this number in a group, by its path and id. Whether they have children and issues that the actor
+    /// may read is looked up once for all.
     pub fn all(
         tx: &mut Tx<'_>,
         urls: &Urls,
+        actor: Actor,
         epics: Vec<Epic>,
         (group, id, iid): (&str, NamespaceId, i64),
     ) -> Result<Vec<Self>> {
         let paths = paths(tx, &epics)?;
         let ids: Vec<i64> = epics.iter().map(|epic| epic.id).collect();
-        let (with_epics, with_issues) = tx.epics_that_hold(&ids)?;
+        let content = epic::readable_content(tx, &OrgHierarchy, actor, &ids)?;
         let parent = urls.at(&format!("api/v4/groups/{id}/epics/{iid}/epics"));
         let entity = |epic: Epic| {
             let path = paths.get(&epic.namespace_id).map_or("", String::as_str);
@@ -340,8 +342,8 @@ impl LinkedEpicEntity {
                 iid: epic.iid,
                 group_id: epic.namespace_id.0,
                 parent_id: epic.parent_id.unwrap_or_default(),
-                has_children: with_epics.contains(&epic.id),
-                has_issues: with_issues.contains(&epic.id),
+                has_children: content.with_epics.contains(&epic.id),
+                has_issues: content.with_issues.contains(&epic.id),
                 reference: format!("{shown}&{}", epic.iid),
                 url: urls.at(&format!("groups/{path}/-/epics/{}", epic.iid)),
                 relation_url: format!("{parent}/{}", epic.id),

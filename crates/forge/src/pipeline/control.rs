@@ -26,7 +26,7 @@ use crate::{
 pub async fn retry_job(forge: &Forge, grant: Grant<UpdateJobs>, id: JobId) -> Result<Job> {
     let retried = forge.db.write(move |tx| {
         if is_archived(tx, grant.project(), id)? {
-            return Err(Error::forbidden().because("Job is not retryable"));
+            return Err(Error::forbidden().in_this_state("Job is not retryable"));
         }
         actions::retry(tx, &grant, &Refs, id)
     });

@@ -16,6 +16,8 @@ pub enum Message {
     Subject(Cow<'static, str>),
     /// The words of the kind and a reason: `403 Forbidden - Cannot push to source branch`.
     Reason(String),
+    /// As [`Message::Reason`], for a change that the caller may make and the state of the resource does not allow.
+    State(String),
     /// This sentence alone.
     Whole(String),
     /// Whole sentences, in a list.

@@ -12,7 +12,7 @@ use review::{
     epic::{
         EpicStore as _,
         list::{EpicFilter, HierarchyScope, counts as epic_counts, list, list_in},
-        readable,
+        readable, readable_content,
     },
     issue::IssueState,
     item::list::{Direction, Fields as SearchFields, Order, Search, Sorting},
@@ -46,6 +46,7 @@ use crate::{
 struct EpicLoaders {
     /// Epics that the caller may read, as people ordered them.
     children: BatchLoader<i64, Arc<Vec<i64>>>,
+    /// Whether there are child epics, and whether there are issues, that the caller may read.
     holds: BatchLoader<i64, (bool, bool)>,
 }
 
@@ -54,8 +55,9 @@ impl EpicLoaders {
         let actor = context.actor();
         context.loaders.of(|db| Self {
             children: BatchLoader::new(db, move |tx, parents| children(tx, actor, parents)),
-            holds: BatchLoader::new(db, |tx, ids: &[i64]| {
-                let (epics, issues) = tx.epics_that_hold(ids)?;
+            holds: BatchLoader::new(db, move |tx, ids: &[i64]| {
+                let content = readable_content(tx, &OrgHierarchy, actor, ids)?;
+                let (epics, issues) = (&content.with_epics, &content.with_issues);
                 let held = |id: &i64| (*id, (epics.contains(id), issues.contains(id)));
                 Ok(ids.iter().map(held).collect())
             }),

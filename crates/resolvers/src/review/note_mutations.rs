@@ -134,17 +134,18 @@ fn answer(key: ItemKey, said: Kept<NoteResult>) -> Answer {
     })
 }
 
-/// What the REST API says of a note in its own words, as sentences.
+/// What the REST API says of a field of a note in its own words, as sentences.
 fn plain(error: Error) -> Error {
-    match error.to_string().as_str() {
-        r#"Note {:note=>["can't be blank"]}"# => Error::invalid("note", "can't be blank"),
-        r#"Note {:position=>["is incomplete"]}"# => Error::invalid("position", "is incomplete"),
-        r#"Note {:line_code=>["can't be blank", "must be a valid line code"]}"# => {
-            let texts = vec!["can't be blank".to_owned(), "must be a valid line code".to_owned()];
-            Error::bad_request().fields(vec![("line_code".to_owned(), texts)])
-        }
-        _ => error,
+    match rest_texts(&error.to_string()) {
+        Some((field, texts)) => Error::bad_request().fields(vec![(field, texts)]),
+        None => error,
     }
+}
+
+/// The field and the texts of `Note {:note=>["can't be blank"]}`.
+fn rest_texts(text: &str) -> Option<(String, Vec<String>)> {
+    let (field, texts) = text.strip_prefix("Note {:")?.strip_suffix('}')?.split_once("=>")?;
+    Some((field.to_owned(), serde_json::from_str(texts).ok()?))
 }
 
 async fn on_diff(context: &Context, input: &Arguments, position_type: PositionType) -> Answer {

@@ -15,7 +15,8 @@ use entities::security::alert_integration::AlertIntegrationEntity;
 use forge::urls::Urls;
 use graphql::{Arguments, Connection, Failure, Payload, Registry, Value};
 use kernel::{
-    Grant, Result as KernelResult, TextEnum as _,
+    Error, Grant, Result as KernelResult, TextEnum as _,
+    error::Kind as ErrorKind,
     ids::{AlertIntegrationId, ProjectId},
 };
 use secrets::Vault;
@@ -311,7 +312,13 @@ fn set_url(
     let mut values = Values::new();
     values.insert("api_url".to_owned(), Json::String(url.to_owned()));
     let change = ServiceChange { values, ..ServiceChange::default() };
-    integrations::set(tx, &keeper, (vault, rule), &[], kind, &change).map(drop)
+    match integrations::set(tx, &keeper, (vault, rule), &[], kind, &change) {
+        // The address is all that was given, so it alone can be wrong.
+        Err(Error { kind: ErrorKind::BadRequest, .. }) => {
+            Err(Error::invalid("api_url", "is not a valid or allowed URL"))
+        }
+        set => set.map(drop),
+    }
 }
 
 async fn create(

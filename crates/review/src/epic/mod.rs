@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod children;
+mod content;
 mod event;
 pub mod issues;
 pub mod list;
@@ -11,6 +12,7 @@ pub mod promotion;
 mod store;
 mod visible;
 
+pub use content::{ReadableContent, readable_content};
 pub use event::{Event, Fact};
 pub use issues::EpicName;
 pub use model::{DateRange, Epic};

@@ -1,6 +1,6 @@
 //! Epics in the database.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use db::{
     OneOf as _, Tx, each_backend, error,
@@ -43,8 +43,6 @@ pub trait EpicStore {
     fn epics_in_order(&mut self, ids: &[i64]) -> Result<Vec<Epic>>;
     /// The epics that are inside of one of these, as people ordered them.
     fn epics_inside(&mut self, parents: &[i64]) -> Result<Vec<Epic>>;
-    /// Those of these epics that hold epics, and those that hold issues.
-    fn epics_that_hold(&mut self, ids: &[i64]) -> Result<(HashSet<i64>, HashSet<i64>)>;
     /// From when to when the milestones of their issues last.
     fn spans_of_epics(&mut self, ids: &[i64]) -> Result<HashMap<i64, DateRange>>;
 }
@@ -80,22 +78,6 @@ impl EpicStore for Tx<'_> {
             .select(Epic::as_select())
             .load(conn)
             .map_err(error("Epic")))
-    }
-
-    fn epics_that_hold(&mut self, ids: &[i64]) -> Result<(HashSet<i64>, HashSet<i64>)> {
-        let with_epics = epics::table
-            .filter(epics::parent_id.one_of(ids))
-            .select(epics::parent_id.assume_not_null())
-            .distinct();
-        let with_issues = issues::table
-            .filter(issues::epic_id.one_of(ids))
-            .select(issues::epic_id.assume_not_null())
-            .distinct();
-        let with_epics: Vec<i64> =
-            each_backend!(self, |conn| with_epics.load(conn).map_err(error("Epic")))?;
-        let with_issues: Vec<i64> =
-            each_backend!(self, |conn| with_issues.load(conn).map_err(error("Issue")))?;
-        Ok((with_epics.into_iter().collect(), with_issues.into_iter().collect()))
     }
 
     fn spans_of_epics(&mut self, ids: &[i64]) -> Result<HashMap<i64, DateRange>> {

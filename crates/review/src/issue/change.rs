@@ -168,7 +168,10 @@ fn apply(new: &mut Issue, asked: &IssueChange, milestone: Option<MilestoneId>) {
     }
     new.created_at = asked.created_at.unwrap_or(new.created_at);
     new.issue_type = asked.issue_type.unwrap_or(new.issue_type);
-    new.severity = asked.severity.unwrap_or(new.severity);
+    // Only incidents have one.
+    if new.issue_type == IssueType::Incident {
+        new.severity = asked.severity.unwrap_or(new.severity);
+    }
     new.confidential = asked.confidential.unwrap_or(new.confidential);
     new.discussion_locked = asked.discussion_locked.or(new.discussion_locked);
     new.milestone_id = milestone;

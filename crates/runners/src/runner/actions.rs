@@ -266,7 +266,7 @@ pub fn remove(
     let runner = changeable(tx, grant, roles, id)?;
     if !grant.actor().admin && tx.projects_of_runner(id)?.len() > 1 {
         let text = "Runner associated with more than one project";
-        return Err(Error::forbidden().because(text.to_owned()));
+        return Err(Error::forbidden().in_this_state(text));
     }
     register::remove(tx, &runner, unmodified_since)
 }
@@ -292,7 +292,7 @@ pub fn assign(
     id: RunnerId,
 ) -> Result<Runner> {
     let runner = find(tx, id)?;
-    let refused = |text: &str| Err(Error::forbidden().because(text.to_owned()));
+    let refused = |text: &str| Err(Error::forbidden().in_this_state(text));
     match runner.runner_type {
         RunnerType::Instance => return refused("Runner is an instance runner"),
         RunnerType::Group => return refused("Runner is a group runner"),
@@ -328,7 +328,7 @@ pub fn unassign(
     runner.updated_at.ensure_unchanged_since(unmodified_since)?;
     if projects.len() == 1 {
         let text = "Only one project associated with the runner. Please remove the runner instead";
-        return Err(Error::forbidden().because(text.to_owned()));
+        return Err(Error::forbidden().in_this_state(text));
     }
     tx.unassign_runner(id, grant.project())?;
     tx.emit(Event::RunnerChanged { runner: id })

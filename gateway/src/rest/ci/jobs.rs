@@ -172,7 +172,7 @@ async fn erase(app: App, call: Call<UpdatePipelines, OneJob>) -> ApiResult<Creat
     let (facts, actor) = (grant.facts().clone(), grant.actor());
     let job = app.db.write(move |tx| {
         if is_archived(tx, grant.project(), id)? {
-            return Err(Error::forbidden().because("Job is not erasable!"));
+            return Err(Error::forbidden().in_this_state("Job is not erasable!"));
         }
         actions::erase(tx, &grant, &Refs, id)
     });

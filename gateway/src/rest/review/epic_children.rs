@@ -52,7 +52,7 @@ async fn create(
     let made = app.db.write(move |tx| {
         let made = children::create(tx, &grant, &directory, iid, new)?;
         let of = (grant.group_facts().full_path.as_str(), grant.group(), iid);
-        let shown = LinkedEpicEntity::all(tx, &urls, vec![made], of)?.pop();
+        let shown = LinkedEpicEntity::all(tx, &urls, grant.actor(), vec![made], of)?.pop();
         shown.ok_or(kernel::Error::missing())
     });
     Ok(Created(made.await?))
@@ -80,7 +80,7 @@ async fn reordered(
     let placed = app.db.write(move |tx| {
         let all = children::reorder(tx, &grant, &OrgHierarchy, iid, other.child_epic_id, between)?;
         let of = (grant.group_facts().full_path.as_str(), grant.group(), iid);
-        LinkedEpicEntity::all(tx, &urls, all, of)
+        LinkedEpicEntity::all(tx, &urls, grant.actor(), all, of)
     });
     Ok(Json(placed.await?))
 }

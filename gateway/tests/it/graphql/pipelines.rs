@@ -106,6 +106,18 @@ async fn pipelines_are_canceled_and_removed_by_those_who_may() {
 }
 
 #[actix_web::test]
+async fn a_job_that_runs_is_not_done_again() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    ci::commit(&ada, project, "main", "first", "make: {script: x}\n").await;
+    let id = ci::job(&ada, project, "make").await["id"].clone();
+    let input = format!(r#"id: "gid://gitlab/Ci::Build/{id}""#);
+    let refused = mutate(&ada, "jobRetry", &input, "job { id }").await;
+    assert_eq!(refused, json!({ "errors": ["Job is not retryable"], "job": null }));
+}
+
+#[actix_web::test]
 async fn a_configuration_is_compiled_once_a_request() {
     let app = TestApp::new();
     let (_, ada, path) = two(&app).await;

@@ -231,6 +231,24 @@ async fn single_properties_of_an_issue_have_mutations_of_their_own() {
 }
 
 #[actix_web::test]
+async fn only_incidents_are_given_a_severity() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    write(&ada, project, json!({ "title": "Leak" })).await;
+    let input = format!("{AT}, severity: HIGH");
+    for (kind, severity, notes) in [("issue", "UNKNOWN", 0), ("incident", "HIGH", 1)] {
+        let issue = format!("/projects/{project}/issues/1");
+        ada.put(&issue, json!({ "issue_type": kind })).await.ok();
+        let set = mutate(&ada, "issueSetSeverity", &input, "issue { severity }").await;
+        assert_eq!(set, json!({ "errors": [], "issue": { "severity": severity } }));
+        let said = ada.get(&format!("{issue}/notes")).await.each("body");
+        let said = said.iter().filter(|text| **text == "changed the severity to **HIGH**");
+        assert_eq!(said.count(), notes, "{kind}");
+    }
+}
+
+#[actix_web::test]
 async fn an_issue_moves_to_another_project() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::review::{REFUSED, ask, mutate, nodes, refusal};
 use crate::{
-    rest::review::epics::{issue, set_up},
+    rest::review::epics::{epic, issue, set_up},
     support::TestApp,
 };
 
@@ -35,6 +35,30 @@ async fn an_epic_is_made_changed_and_given_an_issue() {
     let foreign =
         r#"mutation { createEpic(input: { groupPath: "orchid", title: "x" }) { errors } }"#;
     assert_eq!(refusal(&eve, foreign).await, REFUSED);
+}
+
+#[actix_web::test]
+async fn an_epic_seems_empty_to_those_who_may_read_nothing_inside_it() {
+    let app = TestApp::new();
+    let (ada, group, project) = set_up(&app, "public").await;
+    let eve = app.person("eve");
+    epic(&ada, group, json!({ "title": "Garden" })).await;
+    let secret = json!({ "title": "Poison", "confidential": true, "epic_iid": 1 });
+    let child = json!({ "title": "Snakes", "confidential": true });
+    let inside = format!("/groups/{group}/epics/1");
+    let hidden = issue(&ada, project, secret).await;
+    ada.post(&format!("{inside}/issues/{}", hidden["id"]), json!({})).await.created();
+    ada.post(&format!("{inside}/epics"), child).await.created();
+    let query = r#"{ group(fullPath: "orchid") { epic(iid: 1) { hasChildren hasIssues } } }"#;
+    let told = |shown: Value| shown["group"]["epic"].clone();
+    let (all, none) = (true, false);
+    for (person, wanted) in [(&ada, all), (&eve, none)] {
+        let shown = told(ask(person, query).await);
+        assert_eq!(shown, json!({ "hasChildren": wanted, "hasIssues": wanted }));
+    }
+    issue(&ada, project, json!({ "title": "Weeds" })).await;
+    ada.put(&format!("/projects/{project}/issues/2"), json!({ "epic_iid": 1 })).await.ok();
+    assert_eq!(told(ask(&eve, query).await), json!({ "hasChildren": false, "hasIssues": true }));
 }
 
 #[actix_web::test]

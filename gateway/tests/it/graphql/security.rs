@@ -185,6 +185,10 @@ async fn endpoints_for_alerts_are_made_changed_and_removed() {
         (&other["type"], &other["apiUrl"]),
         (&json!("PROMETHEUS"), &json!("https://prometheus.example"))
     );
+    let input = r#"projectPath: "olga/one", active: true, apiUrl: "prometheus""#;
+    let refused = mutate(&max, "prometheusIntegrationCreate", input, payload).await;
+    let said = "Api url is not a valid or allowed URL";
+    assert_eq!(refused, json!({ "errors": [said], "integration": null }));
     let query = r#"{ project(fullPath: "olga/one") { alertManagementIntegrations { nodes { type } }
         alertManagementHttpIntegrations { nodes { name } }
         services(type: PROMETHEUS_SERVICE) { nodes { active } } } }"#;

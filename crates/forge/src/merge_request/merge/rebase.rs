@@ -53,7 +53,7 @@ pub async fn rebase(
     };
     let inputs = merge_inputs(forge, &found).await?;
     let Some(inputs) = inputs else {
-        return Err(Error::forbidden().because("Source branch does not exist"));
+        return Err(Error::forbidden().in_this_state("Source branch does not exist"));
     };
     let (row, who) = (found.clone(), *grant.who());
     let fork_push_access = forge.fork_push_access.clone();
@@ -120,7 +120,7 @@ fn mover(
         return Err(cannot_push());
     }
     if !branch.allows_force_push() {
-        return Err(Error::forbidden().because("Source branch is protected from force push"));
+        return Err(Error::forbidden().in_this_state("Source branch is protected from force push"));
     }
     Ok((project, who))
 }

@@ -10,5 +10,5 @@ mod store;
 pub use address::{fill, illegal_pair, placeholders};
 pub use branch_filter::BranchStrategy;
 pub use health::{AlertStatus, Health, Outcome};
-pub use model::{Hook, HookSecrets};
+pub use model::{Hook, HookFilter, HookSecrets};
 pub use store::HookStore;

@@ -92,22 +92,47 @@ impl Hook {
         }
     }
 
-    /// System hooks are always told.
     pub fn alert_status(&self, now: Ts) -> AlertStatus {
-        match self.home() {
-            Home::Instance => AlertStatus::Executable,
-            Home::Project(_) | Home::Group(_) => self.health().status(now),
-        }
+        alert_status(self.home(), self.health(), now)
     }
+}
 
-    /// Whether it is told of such events; pushes only of the branches that it wants.
+/// System hooks are always told.
+fn alert_status(home: Home, health: Health, now: Ts) -> AlertStatus {
+    match home {
+        Home::Instance => AlertStatus::Executable,
+        Home::Project(_) | Home::Group(_) => health.status(now),
+    }
+}
+
+/// The columns of a webhook that say which events it receives: all that is read of it where an event is announced.
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = db::schema::hooks, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct HookFilter {
+    pub id: HookId,
+    project_id: Option<ProjectId>,
+    namespace_id: Option<NamespaceId>,
+    flags: Flags,
+    branch_filter_strategy: BranchStrategy,
+    push_events_branch_filter: Option<String>,
+    failures: i32,
+    backoffs: i32,
+    disabled_until: Option<Ts>,
+}
+
+impl HookFilter {
+    /// Whether the webhook is told of such events; pushes only of the branches that it wants.
     pub fn hears(&self, flag: Flag, branch: Option<&str>, now: Ts) -> bool {
-        let always = flag == Flag::Members && matches!(self.home(), Home::Group(_));
+        let home = Home::of(self.project_id, self.namespace_id);
+        let always = flag == Flag::Members && matches!(home, Home::Group(_));
         let filter = self.push_events_branch_filter.as_deref();
         let is_wanted =
             branch.is_none_or(|branch| self.branch_filter_strategy.matches(filter, branch));
+        let (failures, backoffs, disabled_until) =
+            (self.failures, self.backoffs, self.disabled_until);
+        let health = Health { failures, backoffs, disabled_until };
         (always || self.flags.has(flag))
-            && self.alert_status(now) != AlertStatus::Disabled
+            && alert_status(home, health, now) != AlertStatus::Disabled
             && (flag != Flag::Push || is_wanted)
     }
 }

@@ -11,7 +11,7 @@ use kernel::{
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use super::{Health, Hook};
+use super::{Health, Hook, HookFilter};
 use crate::home::Home;
 
 const NOUN: &str = "Hook";
@@ -22,12 +22,12 @@ pub trait HookStore {
     fn find_hook(&mut self, home: Home, id: HookId) -> Result<Option<Hook>>;
     fn hooks_with(&mut self, ids: &[HookId]) -> Result<Vec<Hook>>;
     /// Those of a project and of groups.
-    fn hooks_around(
+    fn hook_filters_around(
         &mut self,
         project: Option<ProjectId>,
         groups: &[NamespaceId],
-    ) -> Result<Vec<Hook>>;
-    fn system_hooks(&mut self) -> Result<Vec<Hook>>;
+    ) -> Result<Vec<HookFilter>>;
+    fn system_hook_filters(&mut self) -> Result<Vec<HookFilter>>;
     /// Whether there is anybody at all who is told of anything; integrations that are switched off are nobody.
     fn has_receivers(&mut self) -> Result<bool>;
     fn insert_hook(&mut self, row: &Hook) -> Result<Hook>;
@@ -84,23 +84,23 @@ impl HookStore for Tx<'_> {
         each_backend!(self, |conn| all.select(Hook::as_select()).load(conn).map_err(error(NOUN)))
     }
 
-    fn hooks_around(
+    fn hook_filters_around(
         &mut self,
         project: Option<ProjectId>,
         groups: &[NamespaceId],
-    ) -> Result<Vec<Hook>> {
+    ) -> Result<Vec<HookFilter>> {
         let of_project = hooks::table
             .filter(hooks::project_id.eq(project.unwrap_or(ProjectId(0))))
             .order(hooks::id);
-        let mut found: Vec<Hook> = each_backend!(self, |conn| of_project
-            .select(Hook::as_select())
+        let mut found: Vec<HookFilter> = each_backend!(self, |conn| of_project
+            .select(HookFilter::as_select())
             .load(conn)
             .map_err(error(NOUN)))?;
         if !groups.is_empty() {
             let of_groups =
                 hooks::table.filter(hooks::namespace_id.one_of(groups)).order(hooks::id);
-            let more: Vec<Hook> = each_backend!(self, |conn| of_groups
-                .select(Hook::as_select())
+            let more: Vec<HookFilter> = each_backend!(self, |conn| of_groups
+                .select(HookFilter::as_select())
                 .load(conn)
                 .map_err(error(NOUN)))?;
             found.extend(more);
@@ -108,10 +108,10 @@ impl HookStore for Tx<'_> {
         Ok(found)
     }
 
-    fn system_hooks(&mut self) -> Result<Vec<Hook>> {
+    fn system_hook_filters(&mut self) -> Result<Vec<HookFilter>> {
         each_backend!(self, |conn| of_home!(Home::Instance)
             .order(hooks::id)
-            .select(Hook::as_select())
+            .select(HookFilter::as_select())
             .load(conn)
             .map_err(error(NOUN)))
     }

@@ -91,11 +91,12 @@ impl Announcer {
         project: ProjectId,
         flags: &[Flag],
     ) -> Result<Option<(Scene, Audience)>> {
-        let audience = Audience::of_project(tx, project)?;
+        let mut audience = Audience::of_project(tx, project)?;
         if !flags.iter().any(|flag| audience.hears(*flag)) {
             return Ok(None);
         }
-        Ok(Scene::load(tx, &self.urls, project)?.map(|scene| (scene, audience)))
+        let Some(project) = audience.project.take() else { return Ok(None) };
+        Ok(Some((Scene::of(tx, &self.urls, project)?, audience)))
     }
 }
 

@@ -4,7 +4,7 @@ use admin::{
     delivery::Receiver,
     flags::Flag,
     home::Home,
-    hook::{Hook, HookStore as _},
+    hook::{HookFilter, HookStore as _},
     integration::{EffectiveIntegration, actions::effective},
 };
 use db::Tx;
@@ -12,15 +12,20 @@ use kernel::{
     Result, Ts,
     ids::{NamespaceId, ProjectId},
 };
-use org::{hierarchy::group_chain, project::store::ProjectStore as _};
+use org::{
+    hierarchy::group_chain,
+    project::{Project, store::ProjectStore as _},
+};
 
 use crate::integration::{EventTraits, asks_for_fixes, asks_for_protection, is_wanted};
 
 /// The webhooks and integrations that may receive events of one project or group.
 #[derive(Debug, Default)]
 pub(super) struct Audience {
-    hooks: Vec<Hook>,
-    system: Vec<Hook>,
+    /// Of a project; nothing where it is gone, or where nobody is told of anything.
+    pub(super) project: Option<Project>,
+    hooks: Vec<HookFilter>,
+    system: Vec<HookFilter>,
     integrations: Vec<EffectiveIntegration>,
     now: Option<Ts>,
 }
@@ -35,10 +40,11 @@ impl Audience {
         let groups = group_chain(tx, row.namespace_id)?;
         let integrations = effective(tx, Home::Project(project), &groups)?;
         Ok(Self {
-            hooks: tx.hooks_around(Some(project), &groups)?,
-            system: tx.system_hooks()?,
+            hooks: tx.hook_filters_around(Some(project), &groups)?,
+            system: tx.system_hook_filters()?,
             integrations: integrations.into_iter().filter(|one| one.source.active).collect(),
             now: Some(tx.now),
+            project: Some(row),
         })
     }
 
@@ -49,16 +55,16 @@ impl Audience {
         }
         let groups = group_chain(tx, group)?;
         Ok(Self {
-            hooks: tx.hooks_around(None, &groups)?,
-            system: tx.system_hooks()?,
-            integrations: Vec::new(),
+            hooks: tx.hook_filters_around(None, &groups)?,
+            system: tx.system_hook_filters()?,
             now: Some(tx.now),
+            ..Self::default()
         })
     }
 
     /// Of the installation.
     pub(super) fn of_instance(tx: &mut Tx<'_>) -> Result<Self> {
-        let system = tx.system_hooks()?;
+        let system = tx.system_hook_filters()?;
         Ok(Self { system, now: Some(tx.now), ..Self::default() })
     }
 

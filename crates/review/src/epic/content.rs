@@ -35,7 +35,7 @@ pub fn readable_content(
     let issue = issue_condition(tx, places, actor)?;
     let with_epics = format!("epics c WHERE c.parent_id = e.id AND {child}");
     let with_issues = format!("issues i WHERE i.epic_id = e.id AND {issue}");
-    let mut among = |content: &str| {
+    let mut among = |content: &str| -> Result<HashSet<i64>> {
         let list = list_of(epics);
         let sql = format!(
             "SELECT e.id AS id FROM epics e WHERE e.id IN ({list}) AND EXISTS (SELECT 1 FROM {content})"

@@ -21,9 +21,9 @@ use crate::Forge;
 
 /// How long an idle server rests before it looks again.
 const REST: Duration = Duration::from_secs(1);
-/// How long it waits for further events after the first one. Meanwhile whoever made that one gets the answer, which would
+/// How long it waits for further events after the first one. Meanwhile whoever made that one, be it `git push`, ends, which would
 /// take longer beside the first deliveries.
-const GATHERING: Duration = Duration::from_millis(10);
+const GATHERING: Duration = Duration::from_millis(30);
 
 /// Sends until `stop` turns true; what is under way is finished first.
 pub async fn run(forge: Forge, mut stop: watch::Receiver<bool>) {

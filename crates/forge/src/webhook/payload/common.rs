@@ -34,10 +34,17 @@ pub(crate) struct Scene {
 impl Scene {
     /// Nothing where the project is gone.
     pub(crate) fn load(tx: &mut Tx<'_>, urls: &Urls, project: ProjectId) -> Result<Option<Self>> {
-        let Some(project) = tx.find_project(project)? else { return Ok(None) };
+        match tx.find_project(project)? {
+            Some(project) => Self::of(tx, urls, project).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// As [`load`](Self::load), of a project that was read before.
+    pub(crate) fn of(tx: &mut Tx<'_>, urls: &Urls, project: Project) -> Result<Self> {
         let namespace = tx.namespace(project.namespace_id)?.name;
         let ci_config_path = tx.project_settings(project.id)?.ci_config_path;
-        Ok(Some(Self { project, namespace, ci_config_path, urls: urls.clone() }))
+        Ok(Self { project, namespace, ci_config_path, urls: urls.clone() })
     }
 
     pub(crate) fn urls(&self) -> &Urls {

@@ -189,6 +189,7 @@ async fn fields_of_the_root_show_no_stranger_anything_private() {
     let app = TestApp::new();
     let (types, home) = (Types::read(), Home::new(&app, 0).await);
     let (mut table, mut wrong) = (COLUMNS.to_owned(), Vec::new());
+    let callers = home.callers();
     for name in types.names("Query") {
         let mut line = String::new();
         let query = format!("{{ {} }}", types.field("Query", &name, &home.place));
@@ -197,7 +198,7 @@ async fn fields_of_the_root_show_no_stranger_anything_private() {
             let told = letter(&answer, &[&name]);
             line.push(told);
             let is_private = told == '.' && !OPEN.contains(&name.as_str());
-            let denied = row("Query", &name).is_some_and(|row| !promised_at_root(row, &caller));
+            let denied = row("Query", &name).is_some_and(|row| !promised_at_root(row, caller));
             if (caller.person.token.is_none() || denied) && is_private {
                 wrong.push(format!("{name} by nobody: {answer}"));
             }
@@ -225,7 +226,7 @@ async fn mutations_refuse_whoever_may_not() {
         };
         let query = format!("mutation {{ {} }}", types.field("Mutation", &name, &home.place));
         let mut line = String::new();
-        for caller in home.callers() {
+        for caller in &callers {
             let answer = answer(&caller.person, &query).await;
             let told = letter(&answer, &[&name]);
             line.push(told);

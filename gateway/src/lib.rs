@@ -35,6 +35,7 @@ pub mod stopping;
 pub mod vendor;
 pub mod web;
 mod write_refusal;
+mod write_timeout;
 
 // The derives inside `kernel::text_enum!` name it.
 use diesel as _;

@@ -8,7 +8,7 @@ use actix_service::{ServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_web::{App as Application, dev::AppConfig};
 use tokio::net::TcpStream;
 
-use crate::{app::App, request_line::FirstLine, serve};
+use crate::{app::App, request_line::FirstLine, serve, write_timeout::WriteTimeout};
 
 /// The number of clients served at once, and their timeouts.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,8 @@ pub struct Bounds {
 /// Between two requests of a connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 const DISCONNECT: Duration = Duration::from_secs(5);
+/// For a client that takes nothing of what is sent to it.
+const WRITE: Duration = Duration::from_secs(120);
 
 /// Serves on every address of a host and port.
 pub fn bind(app: App, address: &str, bounds: Bounds) -> io::Result<Server> {
@@ -70,7 +72,8 @@ fn connections(
         .finish(map_config(application, |()| AppConfig::default()));
     let watched = fn_service(|stream: TcpStream| async move {
         let peer = stream.peer_addr().ok();
-        Ok::<_, DispatchError>((FirstLine::new(stream), Protocol::Http1, peer))
+        let connection = FirstLine::new(WriteTimeout::new(stream, WRITE));
+        Ok::<_, DispatchError>((connection, Protocol::Http1, peer))
     });
     watched.and_then(http)
 }

@@ -8,7 +8,10 @@ use std::{
     collections::{HashSet, VecDeque},
     future::{Future, poll_fn},
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll},
 };
 
@@ -47,11 +50,37 @@ pub(crate) struct Request<C> {
     pub(crate) once: SingleUseFields,
     /// The value of the field of a subscription, which follows from an event.
     pub(crate) event_value: Option<ValueResult>,
+    pub(crate) room: TextRoom,
 }
 
 impl<C> Request<C> {
-    pub(crate) fn new(context: Arc<C>, cost: Cost) -> Self {
-        Self { context, cost, once: SingleUseFields::default(), event_value: None }
+    pub(crate) fn new(context: Arc<C>, cost: Cost, room: TextRoom) -> Self {
+        Self { context, cost, once: SingleUseFields::default(), event_value: None, room }
+    }
+}
+
+/// How many bytes of texts the answers to a request may still have, all together. Aliases repeat a text of a megabyte as
+/// often as the complexity of a query allows.
+#[derive(Clone)]
+pub(crate) struct TextRoom(Arc<AtomicUsize>);
+
+impl TextRoom {
+    const OF_REQUEST: usize = 32 << 20;
+    /// Events are answered for many subscriptions at the same time, and wait for those who read slowly.
+    const OF_EVENT: usize = 2 << 20;
+
+    pub(crate) fn of_request() -> Self {
+        Self(Arc::new(AtomicUsize::new(Self::OF_REQUEST)))
+    }
+
+    pub(crate) fn of_event() -> Self {
+        Self(Arc::new(AtomicUsize::new(Self::OF_EVENT)))
+    }
+
+    /// Whether there was so much room, which is taken.
+    fn take(&self, bytes: usize) -> bool {
+        let rest = |left: usize| left.checked_sub(bytes);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).is_ok()
     }
 }
 
@@ -303,6 +332,10 @@ impl<'p, C: Send + Sync + 'static> Execution<'p, C> {
             }
             (Type::Named(_), Value::Object(object)) => {
                 self.objects.push_back((cell, object, &field.below, Some(field)));
+            }
+            (Type::Named(_), Value::Text(text)) if !self.request.room.take(text.len()) => {
+                let failure = Failure::message("The answer is too large");
+                self.fail(cell, Some(field), &failure);
             }
             (Type::Named(name), leaf) => match leaf_json(leaf, name) {
                 Ok(json) => self.cells.set(cell, Content::Leaf(json)),

@@ -7,6 +7,7 @@ use juniper::{
     meta::MetaType,
 };
 use serde_json::{Value as Json, json};
+use tokio::sync::Semaphore;
 
 use crate::{
     directives,
@@ -30,8 +31,12 @@ const MOST: usize = 1_000_000;
 /// A schema as juniper knows it.
 pub(crate) struct Introspection<C: Send + Sync + 'static> {
     engine: Arc<Engine<C>>,
-    root: RootNode<Node<C>, Node<C>, Node<C>>,
+    root: Arc<SchemaRoot<C>>,
+    /// One answer is made at a time: each keeps a processor busy.
+    turn: Semaphore,
 }
+
+type SchemaRoot<C> = RootNode<Node<C>, Node<C>, Node<C>>;
 
 impl<C: Send + Sync + 'static> Introspection<C> {
     pub(crate) fn new(engine: Arc<Engine<C>>) -> Self {
@@ -46,24 +51,20 @@ impl<C: Send + Sync + 'static> Introspection<C> {
         );
         // Plans are within narrower limits; what juniper gets of them must not be refused for its size.
         let root = root.limit_depth(DEEPEST).limit_tokens(MOST).limit_fields(MOST);
-        Self { engine, root }
+        Self { engine, root: Arc::new(root), turn: Semaphore::new(1) }
     }
 
-    /// The values of those fields of a root that ask for the schema.
+    /// The values of those fields of a root that ask for the schema. They are made on a thread that may be blocked.
     ///
     /// # Errors
     /// Where juniper refuses them.
-    pub(crate) fn answer(&self, fields: &[&PlannedField]) -> Result<Json, QueryError> {
+    pub(crate) async fn answer(&self, fields: &[&PlannedField]) -> Result<Json, QueryError> {
         let text = document(&self.engine.model, fields);
-        let done = juniper::execute_sync(&text, None, &self.root, &Variables::new(), &());
-        let (data, errors) = done.map_err(|cause| QueryError::new(cause.to_string()))?;
-        if let Some(error) = errors.first() {
-            return Err(QueryError::new(error.error().message()));
-        }
-        let mut data = serde_json::to_value(data).map_err(|cause| {
-            tracing::error!(error = %cause, "the schema cannot be told");
-            QueryError::new(Failure::internal(cause).to_string())
-        })?;
+        let root = Arc::clone(&self.root);
+        let turn = self.turn.acquire().await.map_err(untold)?;
+        let told = tokio::task::spawn_blocking(move || tell(&text, &root)).await;
+        drop(turn);
+        let mut data = told.map_err(untold)??;
         directives::add_selected(&self.engine.model, fields, &mut data);
         Ok(data)
     }
@@ -79,6 +80,20 @@ impl<C: Send + Sync + 'static> Introspection<C> {
             Err(cause) => json!({ "errors": [{ "message": cause.to_string() }] }),
         }
     }
+}
+
+fn tell<C: Send + Sync + 'static>(text: &str, root: &SchemaRoot<C>) -> Result<Json, QueryError> {
+    let done = juniper::execute_sync(text, None, root, &Variables::new(), &());
+    let (data, errors) = done.map_err(|cause| QueryError::new(cause.to_string()))?;
+    match errors.first() {
+        Some(error) => Err(QueryError::new(error.error().message())),
+        None => serde_json::to_value(data).map_err(untold),
+    }
+}
+
+fn untold(cause: impl std::error::Error + Send + Sync + 'static) -> QueryError {
+    tracing::error!(error = %cause, "the schema cannot be told");
+    QueryError::new(Failure::internal(cause).to_string())
 }
 
 /// The type of an object, for juniper.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     arguments::Cost,
-    execute::{self, SingleUseFields},
+    execute::{self, SingleUseFields, TextRoom},
     model::MUTATION,
     plan::Plan,
     request::{Limits, Outcome, Response},
@@ -20,7 +20,7 @@ impl<C: Send + Sync + 'static> Form<C> {
         &self,
         plan: Plan,
         cost: Cost,
-        context: Arc<C>,
+        (context, room): (Arc<C>, TextRoom),
         limits: &Limits,
     ) -> Response {
         let (mut data, mut errors) = (Map::new(), Vec::new());
@@ -29,8 +29,8 @@ impl<C: Send + Sync + 'static> Form<C> {
         for field in plan.fields {
             let single = Plan { fields: vec![field], narrower: Vec::new() };
             let context = self.engine.registered.renewed(&context);
-            let request =
-                execute::Request { once: once.clone(), ..execute::Request::new(context, cost) };
+            let request = execute::Request::new(context, cost, room.clone());
+            let request = execute::Request { once: once.clone(), ..request };
             let time = end.saturating_duration_since(tokio::time::Instant::now());
             let answer = self.answer(MUTATION, &single, request, time).await;
             if answer.outcome != Outcome::Answered {

@@ -12,7 +12,7 @@ use crate::{
     document::{Document, Operation, OperationKind, Selection},
     engine::{Engine, Resolvers},
     error::QueryError,
-    execute,
+    execute::{self, TextRoom},
     failure::Failure,
     introspection::Introspection,
     model::{MUTATION, Model, QUERY, SUBSCRIPTION},
@@ -21,7 +21,7 @@ use crate::{
     print::print,
     registry::Registry,
     request::{Limits, Mutations, Outcome, Request, Response},
-    score::exceeded,
+    score::{TOO_MUCH_SCHEMA, exceeded},
     validate::validate,
     value::Value,
 };
@@ -77,6 +77,8 @@ pub(crate) struct OperationPlan {
     pub(crate) kind: OperationKind,
     pub(crate) plan: Plan,
     pub(crate) score: u32,
+    /// About how many values of the schema itself are asked for.
+    pub(crate) introspection_score: u64,
 }
 
 /// Reasons for which a query is not executed.
@@ -84,6 +86,8 @@ pub(crate) enum Refusal {
     /// The whole request is turned down.
     Whole(Response),
     Errors(Vec<QueryError>),
+    /// With its score.
+    TooComplex(u32, QueryError),
     /// With the value that `data` has all the same.
     WithData(Json, Vec<QueryError>),
 }
@@ -120,7 +124,7 @@ impl<C: Send + Sync + 'static> Schema<C> {
         }
         let form = self.form(&limits);
         match form.prepare(&request, &limits) {
-            Ok(prepared) => form.run(prepared, context, &limits).await,
+            Ok(prepared) => form.run(prepared, (context, TextRoom::of_request()), &limits).await,
             Err(refusal) => refusal.into(),
         }
     }
@@ -138,8 +142,16 @@ impl<C: Send + Sync + 'static> Schema<C> {
         let form = self.form(&limits);
         let prepared: Vec<_> =
             requests.iter().map(|request| form.prepare(request, &limits)).collect();
-        let scores = prepared.iter().flatten().map(|prepared| prepared.score);
+        let scores = prepared.iter().map(|prepared| match prepared {
+            Ok(prepared) => prepared.score,
+            Err(Refusal::TooComplex(score, _)) => *score,
+            Err(_) => 0,
+        });
         let too_much = exceeded(scores.fold(0, u32::saturating_add), limits.complexity);
+        let of_schema = prepared.iter().flatten().map(|prepared| prepared.introspection_score);
+        let of_schema = of_schema.fold(0, u64::saturating_add);
+        let is_schema_too_much = form.engine.is_too_much_schema(of_schema);
+        let room = TextRoom::of_request();
         let mut answers = Vec::with_capacity(prepared.len());
         let mut context = context;
         for prepared in prepared {
@@ -148,7 +160,12 @@ impl<C: Send + Sync + 'static> Schema<C> {
                 (Ok(_), Some(refusal)) => {
                     Response::from(Refusal::Errors(vec![QueryError::new(refusal.as_str())]))
                 }
-                (Ok(prepared), None) => form.run(prepared, context.clone(), &limits).await,
+                (Ok(prepared), None) if prepared.introspection_score > 0 && is_schema_too_much => {
+                    Refusal::Errors(vec![QueryError::new(TOO_MUCH_SCHEMA)]).into()
+                }
+                (Ok(prepared), None) => {
+                    form.run(prepared, (context.clone(), room.clone()), &limits).await
+                }
                 (Err(refusal), _) => refusal.into(),
             };
             if answer.outcome != Outcome::Answered {
@@ -213,9 +230,10 @@ impl<C: Send + Sync + 'static> Form<C> {
         let plan = plan(rules, &document, &operation.selections, root, &variables)
             .map_err(|error| Refusal::Errors(vec![error]))?;
         let score = self.engine.score(&plan);
+        let introspection_score = self.engine.introspection_score(&plan);
         match self.engine.refusal(&plan, score, limits) {
-            Some(refusal) => Err(Refusal::Errors(vec![QueryError::new(refusal)])),
-            None => Ok(OperationPlan { kind: operation.kind, plan, score }),
+            Some(refusal) => Err(Refusal::TooComplex(score, QueryError::new(refusal))),
+            None => Ok(OperationPlan { kind: operation.kind, plan, score, introspection_score }),
         }
     }
 
@@ -245,10 +263,10 @@ impl<C: Send + Sync + 'static> Form<C> {
     pub(crate) async fn run(
         &self,
         prepared: OperationPlan,
-        context: Arc<C>,
+        (context, room): (Arc<C>, TextRoom),
         limits: &Limits,
     ) -> Response {
-        let OperationPlan { kind, plan, score } = prepared;
+        let OperationPlan { kind, plan, score, .. } = prepared;
         if kind == OperationKind::Subscription {
             return Refusal::Errors(vec![QueryError::new(NO_STREAM)]).into();
         }
@@ -257,9 +275,9 @@ impl<C: Send + Sync + 'static> Form<C> {
         }
         let cost = Cost { score, limit: limits.complexity };
         if kind == OperationKind::Mutation {
-            return self.run_serially(plan, cost, context, limits).await;
+            return self.run_serially(plan, cost, (context, room), limits).await;
         }
-        let request = execute::Request::new(context, cost);
+        let request = execute::Request::new(context, cost, room);
         self.answer(QUERY, &plan, request, limits.time).await
     }
 
@@ -272,7 +290,7 @@ impl<C: Send + Sync + 'static> Form<C> {
         limits: &Limits,
     ) -> Response {
         let cost = Cost { score: prepared.score, limit: limits.complexity };
-        let request = execute::Request::new(context, cost);
+        let request = execute::Request::new(context, cost, TextRoom::of_event());
         let request = execute::Request { event_value: Some(value), ..request };
         self.answer(SUBSCRIPTION, &prepared.plan, request, limits.time).await
     }
@@ -289,7 +307,7 @@ impl<C: Send + Sync + 'static> Form<C> {
             plan.fields.iter().filter(|field| field.is_introspection()).collect();
         let told = match about_schema.is_empty() {
             true => None,
-            false => match self.introspection.answer(&about_schema) {
+            false => match self.introspection.answer(&about_schema).await {
                 Ok(told) => Some(told),
                 Err(error) => return Refusal::Errors(vec![error]).into(),
             },
@@ -374,6 +392,7 @@ impl From<Refusal> for Response {
         let body = match refusal {
             Refusal::Whole(response) => return response,
             Refusal::Errors(errors) => json!({ "errors": told(errors) }),
+            Refusal::TooComplex(_, error) => json!({ "errors": told(vec![error]) }),
             Refusal::WithData(data, errors) => json!({ "data": data, "errors": told(errors) }),
         };
         Self { outcome: Outcome::Answered, body }

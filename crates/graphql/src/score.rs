@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::{
     engine::Engine,
     input::Input,
+    model::{Model, TypeKind},
     page::PAGE_LIMIT,
     plan::{Plan, PlannedField},
     registry::Resolver,
@@ -15,9 +16,11 @@ use crate::{
 const FREE: [&str; 4] = ["nodes", "edges", "node", "ofType"];
 /// How often any other field may be nested in itself.
 const NESTED: usize = 2;
-/// How much more than each of its types a question about the schema may ask for; the one that all tools ask is at
-/// about a third of it.
-const INTROSPECTION_PER_TYPE: u64 = 3_000;
+/// How many values a request may ask for of each type of the schema, on average; the question that all tools ask is at less
+/// than half of it.
+const INTROSPECTION_PER_TYPE: u64 = 1_500;
+/// What is said of a request that asks for more.
+pub(crate) const TOO_MUCH_SCHEMA: &str = "The query asks for too much of the schema";
 
 impl<C> Engine<C> {
     /// The cost of a plan. The schema itself is asked for free.
@@ -80,10 +83,78 @@ impl<C> Engine<C> {
                 "Recursive query - too many of fields '{{\"{name}\"=>{times}}}' detected in branches"
             ));
         }
-        let types = u64::try_from(self.model.types.len()).unwrap_or(u64::MAX);
-        let asked = introspection(plan, types);
-        (asked > types * INTROSPECTION_PER_TYPE)
-            .then(|| "The query asks for too much of the schema".to_owned())
+        self.is_too_much_schema(self.introspection_score(plan)).then(|| TOO_MUCH_SCHEMA.to_owned())
+    }
+
+    /// About how many values answer what a plan asks of the schema itself.
+    pub(crate) fn introspection_score(&self, plan: &Plan) -> u64 {
+        let asks = |plan: &Plan| plan.fields.iter().any(PlannedField::is_introspection);
+        match asks(plan) || plan.narrower.iter().any(|(_, plan)| asks(plan)) {
+            true => introspection(plan, &SchemaSize::of(&self.model), false),
+            false => 0,
+        }
+    }
+
+    /// Whether the queries of a request ask for more of the schema than is told at once.
+    pub(crate) fn is_too_much_schema(&self, score: u64) -> bool {
+        score > length(&self.model.types).saturating_mul(INTROSPECTION_PER_TYPE)
+    }
+}
+
+fn length<T>(all: &indexmap::IndexMap<juniper::ArcStr, T>) -> u64 {
+    u64::try_from(all.len()).unwrap_or(u64::MAX)
+}
+
+/// The number of types, and how many members one has.
+struct SchemaSize {
+    types: u64,
+    /// Of a type on average, and of the type that has most.
+    fields: (u64, u64),
+    values: (u64, u64),
+    inputs: (u64, u64),
+    /// Of a field on average.
+    arguments: u64,
+}
+
+impl SchemaSize {
+    fn of(model: &Model) -> Self {
+        let types = length(&model.types).max(1);
+        let (mut fields, mut values, mut inputs, mut arguments) = ((0, 0), (0, 0), (0, 0), 0);
+        let add = |sums: &mut (u64, u64), count: usize| {
+            let count = u64::try_from(count).unwrap_or(u64::MAX);
+            *sums = (sums.0 + count, sums.1.max(count));
+        };
+        for kind in model.types.values().map(|one| &one.kind) {
+            match kind {
+                TypeKind::Object(members) | TypeKind::Interface(members) => {
+                    add(&mut fields, members.fields.len());
+                    let given = members.fields.values().map(|field| field.arguments.len());
+                    arguments += u64::try_from(given.sum::<usize>()).unwrap_or(u64::MAX);
+                }
+                TypeKind::Enum(members) => add(&mut values, members.len()),
+                TypeKind::Input(members) => add(&mut inputs, members.len()),
+                TypeKind::Scalar | TypeKind::Union => {}
+            }
+        }
+        let arguments = arguments.div_ceil(fields.0.max(1));
+        let average = |(sum, most): (u64, u64)| (sum.div_ceil(types), most);
+        let (fields, values, inputs) = (average(fields), average(values), average(inputs));
+        Self { types, fields, values, inputs, arguments }
+    }
+
+    /// How many values a field of the schema has. Of each type in turn that is the average, of a named one it may be most.
+    fn values_of(&self, field: &str, of_each_type: bool) -> u64 {
+        let of = |(average, most): (u64, u64)| if of_each_type { average } else { most };
+        match field {
+            "types" => self.types,
+            "fields" => of(self.fields),
+            "enumValues" => of(self.values),
+            "inputFields" => of(self.inputs),
+            "args" => self.arguments,
+            "directives" => 8,
+            "possibleTypes" => 2,
+            _ => 1,
+        }
     }
 }
 
@@ -126,22 +197,17 @@ fn recursion<'a>(plan: &'a Plan, above: &mut HashMap<&'a str, usize>) -> Option<
     plan.narrower.iter().find_map(|(_, plan)| recursion(plan, above))
 }
 
-/// About how many values answer what is asked of the schema itself.
-fn introspection(plan: &Plan, types: u64) -> u64 {
+fn introspection(plan: &Plan, size: &SchemaSize, of_each_type: bool) -> u64 {
     let mut total = 0_u64;
     for field in
         plan.fields.iter().filter(|field| field.on.starts_with("__") || field.is_introspection())
     {
-        let many = match field.name.as_str() {
-            "types" => types,
-            "fields" | "inputFields" | "enumValues" => 12,
-            "args" | "directives" | "possibleTypes" => 4,
-            _ => 1,
-        };
-        let below = introspection(&field.below, types).saturating_add(1);
-        total = total.saturating_add(below.saturating_mul(many));
+        let name = field.name.as_str();
+        let below = introspection(&field.below, size, name == "types").saturating_add(1);
+        total = total.saturating_add(below.saturating_mul(size.values_of(name, of_each_type)));
     }
-    total
+    let narrower = plan.narrower.iter().map(|(_, plan)| introspection(plan, size, of_each_type));
+    narrower.fold(total, u64::saturating_add)
 }
 
 #[cfg(test)]

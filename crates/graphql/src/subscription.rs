@@ -8,6 +8,7 @@ use crate::{
     arguments::{Arguments, Cost},
     document::OperationKind,
     error::QueryError,
+    execute::TextRoom,
     failure::Failure,
     plan::PlannedField,
     registry::{EventFilter, Record, Resolver, SubscriptionResolver},
@@ -46,7 +47,10 @@ impl<C: Send + Sync + 'static> Schema<C> {
         let form = self.form(&limits);
         let prepared = match form.prepare(&request, &limits) {
             Ok(prepared) if prepared.kind == OperationKind::Subscription => prepared,
-            Ok(prepared) => return Operation::Answer(form.run(prepared, context, &limits).await),
+            Ok(prepared) => {
+                let place = (context, TextRoom::of_request());
+                return Operation::Answer(form.run(prepared, place, &limits).await);
+            }
             Err(refusal) => return Operation::Answer(refusal.into()),
         };
         match subscribe(form, &prepared, context.clone(), &limits).await {

@@ -97,6 +97,23 @@ impl WindowedPage {
             Ok(part.slice(own))
         })
     }
+
+    /// As [`read_ascending`](Self::read_ascending), of a list in the opposite order.
+    ///
+    /// # Errors
+    /// None.
+    pub fn read_descending(&self, ids: &[i64]) -> KernelResult<KeysetList<i64>> {
+        self.read(true, |window, part| {
+            let after = window.after.as_ref().map_or(i64::MAX, |edge| edge.id);
+            let before = window.before.as_ref().map_or(i64::MIN, |edge| edge.id);
+            let mut own: Vec<i64> =
+                ids.iter().copied().filter(|id| *id < after && *id > before).collect();
+            if window.reversed {
+                own.reverse();
+            }
+            Ok(part.slice(own))
+        })
+    }
 }
 
 fn position_of(order: CursorOrder, values: &CursorValues) -> Option<RowPosition> {

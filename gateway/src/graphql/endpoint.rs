@@ -9,8 +9,7 @@ use actix_web::{
     http::{Method, StatusCode},
 };
 use forge::slots::SlotOwner;
-use graphql::{Outcome, Response};
-use kernel::{Ability, Error, access::Anyone, error::Kind};
+use kernel::{Ability, Error, access::Anyone};
 use org::token::Scope;
 use resolvers::schema;
 use serde_json::json;
@@ -18,7 +17,9 @@ use serde_json::json;
 use super::{
     browser_session::caller_of,
     context_of,
-    request_body::{Queries, RequestBody, json_answer, read, refusal, unprocessable},
+    request_body::{
+        Queries, RequestBody, graphql_error, read, refusal, refused, respond, unprocessable,
+    },
     request_limits::limits_of,
     subscriptions::{answer_events, answer_socket, is_upgrade, wants_events},
 };
@@ -137,17 +138,6 @@ fn unusable() -> ApiError {
     Error::internal("the GraphQL schema does not fit its resolvers").into()
 }
 
-fn respond(response: &Response) -> HttpResponse {
-    let status = match response.outcome {
-        Outcome::Answered => StatusCode::OK,
-        Outcome::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
-        Outcome::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
-        Outcome::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
-        Outcome::Failed => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    json_answer(status, &response.body)
-}
-
 /// Reads a request: who makes it, and what it asks.
 async fn take(
     app: &App,
@@ -173,7 +163,7 @@ async fn take(
         given = given.with(body);
     }
     let within = count(app, req, route, caller.user.as_deref());
-    within.map_err(|failure| actix_web::ResponseError::error_response(&failure))?;
+    within.map_err(|failure| graphql_error(&failure))?;
     let reads = |token: &org::token::AccessToken| {
         let scopes = token.scopes();
         scopes.has(Scope::Api) || scopes.has(Scope::ReadApi)
@@ -199,14 +189,7 @@ async fn known(
     };
     // Guesses at credentials count for the address.
     if let Err(failure) = count(app, req, route, None) {
-        return Err(actix_web::ResponseError::error_response(&failure));
+        return Err(graphql_error(&failure));
     }
-    Err(match failure {
-        ApiError::Kernel(Error { kind: Kind::Unauthenticated, .. })
-        | ApiError::Token(_)
-        | ApiError::OAuth { .. } => refusal(StatusCode::UNAUTHORIZED, "Invalid token"),
-        ApiError::Kernel(Error { kind: Kind::Forbidden | Kind::NotFound, .. })
-        | ApiError::Scope(_) => refusal(StatusCode::FORBIDDEN, "API not accessible for user"),
-        other => actix_web::ResponseError::error_response(&other),
-    })
+    Err(refused(&failure))
 }

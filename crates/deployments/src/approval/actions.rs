@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Error, Grant, Result,
+    Ability as _, AccessLevel, Error, Grant, Result, Standing,
     ids::{DeploymentId, EnvironmentAccessId, EnvironmentId, JobId},
 };
 
@@ -186,6 +186,41 @@ fn keep(tx: &mut Tx<'_>, new: Approval) -> Result<Approval> {
     Ok(new)
 }
 
+/// Whether somebody may approve deployments to an environment, as far as its protections say it.
+pub fn is_approver(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    who: &Standing,
+    environment: &Environment,
+) -> Result<bool> {
+    let protections = protections_of(tx, members, environment)?;
+    let rules = ApprovalState::new(&protections, Vec::new()).rules;
+    let rules: Vec<AccessRule> = rules.into_iter().map(|one| one.rule).collect();
+    Ok(rules_for(tx, members, who, (environment, &rules))?.is_some())
+}
+
+/// The rules by which somebody may approve; nothing where none lets them. Where there are no rules, whoever may deploy
+/// approves by none.
+fn rules_for<'r>(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    who: &Standing,
+    (environment, rules): (&Environment, &'r [AccessRule]),
+) -> Result<Option<Vec<&'r AccessRule>>> {
+    if rules.is_empty() {
+        let right = deploy_right(tx, members, who, environment)?;
+        let may = ChangeDeployments::allows(who) && right != DeployRight::Refused;
+        return Ok(may.then(Vec::new));
+    }
+    let mut fitting = Vec::new();
+    for rule in rules {
+        if lets_in(tx, members, who, rule)? {
+            fitting.push(rule);
+        }
+    }
+    Ok((!fitting.is_empty()).then_some(fitting))
+}
+
 /// The rule by which somebody may say something.
 fn by_rule(
     tx: &mut Tx<'_>,
@@ -196,21 +231,9 @@ fn by_rule(
     name_of: impl Fn(&mut Tx<'_>, Holder) -> Result<String>,
 ) -> Result<EnvironmentAccessId> {
     let denied = "You don't have permission to approve this deployment. Contact the project or group owner for help.";
-    if rules.is_empty() {
-        let may_change = grant.also::<ChangeDeployments>().is_ok();
-        let right = deploy_right(tx, members, grant.who(), environment)?;
-        return match may_change && right != DeployRight::Refused {
-            true => Ok(NO_RULE),
-            false => Err(refused(denied)),
-        };
-    }
-    let mut fitting = Vec::new();
-    for rule in rules {
-        if lets_in(tx, members, grant.who(), rule)? {
-            fitting.push(rule);
-        }
-    }
-    let Some(first) = fitting.first() else { return Err(refused(denied)) };
+    let fitting = rules_for(tx, members, grant.who(), (environment, rules))?;
+    let Some(fitting) = fitting else { return Err(refused(denied)) };
+    let Some(first) = fitting.first() else { return Ok(NO_RULE) };
     let Some(wanted) = verdict.represented_as.as_deref().filter(|name| !name.is_empty()) else {
         return Ok(first.id);
     };

@@ -13,7 +13,7 @@ use kernel::{
     Result,
     ids::{EnvironmentId, ProjectId},
     like,
-    page::{Page, PageRequest},
+    page::{Page, PageRequest, Total},
 };
 
 use super::{Environment, EnvironmentState};
@@ -49,6 +49,9 @@ struct FolderRow {
     size: i64,
     #[diesel(sql_type = diesel::sql_types::BigInt)]
     newest: i64,
+    /// The number of all folders.
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    total: i64,
 }
 
 pub trait EnvironmentStore {
@@ -156,14 +159,20 @@ impl EnvironmentStore for Tx<'_> {
         let folder =
             format!("CASE WHEN {place} > 0 THEN SUBSTR(e.name, 1, {place} - 1) ELSE e.name END");
         let sql = format!(
-            "SELECT {folder} AS name, COUNT(*) AS size, MAX(e.id) AS newest FROM environments e WHERE {} \
-             GROUP BY {folder} ORDER BY {folder} LIMIT {} OFFSET {}",
+            "SELECT {folder} AS name, COUNT(*) AS size, MAX(e.id) AS newest, COUNT(*) OVER () AS total \
+             FROM environments e WHERE {} GROUP BY {folder} ORDER BY {folder} LIMIT {} OFFSET {}",
             conditions.text(),
-            page.probe(),
+            page.per_page,
             page.offset()
         );
-        let rows: Vec<FolderRow> = listing::rows(self, &sql, &conditions.binds)?;
-        page.uncounted(rows).try_map_all(|rows| {
+        let items: Vec<FolderRow> = listing::rows(self, &sql, &conditions.binds)?;
+        let total = match items.first() {
+            Some(row) => Total::Counted(row.total),
+            None if page.page == 1 => Total::Counted(0),
+            // Behind the last page no row tells how many there are.
+            None => Total::Uncounted { more: false },
+        };
+        Page { items, total }.try_map_all(|rows| {
             let ids: Vec<EnvironmentId> =
                 rows.iter().map(|row| EnvironmentId(row.newest)).collect();
             let found = self.environments_by_id(&ids)?;

@@ -151,10 +151,13 @@ async fn permissions(record: &DeploymentRecord, context: &Context) -> Result<Val
     let own = row.user_id.is_some() && row.user_id == home.who.actor.id;
     let state = state(record, context).await?;
     let waits = row.status == DeploymentStatus::Blocked && state.is_configured() && !own;
+    let approves = waits
+        && home.may::<ReadDeployments>()
+        && DeploymentLoaders::of(context).approvers.load(row.environment_id).await?.is_some();
     Ok(Value::fields(
         "DeploymentPermissions",
         [
-            ("approveDeployment", (waits && home.may::<ReadDeployments>()).into()),
+            ("approveDeployment", approves.into()),
             ("destroyDeployment", (open.is_some() && home.may::<RemoveDeployments>()).into()),
             (
                 "updateDeployment",

@@ -1,13 +1,16 @@
 //! Loaders of environments and deployments.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
 use db::Tx;
 use deployments::{
-    approval::{ApprovalState, actions::states},
+    approval::{
+        ApprovalState,
+        actions::{is_approver, states},
+    },
     deployment::{Deployment, DeploymentStatus, DeploymentStore as _},
     environment::{Environment, EnvironmentStore as _},
     protection::{
@@ -17,7 +20,7 @@ use deployments::{
 };
 use forge::ports::deployments::Members;
 use kernel::{
-    Result, TextEnum as _,
+    Result, Standing, TextEnum as _,
     ids::{DeploymentId, EnvironmentId, ProjectId},
 };
 use org::access::locate_projects;
@@ -35,6 +38,8 @@ pub(super) struct DeploymentLoaders {
     pub approvals: BatchLoader<DeploymentId, Arc<ApprovalState>>,
     /// Environments to which the caller may deploy, as far as protections say it.
     pub open: BatchLoader<EnvironmentId, ()>,
+    /// Environments deployments to which the caller may approve, as far as protections say it.
+    pub approvers: BatchLoader<EnvironmentId, ()>,
     /// What protects an environment.
     pub protections: BatchLoader<EnvironmentId, Arc<Vec<Protection>>>,
     /// The most severe alert of an environment that is not resolved.
@@ -77,6 +82,22 @@ impl DeploymentLoaders {
                     let open = open_to(tx, &Members, &who, project.0.id, &own)?;
                     let open = own.iter().zip(open).filter(|(_, open)| *open);
                     found.extend(open.map(|(one, _)| (one.id, ())));
+                }
+                Ok(found)
+            }),
+            approvers: BatchLoader::new(db, move |tx, ids| {
+                let environments = tx.environments_by_id(ids)?;
+                let projects: BTreeSet<ProjectId> =
+                    environments.iter().map(|one| one.project_id).collect();
+                let located = locate_projects(tx, actor, &Vec::from_iter(projects))?;
+                let standings: HashMap<ProjectId, Standing> =
+                    located.into_iter().map(|(project, who)| (project.0.id, who)).collect();
+                let mut found = HashMap::new();
+                for one in environments {
+                    let Some(who) = standings.get(&one.project_id) else { continue };
+                    if is_approver(tx, &Members, who, &one)? {
+                        found.insert(one.id, ());
+                    }
                 }
                 Ok(found)
             }),

@@ -319,7 +319,8 @@ async fn list(context: &Context, arguments: &Arguments) -> Result<Value, Failure
         order: match field {
             "path" => GroupOrder::Path,
             "id" | "created_at" => GroupOrder::Id,
-            _ => GroupOrder::Name,
+            "name" => GroupOrder::Name,
+            _ => return Err(Failure::Message(format!("`{sort}` is no order of groups"))),
         },
         descending: direction == "desc",
         ..filter(context.actor(), place, arguments)

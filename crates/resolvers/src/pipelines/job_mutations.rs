@@ -117,8 +117,12 @@ async fn destroy_artifacts(input: &Arguments, context: &Context) -> Result<Paylo
     let (project, id) = (grant.project(), row.id);
     let kept = context.forge.db.read(move |tx| actions::build(tx, project, id)).await;
     let row = kept.map_err(failure_of)?;
-    let before = CiLoaders::of(context).artifacts.load(id).await?.unwrap_or_default();
+    // Not by a loader, which would show them as they were.
+    let read = context.forge.db.read(move |tx| {
+        let now = tx.now;
+        Ok(tx.artifacts_of(&[id])?.iter().filter(|one| one.is_there(now)).count())
+    });
+    let count = read.await.map_err(failure_of)?;
     remove_of_job(&context.forge, id).await.map_err(failure_of)?;
-    let count = before.len();
     Ok(payload(context, home, Ok(row)).await?.field("destroyedArtifactsCount", count))
 }

@@ -25,7 +25,7 @@ use super::context::Context;
 pub use enum_names::{name_of, value_of, values_of};
 pub use home::Home;
 pub use job::{JobRecord, job, job_of_id, jobs_of_rows};
-pub use pipeline::{PipelineRecord, of_id, pipeline};
+pub use pipeline::{PipelineRecord, of_id, pipeline, shown_home};
 
 pub(super) fn register(registry: &mut Registry<Context>) {
     registry.composed(&[

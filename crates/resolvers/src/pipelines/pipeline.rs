@@ -1,6 +1,9 @@
 //! A pipeline.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use ci::{
     Status,
@@ -9,6 +12,7 @@ use ci::{
     pipeline::{Pipeline, Source},
     policy::{DeleteArtifacts, DeletePipelines},
 };
+use db::keyset::RowPosition;
 use entities::ci::pipeline::DetailedStatusEntity;
 use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
@@ -26,8 +30,10 @@ use super::{
 };
 use crate::{
     context::Context,
+    failure::failure_of,
     people, projects, repository,
     values::{maybe_time, time},
+    windowed_page::{CursorOrder, WindowedPage},
 };
 
 /// A pipeline of a project whose pipelines the caller may see.
@@ -272,9 +278,16 @@ async fn jobs(
     if of_scanners.is_some() {
         wanted = with_reports(context, wanted, &kinds).await?;
     }
+    // By their ids: a job that is done again between two pages moves no other one.
     wanted.sort_unstable_by_key(|one| std::cmp::Reverse(one.job.id));
-    let values = wanted.into_iter().map(|one| job::job(record.home.clone(), one)).collect();
-    Ok(Connection::of_list(&arguments.page()?, values).into())
+    let page = WindowedPage::new(arguments.page()?, CursorOrder::Id)?;
+    let ids: Vec<i64> = wanted.iter().map(|one| one.job.id.0).collect();
+    let rows = page.read_descending(&ids).map_err(failure_of)?;
+    let by_id: HashMap<i64, Arc<StageJob>> =
+        wanted.into_iter().map(|one| (one.job.id.0, one)).collect();
+    let value =
+        |id: i64| by_id.get(&id).map(|one| job::job(record.home.clone(), one.clone())).into();
+    Ok(page.connection(rows, |id| RowPosition { value: None, id: *id }, value).into())
 }
 
 /// Those of these jobs that brought a report of one of these kinds.
@@ -324,9 +337,6 @@ async fn permissions(record: &PipelineRecord, context: &Context) -> Result<Value
 }
 
 /// The pipelines of a project whose pipelines are shown to the caller, or nothing.
-pub(super) async fn shown_home(
-    context: &Context,
-    home: &Arc<Home>,
-) -> Result<Option<Arc<Home>>, Failure> {
+pub async fn shown_home(context: &Context, home: &Arc<Home>) -> Result<Option<Arc<Home>>, Failure> {
     CiLoaders::of(context).shown_homes.load(home.id()).await
 }

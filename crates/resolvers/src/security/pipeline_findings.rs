@@ -69,32 +69,33 @@ async fn findings(record: &PipelineRecord, context: &Context) -> Result<Option<F
     Ok(Some(all))
 }
 
-/// Which findings are wanted; an empty list of values leaves all.
+/// Which findings are wanted; nothing leaves all, and a value that there is not is no finding's.
 struct FindingArguments {
-    report_types: Vec<ReportType>,
-    severities: Vec<Severity>,
-    scanners: Vec<String>,
-    states: Vec<State>,
+    report_types: Option<Vec<ReportType>>,
+    severities: Option<Vec<Severity>>,
+    scanners: Option<Vec<String>>,
+    states: Option<Vec<State>>,
 }
 
 impl FindingArguments {
     fn of(arguments: &Arguments) -> Self {
+        let given = |name: &str| Some(arguments.texts(name)).filter(|texts| !texts.is_empty());
         Self {
-            report_types: values_of(&arguments.texts("reportType")),
-            severities: values_of(&arguments.texts("severity")),
-            scanners: arguments.texts("scanner"),
-            states: values_of(&arguments.texts("state")),
+            report_types: given("reportType").map(|texts| values_of(&texts)),
+            severities: given("severity").map(|texts| values_of(&texts)),
+            scanners: given("scanner"),
+            states: given("state").map(|texts| values_of(&texts)),
         }
     }
 
     fn takes(&self, one: &PipelineFinding) -> bool {
-        fn fits<T: PartialEq>(wanted: &[T], value: &T) -> bool {
-            wanted.is_empty() || wanted.contains(value)
+        fn fits<T: PartialEq>(wanted: Option<&Vec<T>>, value: &T) -> bool {
+            wanted.is_none_or(|wanted| wanted.contains(value))
         }
-        fits(&self.report_types, &one.finding.report_type)
-            && fits(&self.severities, &one.finding.severity)
-            && fits(&self.scanners, &one.finding.scanner_id)
-            && fits(&self.states, &state(one))
+        fits(self.report_types.as_ref(), &one.finding.report_type)
+            && fits(self.severities.as_ref(), &one.finding.severity)
+            && fits(self.scanners.as_ref(), &one.finding.scanner_id)
+            && fits(self.states.as_ref(), &state(one))
     }
 }
 

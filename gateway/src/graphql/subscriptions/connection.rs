@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
-use forge::slots::{FOR, SlotOwner};
+use actix_web::HttpRequest;
+use forge::{
+    memory,
+    slots::{FOR, SlotOwner},
+};
 use graphql::{Operation, Outcome, Request, Response, Schema, Subscription};
 use kernel::Error;
 use org::token::Scope;
@@ -130,41 +133,34 @@ impl Connection {
         Ok(begun)
     }
 
-    /// Answers a fact for each of these subscriptions that is told of it, as the caller stands now.
+    /// Answers a fact for each of these subscriptions that is told of it, as the caller stands now. An answer is sent before
+    /// the next one is made, so that one of them is in memory.
     ///
     /// # Errors
-    /// For a credential that is not good any more.
-    pub(super) async fn tell<'s>(
+    /// For a credential that is not good any more, where memory is short, and those of `send`.
+    pub(super) async fn tell<'s, E: From<ApiError>>(
         &self,
         fact: &Arc<Fact>,
         subscriptions: impl Iterator<Item = (&'s str, &'s Subscription)>,
-    ) -> ApiResult<Vec<(String, Response)>> {
+        mut send: impl AsyncFnMut(&str, Response) -> Result<(), E>,
+    ) -> Result<(), E> {
         let concerned: Vec<(&str, &Subscription)> =
             subscriptions.filter(|(_, one)| one.concerns(&**fact)).collect();
         if concerned.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
+        memory::ensure_some().map_err(ApiError::from)?;
         let caller = self.caller().await?;
         let owner = self.owner(&caller);
         let context = context_of(&self.app, &caller);
-        let mut told = Vec::with_capacity(concerned.len());
         for (id, subscription) in concerned {
             let work = self.schema.answer_event(subscription, fact.clone(), context.clone());
             if let Some(answer) = FOR.scope(owner, work).await {
-                told.push((id.to_owned(), answer));
+                send(id, answer).await?;
             }
         }
-        Ok(told)
+        Ok(())
     }
-}
-
-/// As an answer to the request that wanted a connection.
-pub(super) fn refused(failure: &ApiError) -> HttpResponse {
-    let status = match failure {
-        ApiError::Rate(..) => StatusCode::TOO_MANY_REQUESTS,
-        _ => StatusCode::UNAUTHORIZED,
-    };
-    HttpResponse::build(status).json(refusal(failure).body)
 }
 
 /// Why something was refused, as an answer to a request.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use actix_web::{HttpRequest, HttpResponse, http::header, web::Bytes};
 use futures_util::stream::poll_fn;
-use graphql::{Operation, Request, Response, Schema, Subscription};
+use graphql::{Operation, Outcome, Request, Response, Schema, Subscription};
 use resolvers::{Context, subscriptions::fact::Fact};
 use serde_json::json;
 use tokio::sync::{
@@ -13,8 +13,14 @@ use tokio::sync::{
     mpsc, watch,
 };
 
-use super::connection::{Connection, ConnectionSlot, refusal, refused};
-use crate::{app::App, error::ApiError, extract::RawMap, route::MatchedRoute};
+use super::connection::{Connection, ConnectionSlot, refusal};
+use crate::{
+    app::App,
+    error::ApiError,
+    extract::RawMap,
+    graphql::request_body::{graphql_error, refused, respond},
+    route::MatchedRoute,
+};
 
 /// How often something is sent where nothing happens, so that nobody in between takes the connection for dead.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -26,7 +32,15 @@ const WAITING: usize = 16;
 /// Whether a request wants events instead of one answer.
 pub(in crate::graphql) fn wants(req: &HttpRequest) -> bool {
     let accepted = req.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    accepted.is_some_and(|accepted| accepted.contains("text/event-stream"))
+    accepted.is_some_and(|accepted| accepted.split(',').any(names_events))
+}
+
+/// Whether a media range of `Accept` names events, and does not refuse them by `q=0`.
+fn names_events(range: &str) -> bool {
+    let mut parts = range.split(';').map(|part| part.trim().to_ascii_lowercase());
+    let is_named = parts.next().is_some_and(|name| name == "text/event-stream");
+    let mut refuses = parts.filter_map(|part| part.strip_prefix("q=")?.trim().parse::<f32>().ok());
+    is_named && !refuses.any(|quality| quality <= 0.0)
 }
 
 /// Answers a request as events. What is answered once is one event.
@@ -46,16 +60,18 @@ pub(in crate::graphql) async fn answer(
     };
     let place = match connection.place(connection.owner(&caller)) {
         Ok(place) => place,
-        Err(full) => return actix_web::ResponseError::error_response(&ApiError::from(full)),
+        Err(full) => return graphql_error(&full.into()),
     };
     match connection.begin(request).await {
         Err(failure) => refused(&failure),
+        // What the request as a whole is refused with has a status of its own.
+        Ok(Operation::Answer(answer)) if answer.outcome != Outcome::Answered => respond(&answer),
         Ok(Operation::Answer(answer)) => stream_head().body([next(&answer), complete()].concat()),
         Ok(Operation::Subscription(subscription)) => {
             let app = connection.app().clone();
             match app.subscribers.listen(&app.db).await {
                 Ok(facts) => follow(connection, place, subscription, facts),
-                Err(failure) => actix_web::ResponseError::error_response(&ApiError::from(failure)),
+                Err(failure) => graphql_error(&failure.into()),
             }
         }
     }
@@ -86,12 +102,27 @@ fn follow(
 ) -> HttpResponse {
     let (sender, mut receiver) = mpsc::channel::<Bytes>(WAITING);
     let end = connection.app().subscribers.end();
-    let feed = Feed { connection, subscription, facts, end, sender, _place: place };
+    let feed = Feed { connection, subscription, facts, end, sender };
     drop(actix_web::rt::spawn(feed.run()));
     let body = poll_fn(move |task| {
+        // The place is taken until the last of what was sent is gone.
+        let _place = &place;
         receiver.poll_recv(task).map(|piece| piece.map(Ok::<_, actix_web::Error>))
     });
     stream_head().streaming(body)
+}
+
+/// Reasons for which a connection ends.
+enum End {
+    /// Nobody hears any more.
+    Gone,
+    Refused(ApiError),
+}
+
+impl From<ApiError> for End {
+    fn from(failure: ApiError) -> Self {
+        Self::Refused(failure)
+    }
 }
 
 /// One subscription of one connection.
@@ -101,7 +132,6 @@ struct Feed {
     facts: broadcast::Receiver<Arc<Fact>>,
     end: watch::Receiver<bool>,
     sender: mpsc::Sender<Bytes>,
-    _place: ConnectionSlot,
 }
 
 impl Feed {
@@ -127,14 +157,13 @@ impl Feed {
     /// Nothing where the connection is to end.
     async fn tell(&self, fact: &Arc<Fact>) -> Option<()> {
         let one = std::iter::once(("", &*self.subscription));
-        match self.connection.tell(fact, one).await {
-            Ok(answers) => {
-                for (_, answer) in answers {
-                    self.send(next(&answer)).await?;
-                }
-                Some(())
-            }
-            Err(failure) => {
+        let told = self
+            .connection
+            .tell(fact, one, async |_, answer| self.send(next(&answer)).await.ok_or(End::Gone));
+        match told.await {
+            Ok(()) => Some(()),
+            Err(End::Gone) => None,
+            Err(End::Refused(failure)) => {
                 let text = json!({ "errors": refusal(&failure).body["errors"] });
                 self.send(format!("event: next\ndata: {text}\n\n")).await?;
                 self.send(complete()).await?;

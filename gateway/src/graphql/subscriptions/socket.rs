@@ -1,8 +1,20 @@
 //! WebSocket, as `graphql-transport-ws` speaks it.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    pin::Pin,
+    sync::Arc,
+    task::{self, Poll},
+    time::Duration,
+};
 
-use actix_web::{FromRequest as _, HttpRequest, HttpResponse, dev::Payload, http::header, web};
+use actix_web::{
+    FromRequest as _, HttpRequest, HttpResponse,
+    body::{BodySize, BoxBody, MessageBody},
+    dev::Payload,
+    http::header,
+    web::{self, Bytes},
+};
 use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Session};
 use graphql::{Operation, Request, Schema, Subscription};
 use resolvers::{Context, subscriptions::fact::Fact};
@@ -16,13 +28,14 @@ use tokio::{
 };
 
 use super::{
-    connection::{Connection, ConnectionSlot, refusal, refused},
+    connection::{Connection, ConnectionSlot, refusal},
     message::{self, ClientMessage},
 };
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
     extract::{RawMap, raw_pairs},
+    graphql::request_body::{graphql_error, refused},
     route::MatchedRoute,
 };
 
@@ -85,11 +98,11 @@ pub(in crate::graphql) async fn answer(
         Err(failure) => return refused(&failure),
     };
     if let Err(failure) = connection.count(&caller) {
-        return refused(&failure);
+        return graphql_error(&failure);
     }
     let place = match connection.place(connection.owner(&caller)) {
         Ok(place) => place,
-        Err(full) => return actix_web::ResponseError::error_response(&ApiError::from(full)),
+        Err(full) => return graphql_error(&full.into()),
     };
     let begun = match web::Payload::from_request(req, &mut payload).await {
         Ok(body) => actix_ws::handle_with_protocols(req, body, &[PROTOCOL]),
@@ -109,9 +122,31 @@ pub(in crate::graphql) async fn answer(
             let _ = session.close(Some(closing.reason())).await;
             return;
         }
-        Dialog::new(connection, place, session).run(messages).await;
+        Dialog::new(connection, session).run(messages).await;
     }));
-    response
+    // The place is taken until the last of what was sent is gone.
+    response.map_body(|_, body| BoxBody::new(PlacedBody { body, _place: place }))
+}
+
+/// What is sent over a connection, with the place that the connection takes.
+struct PlacedBody {
+    body: BoxBody,
+    _place: ConnectionSlot,
+}
+
+impl MessageBody for PlacedBody {
+    type Error = Box<dyn std::error::Error>;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        Pin::new(&mut self.body).poll_next(cx)
+    }
 }
 
 /// The message exchange over one WebSocket.
@@ -124,7 +159,6 @@ struct Dialog {
     facts: Option<broadcast::Receiver<Arc<Fact>>>,
     end: watch::Receiver<bool>,
     heard_at: Instant,
-    _place: ConnectionSlot,
 }
 
 /// The next event of a connection.
@@ -133,6 +167,8 @@ enum Step {
     /// A sign of life.
     Alive,
     Gone,
+    /// The client ends the connection in order.
+    Closed,
     Fact(Arc<Fact>),
     /// Facts were missed.
     Behind,
@@ -144,7 +180,7 @@ enum Step {
 }
 
 impl Dialog {
-    fn new(connection: Connection, place: ConnectionSlot, session: Session) -> Self {
+    fn new(connection: Connection, session: Session) -> Self {
         let end = connection.app().subscribers.end();
         Self {
             connection,
@@ -154,7 +190,6 @@ impl Dialog {
             facts: None,
             end,
             heard_at: Instant::now(),
-            _place: place,
         }
     }
 
@@ -195,7 +230,8 @@ impl Dialog {
                     }
                 }
                 Some(Ok(AggregatedMessage::Pong(_))) => Step::Alive,
-                Some(Ok(AggregatedMessage::Close(_))) | None => Step::Gone,
+                Some(Ok(AggregatedMessage::Close(_))) => Step::Closed,
+                None => Step::Gone,
                 Some(Err(failure)) => Step::Odd(CloseCause::new(4400, failure.to_string())),
             },
             fact = next_fact(&mut self.facts) => match fact {
@@ -223,11 +259,17 @@ impl Dialog {
                 Ok(())
             }
             Step::Gone => Err(None),
+            Step::Closed => Err(Some(CloseCause::new(1000, ""))),
             Step::Fact(fact) => self.tell(&fact).await,
             Step::Behind => Err(Some(CloseCause::new(1013, "Too many events, subscribe again"))),
             Step::Late => Err(Some(CloseCause::new(4408, "Connection initialisation timeout"))),
             Step::Heartbeat if self.heard_at.elapsed() > SILENCE => Err(None),
-            Step::Heartbeat => self.session.ping(b"").await.map_err(|_closed| None),
+            Step::Heartbeat => {
+                // A connection on which nothing happens ends with its credential, too.
+                let caller = self.connection.caller().await;
+                caller.map_err(|failure| Some(CloseCause::of(&failure)))?;
+                self.session.ping(b"").await.map_err(|_closed| None)
+            }
             Step::ServerEnds => Err(Some(CloseCause::new(1001, "The server stops"))),
             Step::Odd(closing) => Err(Some(closing)),
         }
@@ -311,20 +353,32 @@ impl Dialog {
 
     async fn tell(&mut self, fact: &Arc<Fact>) -> Result<(), Option<CloseCause>> {
         let subscriptions = self.subscriptions.iter().map(|(id, one)| (id.as_str(), &**one));
-        let answers = self.connection.tell(fact, subscriptions).await;
-        let answers = answers.map_err(|failure| Some(CloseCause::of(&failure)))?;
-        for (id, answer) in answers {
-            self.send(message::next(&id, &answer.body)).await?;
-        }
-        Ok(())
+        let session = &mut self.session;
+        let sent = self.connection.tell(fact, subscriptions, async |id, answer| {
+            send(session, message::next(id, &answer.body)).await
+        });
+        sent.await.map_err(|End(closing)| closing)
     }
 
     async fn send(&mut self, text: String) -> Result<(), Option<CloseCause>> {
-        match timeout(PATIENCE, self.session.text(text)).await {
-            Ok(Ok(())) => Ok(()),
-            // Gone, or as good as that.
-            Ok(Err(_)) | Err(_) => Err(None),
-        }
+        send(&mut self.session, text).await.map_err(|End(closing)| closing)
+    }
+}
+
+/// How a connection ends; nothing where it is gone.
+struct End(Option<CloseCause>);
+
+impl From<ApiError> for End {
+    fn from(failure: ApiError) -> Self {
+        Self(Some(CloseCause::of(&failure)))
+    }
+}
+
+async fn send(session: &mut Session, text: String) -> Result<(), End> {
+    match timeout(PATIENCE, session.text(text)).await {
+        Ok(Ok(())) => Ok(()),
+        // Gone, or as good as that.
+        Ok(Err(_)) | Err(_) => Err(End(None)),
     }
 }
 

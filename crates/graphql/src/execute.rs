@@ -398,3 +398,15 @@ impl<'p, C: Send + Sync + 'static> Execution<'p, C> {
 fn of_other_type(kind: &Type) -> Failure {
     Failure::internal(format!("a value is not of its type {kind}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TextRoom;
+
+    #[test]
+    fn texts_are_taken_while_there_is_room() {
+        let room = TextRoom::of_event();
+        assert!(room.take(1 << 20) && room.clone().take(1 << 20));
+        assert!(!room.take(1) && room.take(0));
+    }
+}

@@ -177,3 +177,20 @@ impl Feed {
         sent.ok()?.ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::names_events;
+
+    #[test]
+    fn events_are_wanted_where_their_media_type_is_accepted() {
+        for range in
+            ["text/event-stream", " TEXT/Event-Stream ;q=0.5", "text/event-stream;charset=x"]
+        {
+            assert!(names_events(range), "{range}");
+        }
+        for range in ["text/event-stream;q=0", "text/event-stream-x", "*/*", ""] {
+            assert!(!names_events(range), "{range}");
+        }
+    }
+}

@@ -37,6 +37,11 @@ async fn environments_are_made_listed_and_folded() {
         shown[1],
         json!({ "name": "review", "size": 2, "environment": { "name": "review/b" } })
     );
+    let last = folders.replace("nestedEnvironments", "nestedEnvironments(last: 1)");
+    let last = last.replace("{ nodes", "{ pageInfo { hasPreviousPage } nodes");
+    let last = ask(&dan, &last).await["project"]["nestedEnvironments"].clone();
+    assert_eq!(nodes(&last, "name"), ["review"]);
+    assert_eq!(last["pageInfo"]["hasPreviousPage"], true);
     assert_eq!(ask(&gus, folders).await["project"]["nestedEnvironments"], Value::Null);
 }
 

@@ -46,6 +46,29 @@ async fn the_whole_schema_can_be_asked_for_by_anybody() {
 }
 
 #[actix_web::test]
+async fn the_queries_of_a_batch_ask_for_the_schema_together() {
+    let app = TestApp::new();
+    let query = "{ __schema { types { fields { name args { name description } } } } }";
+    let batch = |size: usize| json!(vec![json!({ "query": query }); size]);
+    let one = app.anonymous().post(ENDPOINT, batch(1)).await.ok();
+    assert_eq!(one[0].get("errors"), None);
+    let answer = app.anonymous().post(ENDPOINT, batch(80)).await.ok();
+    let refused = json!({ "errors": [{ "message": "The query asks for too much of the schema" }] });
+    assert_eq!((&answer[0], &answer[79]), (&refused, &refused));
+}
+
+#[actix_web::test]
+async fn a_query_that_is_refused_counts_for_its_batch() {
+    let app = TestApp::new();
+    let fields: Vec<_> = (0..201).map(|n| format!("a{n}: echo(text: \"a\")")).collect();
+    let large = format!("{{ {} }}", fields.join(" "));
+    let batch = json!([{ "query": large }, { "query": "{ echo(text: \"b\") }" }]);
+    let answer = app.anonymous().post(ENDPOINT, batch).await.ok();
+    let expected = "Query has complexity of 202, which exceeds max complexity of 200";
+    assert_eq!(answer[1], json!({ "errors": [{ "message": expected }] }));
+}
+
+#[actix_web::test]
 async fn who_asks_too_often_waits() {
     let limits = Limits { address_per_minute: 2, ..Limits::default() };
     let app = TestApp::with_limits(limits);

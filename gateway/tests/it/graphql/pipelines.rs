@@ -118,6 +118,29 @@ async fn a_job_that_runs_is_not_done_again() {
 }
 
 #[actix_web::test]
+async fn a_job_that_is_done_again_moves_no_other_one() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let text = "a: {script: x}\nb: {script: x}\nc: {script: x}\n";
+    ci::commit(&ada, project, "main", "first", text).await;
+    let page = async |arguments: &str| {
+        let query = format!(
+            r#"{{ project(fullPath: "ada/engine") {{ pipeline(iid: "1") {{ jobs({arguments}) {{
+               nodes {{ name }} pageInfo {{ endCursor }} }} }} }} }}"#
+        );
+        ask(&ada, &query).await["project"]["pipeline"]["jobs"].clone()
+    };
+    let first = page("first: 2").await;
+    assert_eq!(nodes(&first, "name"), ["c", "b"]);
+    let job = format!("/projects/{project}/jobs/{}", ci::job(&ada, project, "c").await["id"]);
+    ada.post(&format!("{job}/cancel"), json!({})).await.created();
+    ada.post(&format!("{job}/retry"), json!({})).await.created();
+    let after = format!("first: 9, after: {}", first["pageInfo"]["endCursor"]);
+    assert_eq!(nodes(&page(&after).await, "name"), ["a"]);
+}
+
+#[actix_web::test]
 async fn a_configuration_is_compiled_once_a_request() {
     let app = TestApp::new();
     let (_, ada, path) = two(&app).await;

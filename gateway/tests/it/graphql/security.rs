@@ -33,6 +33,16 @@ async fn vulnerabilities_are_listed_counted_and_judged() {
     let one = &shown["vulnerabilities"]["nodes"][0];
     assert_eq!((&one["title"], &one["state"]), (&json!("Weak hash"), &json!("DETECTED")));
     assert_eq!(one["project"]["fullPath"], "olga/one");
+    let counted = async |arguments: &str| {
+        let query = format!(
+            r#"{{ project(fullPath: "olga/one") {{ vulnerabilities({arguments}) {{ count }} }} }}"#
+        );
+        ask(&dev, &query).await["project"]["vulnerabilities"]["count"].clone()
+    };
+    assert_eq!(counted("hasResolution: true").await, 0);
+    assert_eq!(counted("hasResolution: false").await, 1);
+    let scanner = r#"scannerId: ["gid://gitlab/Vulnerabilities::Scanner/"#;
+    assert_eq!(counted(&format!(r#"{scanner}99"]"#)).await, 0);
     let hidden = ask(&rita, query).await["project"].clone();
     assert_eq!(
         (&hidden["vulnerabilities"], &hidden["securityDashboardPath"]),
@@ -75,6 +85,8 @@ async fn the_findings_of_a_pipeline_are_shown_to_developers() {
         all["nodes"].as_array().expect("nodes").iter().map(|one| &one["title"]).collect();
     assert_eq!(titles, ["b", "c"]);
     assert_eq!((&low["nodes"][0]["title"], &low["nodes"][1]), (&json!("c"), &Value::Null));
+    let odd = shown(&ask(&mia, &query("(reportType: [\"odd\"])")).await);
+    assert_eq!(odd["nodes"], json!([]));
     let rob = app.member(project, "rob", Reporter);
     assert_eq!(shown(&ask(&rob, &query("")).await), Value::Null);
 }

@@ -376,6 +376,26 @@ async fn what_breaks_the_protocol_ends_the_connection_with_its_code() {
 }
 
 #[actix_web::test]
+async fn an_end_in_order_is_answered() {
+    let app = TestApp::new();
+    let server = app.serve();
+    let mut socket = Socket::of(&server, &app.person("ada")).await;
+    // The code 1000, under a mask of zeros.
+    socket.stream.write_all(&[0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8]).await.expect("a connection");
+    assert_eq!(socket.closed().await, 1000);
+}
+
+#[actix_web::test]
+async fn who_is_blocked_gets_no_socket() {
+    let app = TestApp::new();
+    let eve = app.person("eve");
+    app.block("eve");
+    let upgrade = eve.sending("Connection", "Upgrade").sending("Upgrade", "websocket");
+    let refused = json!({ "errors": [{ "message": "API not accessible for user" }] });
+    upgrade.get("//api/graphql").await.refused(403, refused);
+}
+
+#[actix_web::test]
 async fn an_id_is_used_for_one_subscription_at_a_time() {
     let app = TestApp::new();
     let ada = app.person("ada");
@@ -465,6 +485,19 @@ async fn what_is_answered_once_is_one_event() {
     let mut events = Events::of(&server, &ada, "subscription { nothing }").await;
     let heard = events.until("event: complete").await;
     assert!(heard.contains("undefinedField"), "{heard}");
+}
+
+#[actix_web::test]
+async fn a_request_that_is_refused_as_a_whole_is_no_event() {
+    let app = TestApp::new();
+    let reader = app.anonymous().sending("Accept", "text/event-stream");
+    let change = "mutation{echoCreate(input:{messages:[\"a\"]}){echoes}}";
+    let change = change.replace('"', "%22").replace('{', "%7B").replace('}', "%7D");
+    let answer = reader.get(&format!("//api/graphql?query={change}")).await;
+    assert_eq!(answer.status, 422);
+    let plain = app.anonymous().sending("Accept", "text/event-stream;q=0, application/json");
+    let answer = plain.get("//api/graphql?query=%7B__typename%7D").await.ok();
+    assert_eq!(answer, json!({ "data": { "__typename": "Query" } }));
 }
 
 #[actix_web::test]

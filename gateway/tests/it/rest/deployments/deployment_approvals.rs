@@ -120,6 +120,24 @@ async fn with_rules_somebody_plays_the_job_once_it_is_approved() {
 }
 
 #[actix_web::test]
+async fn whoever_no_rule_lets_in_is_told_that_they_may_not_approve() {
+    let app = TestApp::new();
+    let rules = json!([{ "access_level": 40, "required_approvals": 1 }]);
+    let set = set_up(&app, json!({ "approval_rules": rules })).await;
+    let dev = app.member(set.project, "dev", Developer);
+    let query = format!(
+        r#"{{ project(fullPath: "olga/engine") {{ deployment(iid: "{}") {{
+           userPermissions {{ approveDeployment }} }} }} }}"#,
+        set.deployment["iid"]
+    );
+    for (person, may) in [(&set.mia, true), (&set.dan, false), (&dev, false)] {
+        let answer = person.post("//api/graphql", json!({ "query": query })).await.ok();
+        let told = &answer["data"]["project"]["deployment"]["userPermissions"];
+        assert_eq!(told["approveDeployment"], may, "{}: {answer}", person.username);
+    }
+}
+
+#[actix_web::test]
 async fn one_rejection_ends_a_deployment() {
     let app = TestApp::new();
     let set = set_up(&app, json!({ "required_approval_count": 2 })).await;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ci::{
+    artifact::ArtifactStore as _,
     job::{Job, StageJobStore as _, actions},
     pipeline::PipelineVariable,
     policy::{DeleteArtifacts, UpdateJobs},

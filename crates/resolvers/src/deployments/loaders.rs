@@ -20,7 +20,7 @@ use deployments::{
 };
 use forge::ports::deployments::Members;
 use kernel::{
-    Result, Standing, TextEnum as _,
+    Actor, Result, Standing, TextEnum as _,
     ids::{DeploymentId, EnvironmentId, ProjectId},
 };
 use org::access::locate_projects;
@@ -85,22 +85,7 @@ impl DeploymentLoaders {
                 }
                 Ok(found)
             }),
-            approvers: BatchLoader::new(db, move |tx, ids| {
-                let environments = tx.environments_by_id(ids)?;
-                let projects: BTreeSet<ProjectId> =
-                    environments.iter().map(|one| one.project_id).collect();
-                let located = locate_projects(tx, actor, &Vec::from_iter(projects))?;
-                let standings: HashMap<ProjectId, Standing> =
-                    located.into_iter().map(|(project, who)| (project.0.id, who)).collect();
-                let mut found = HashMap::new();
-                for one in environments {
-                    let Some(who) = standings.get(&one.project_id) else { continue };
-                    if is_approver(tx, &Members, who, &one)? {
-                        found.insert(one.id, ());
-                    }
-                }
-                Ok(found)
-            }),
+            approvers: BatchLoader::new(db, move |tx, ids| approvers(tx, actor, ids)),
             protections: BatchLoader::new(db, protections),
             alerts: BatchLoader::new(db, |tx, ids| {
                 let mut worst: HashMap<EnvironmentId, Arc<Alert>> = HashMap::new();
@@ -116,6 +101,26 @@ impl DeploymentLoaders {
             }),
         })
     }
+}
+
+fn approvers(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    ids: &[EnvironmentId],
+) -> Result<HashMap<EnvironmentId, ()>> {
+    let environments = tx.environments_by_id(ids)?;
+    let projects: BTreeSet<ProjectId> = environments.iter().map(|one| one.project_id).collect();
+    let located = locate_projects(tx, actor, &Vec::from_iter(projects))?;
+    let standings: HashMap<ProjectId, Standing> =
+        located.into_iter().map(|(project, who)| (project.0.id, who)).collect();
+    let mut found = HashMap::new();
+    for one in environments {
+        let Some(who) = standings.get(&one.project_id) else { continue };
+        if is_approver(tx, &Members, who, &one)? {
+            found.insert(one.id, ());
+        }
+    }
+    Ok(found)
 }
 
 fn protections(

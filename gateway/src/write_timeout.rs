@@ -15,7 +15,7 @@ use tokio::{
 
 /// See the [module](self).
 #[derive(Debug)]
-pub struct WriteTimeout<S> {
+pub(crate) struct WriteTimeout<S> {
     inner: S,
     patience: Duration,
     /// While something waits to be taken.
@@ -23,7 +23,7 @@ pub struct WriteTimeout<S> {
 }
 
 impl<S> WriteTimeout<S> {
-    pub fn new(inner: S, patience: Duration) -> Self {
+    pub(crate) fn new(inner: S, patience: Duration) -> Self {
         Self { inner, patience, deadline: None }
     }
 

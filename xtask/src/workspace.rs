@@ -43,8 +43,25 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
+/// What cargo tells this tool of its own package. Build scripts of some crates run again where it differs, and with them all
+/// that is built on those crates: `cargo test` by hand would find nothing of what was built from here.
+const OWN_PACKAGE: [&str; 8] = [
+    "CARGO_MANIFEST_DIR",
+    "CARGO_MANIFEST_LINKS",
+    "CARGO_PKG_NAME",
+    "CARGO_PKG_VERSION",
+    "CARGO_PKG_VERSION_MAJOR",
+    "CARGO_PKG_VERSION_MINOR",
+    "CARGO_PKG_VERSION_PATCH",
+    "CARGO_PKG_VERSION_PRE",
+];
+
 pub(crate) fn cargo() -> Command {
-    command(option_env!("CARGO").unwrap_or("cargo"))
+    let mut cargo = command(option_env!("CARGO").unwrap_or("cargo"));
+    for name in OWN_PACKAGE {
+        cargo.env_remove(name);
+    }
+    cargo
 }
 
 /// The formatter that belongs to the compiler, set up as `cargo fmt` does.

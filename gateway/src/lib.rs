@@ -14,6 +14,7 @@ pub mod file_headers;
 pub mod first_run;
 pub mod git_http;
 pub mod graphql;
+mod hang_up;
 pub mod large_files;
 pub mod limits;
 pub mod listener;

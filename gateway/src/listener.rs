@@ -8,7 +8,12 @@ use actix_service::{ServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_web::{App as Application, dev::AppConfig};
 use tokio::net::TcpStream;
 
-use crate::{app::App, request_line::FirstLine, serve, write_timeout::WriteTimeout};
+use crate::{
+    app::App, hang_up::HangUpStream, request_line::FirstLine, serve, write_timeout::WriteTimeout,
+};
+
+/// A client's connection: what stands between the HTTP library and the network.
+type Connection = HangUpStream<FirstLine<WriteTimeout<TcpStream>>>;
 
 /// The number of clients served at once, and their timeouts.
 #[derive(Clone, Copy, Debug)]
@@ -69,10 +74,13 @@ fn connections(
         .client_disconnect_timeout(DISCONNECT)
         // A runner that went away while its request was held must not be given a job.
         .h1_allow_half_closed(false)
+        .on_connect_ext(|connection: &Connection, data| {
+            data.insert(connection.hang_up());
+        })
         .finish(map_config(application, |()| AppConfig::default()));
     let watched = fn_service(|stream: TcpStream| async move {
         let peer = stream.peer_addr().ok();
-        let connection = FirstLine::new(WriteTimeout::new(stream, WRITE));
+        let connection = HangUpStream::new(FirstLine::new(WriteTimeout::new(stream, WRITE)));
         Ok::<_, DispatchError>((connection, Protocol::Http1, peer))
     });
     watched.and_then(http)

@@ -25,12 +25,14 @@ impl<S: Subscriber> Layer<S> for MalformedRequestFilter {
 
 /// Whether it tells of the request, and not of the answer.
 fn is_of_a_stranger(text: &str) -> bool {
-    const OF_REQUESTS: [&str; 5] = [
+    const OF_REQUESTS: [&str; 6] = [
         "stream error: request parse error",
         "stream error: request did not complete",
         "stream error: I/O error",
         "stream error: handler dropped payload",
         "MAX_BUFFER_SIZE",
+        // A frame of a WebSocket.
+        "Unfinished fragment",
     ];
     OF_REQUESTS.iter().any(|start| text.starts_with(start))
 }
@@ -60,6 +62,9 @@ mod tests {
     fn what_a_request_brings_forth_is_told_from_what_an_answer_does() {
         assert!(is_of_a_stranger("stream error: request parse error: invalid Header provided"));
         assert!(is_of_a_stranger("MAX_BUFFER_SIZE unprocessed data reached, closing"));
+        assert!(is_of_a_stranger("stream error: I/O error: timed out"));
+        assert!(is_of_a_stranger("stream error: request did not complete within the timeout"));
+        assert!(is_of_a_stranger("Unfinished fragment Ping"));
         assert!(!is_of_a_stranger("stream error: body error: the archive broke off"));
         assert!(!is_of_a_stranger("Response payload stream error: the archive broke off"));
     }

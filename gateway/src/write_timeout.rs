@@ -35,7 +35,10 @@ impl<S> WriteTimeout<S> {
         }
         let patience = self.patience;
         let deadline = self.deadline.get_or_insert_with(|| Box::pin(sleep(patience)));
-        deadline.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+        deadline.as_mut().poll(cx).map(|()| {
+            tracing::debug!("a client takes nothing of what is sent to it");
+            Err(io::ErrorKind::TimedOut.into())
+        })
     }
 }
 

@@ -22,4 +22,4 @@ pub mod trigger;
 pub mod variable;
 
 pub use event::Event;
-pub use status::{Extent, Outcome, Status, composite, has_warnings};
+pub use status::{Outcome, Status, StatusScope, composite, has_warnings};

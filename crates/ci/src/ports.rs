@@ -8,7 +8,7 @@ use kernel::{
     ids::{MergeRequestId, ProjectId},
 };
 
-use crate::{job::Job, pipeline::PipelineRef, variable::Home};
+use crate::{job::Job, pipeline::PipelineRef, variable::VariableOwner};
 
 /// CI settings of projects.
 pub trait Projects {
@@ -25,7 +25,7 @@ pub trait PlanLimits {
     /// Trigger tokens of a project.
     fn triggers(&self, tx: &mut Tx<'_>) -> Result<i64>;
     /// Variables of a project, of a group, or of the installation.
-    fn variables(&self, tx: &mut Tx<'_>, home: Home) -> Result<i64>;
+    fn variables(&self, tx: &mut Tx<'_>, home: VariableOwner) -> Result<i64>;
 }
 
 /// What is told where there are more of something than `limit`; nothing where 0 is no limit.

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use kernel::ids::JobId;
 
 use crate::{
-    Extent, Outcome, Status,
+    Outcome, Status, StatusScope,
     config::When,
     job::{JobKind, Step},
     status::Marks,
@@ -49,9 +49,9 @@ pub fn process(rows: &mut [Row]) -> Vec<(usize, Step)> {
             Some(needed) => {
                 let mut marks = Marks::default();
                 needed.iter().for_each(|need| marks.add(rows[*need].outcome()));
-                marks.composite(Extent::Needs)
+                marks.composite(StatusScope::Needs)
             }
-            None => earlier.composite(Extent::Whole),
+            None => earlier.composite(StatusScope::Whole),
         };
         if let Some(step) = step(&rows[index], previous)
             && let Ok(after) = rows[index].status.after(step)

@@ -99,7 +99,7 @@ impl Marks {
     }
 
     /// The first that fits counts.
-    pub(crate) fn composite(self, extent: Extent) -> Status {
+    pub(crate) fn composite(self, scope: StatusScope) -> Status {
         use Status::{
             Canceled, Created, Failed, Manual, Pending, Preparing, Running, Scheduled, Skipped,
             Success, WaitingForResource,
@@ -124,7 +124,7 @@ impl Marks {
         if self.0 == 0 {
             return Success;
         }
-        if extent == Extent::Needs && (self.has(Skipped) || self.0 & IGNORED != 0) {
+        if scope == StatusScope::Needs && (self.has(Skipped) || self.0 & IGNORED != 0) {
             return Skipped;
         }
         let whole = sets.iter().find(|(set, others, _)| self.only(set, *others));
@@ -138,7 +138,7 @@ impl Marks {
 
 /// The level at which statuses are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum StatusScope {
     /// All jobs of a pipeline, of a stage, or of all stages before one.
     Whole,
     /// Those that one job needs. What is not in the pipeline is not among them.
@@ -146,8 +146,8 @@ pub enum Extent {
 }
 
 /// The status of a pipeline, a stage or of what a job needs, from that of the jobs, newer ones of a name alone.
-pub fn composite(outcomes: &[Outcome], extent: Extent) -> Status {
-    Marks::of(outcomes).composite(extent)
+pub fn composite(outcomes: &[Outcome], scope: StatusScope) -> Status {
+    Marks::of(outcomes).composite(scope)
 }
 
 /// Whether something failed that may.
@@ -158,19 +158,22 @@ pub fn has_warnings(outcomes: &[Outcome]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{
-        Extent, Outcome,
+        Outcome,
         Status::{
             self, Canceled, Created, Failed, Manual, Pending, Preparing, Running, Scheduled,
             Skipped, Success, WaitingForResource,
         },
-        composite,
+        StatusScope, composite,
     };
 
     fn of(required: &[Status], allowed: &[Status]) -> Status {
         let outcomes = |statuses: &[Status], allow_failure| -> Vec<Outcome> {
             statuses.iter().map(|status| Outcome { status: *status, allow_failure }).collect()
         };
-        composite(&[outcomes(required, false), outcomes(allowed, true)].concat(), Extent::Whole)
+        composite(
+            &[outcomes(required, false), outcomes(allowed, true)].concat(),
+            StatusScope::Whole,
+        )
     }
 
     #[test]

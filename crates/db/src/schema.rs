@@ -1535,6 +1535,7 @@ diesel::table! {
         auto_canceled_by -> Nullable<BigInt>,
         schedule_run -> Nullable<BigInt>,
         cancel_on_failure -> Bool,
+        config_source -> Nullable<Text>,
     }
 }
 

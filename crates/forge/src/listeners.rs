@@ -26,6 +26,7 @@ use secrets::Vault;
 use worker::Queue;
 
 use crate::{
+    alert,
     checksums::FIRST_CHECK,
     deployment, label,
     merge_request::{
@@ -73,6 +74,9 @@ pub(crate) fn inside(tx: &mut Tx<'_>, vault: &Vault, fact: &dyn Event) -> Result
     }
     if let Some(fact) = fact.downcast_ref() {
         return deployment::follow(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return alert::follow(tx, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
         return approvals::on_approval_event(tx, fact);

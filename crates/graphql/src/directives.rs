@@ -43,12 +43,19 @@ fn directives(model: &Model) -> impl Iterator<Item = Json> {
 /// All that can be asked of a directive.
 fn directive_json(model: &Model, directive: &DirectiveModel) -> Json {
     let arguments = directive.arguments.iter().map(|argument| argument_json(model, argument));
+    let stands_on = |places: &[&str]| {
+        directive.locations.iter().any(|location| places.contains(&location.as_str()))
+    };
     json!({
         "name": directive.name.as_str(),
         "description": directive.description.as_deref(),
         "isRepeatable": false,
         "locations": directive.locations,
         "args": arguments.collect::<Vec<_>>(),
+        // How tools asked for the locations once.
+        "onOperation": stands_on(&["QUERY", "MUTATION", "SUBSCRIPTION"]),
+        "onFragment": stands_on(&["FRAGMENT_DEFINITION", "FRAGMENT_SPREAD", "INLINE_FRAGMENT"]),
+        "onField": stands_on(&["FIELD"]),
     })
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Introspection<C: Send + Sync + 'static> {
     engine: Arc<Engine<C>>,
     root: Arc<SchemaRoot<C>>,
     /// One answer is made at a time: each keeps a processor busy.
-    turn: Semaphore,
+    turn: Arc<Semaphore>,
 }
 
 type SchemaRoot<C> = RootNode<Node<C>, Node<C>, Node<C>>;
@@ -51,7 +51,7 @@ impl<C: Send + Sync + 'static> Introspection<C> {
         );
         // Plans are within narrower limits; what juniper gets of them must not be refused for its size.
         let root = root.limit_depth(DEEPEST).limit_tokens(MOST).limit_fields(MOST);
-        Self { engine, root: Arc::new(root), turn: Semaphore::new(1) }
+        Self { engine, root: Arc::new(root), turn: Arc::new(Semaphore::new(1)) }
     }
 
     /// The values of those fields of a root that ask for the schema. They are made on a thread that may be blocked.
@@ -61,9 +61,13 @@ impl<C: Send + Sync + 'static> Introspection<C> {
     pub(crate) async fn answer(&self, fields: &[&PlannedField]) -> Result<Json, QueryError> {
         let text = document(&self.engine.model, fields);
         let root = Arc::clone(&self.root);
-        let turn = self.turn.acquire().await.map_err(untold)?;
-        let told = tokio::task::spawn_blocking(move || tell(&text, &root)).await;
-        drop(turn);
+        let turn = Arc::clone(&self.turn).acquire_owned().await.map_err(untold)?;
+        // The turn lasts as long as the work, also where nobody waits for the answer any more.
+        let told = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            tell(&text, &root)
+        });
+        let told = told.await;
         let mut data = told.map_err(untold)??;
         directives::add_selected(&self.engine.model, fields, &mut data);
         Ok(data)
@@ -163,7 +167,11 @@ fn write_plan(model: &Model, plan: &Plan, text: &mut String) {
 
 fn write_field(model: &Model, field: &PlannedField, text: &mut String) {
     let _ = write!(text, "{}: {}", field.key, field.name);
-    let given = field.arguments.iter().filter_map(|(name, value)| match value {
+    let given = field.arguments.iter().filter(|(name, _)| {
+        // Of the types of the language juniper knows what is deprecated, too.
+        !(model.without_deprecated && name.as_str() == "includeDeprecated")
+    });
+    let given = given.filter_map(|(name, value)| match value {
         Input::Bool(flag) => Some(format!("{name}: {flag}")),
         Input::Text(text) => Some(format!("{name}: {}", Literal::Text(text.clone()))),
         _ => None,

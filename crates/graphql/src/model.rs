@@ -23,6 +23,8 @@ pub(crate) struct Model {
     /// `__schema` and `__type`, which the root has beside its own fields.
     introspection: Vec<FieldModel>,
     type_name: FieldModel,
+    /// Whether it was read without what is deprecated.
+    pub(crate) without_deprecated: bool,
 }
 
 /// The name of the root's type.

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use moka::sync::Cache;
 use serde_json::{Map, Value as Json, json};
+use tokio::time::timeout_at;
 
 use super::versions::leave_out;
 use crate::{
@@ -231,7 +232,7 @@ impl<C: Send + Sync + 'static> Form<C> {
             .map_err(|error| Refusal::Errors(vec![error]))?;
         let score = self.engine.score(&plan);
         let introspection_score = self.engine.introspection_score(&plan);
-        match self.engine.refusal(&plan, score, limits) {
+        match self.engine.refusal(&plan, (score, introspection_score), limits) {
             Some(refusal) => Err(Refusal::TooComplex(score, QueryError::new(refusal))),
             None => Ok(OperationPlan { kind: operation.kind, plan, score, introspection_score }),
         }
@@ -305,16 +306,17 @@ impl<C: Send + Sync + 'static> Form<C> {
     ) -> Response {
         let about_schema: Vec<_> =
             plan.fields.iter().filter(|field| field.is_introspection()).collect();
+        let end = tokio::time::Instant::now() + time;
         let told = match about_schema.is_empty() {
             true => None,
-            false => match self.introspection.answer(&about_schema).await {
-                Ok(told) => Some(told),
-                Err(error) => return Refusal::Errors(vec![error]).into(),
+            false => match timeout_at(end, self.introspection.answer(&about_schema)).await {
+                Ok(Ok(told)) => Some(told),
+                Ok(Err(error)) => return Refusal::Errors(vec![error]).into(),
+                Err(_elapsed) => return failed(Outcome::TimedOut),
             },
         };
         let work = Box::pin(execute::execute(&self.engine, root, plan, request));
-        let Ok(Answer { mut data, mut errors, outcome }) = tokio::time::timeout(time, work).await
-        else {
+        let Ok(Answer { mut data, mut errors, outcome }) = timeout_at(end, work).await else {
             return failed(Outcome::TimedOut);
         };
         if let Some(outcome) = outcome {

@@ -69,7 +69,12 @@ impl<C> Engine<C> {
     }
 
     /// What is said of a query that may not be asked, if anything.
-    pub(crate) fn refusal(&self, plan: &Plan, score: u32, limits: &Limits) -> Option<String> {
+    pub(crate) fn refusal(
+        &self,
+        plan: &Plan,
+        (score, introspection_score): (u32, u64),
+        limits: &Limits,
+    ) -> Option<String> {
         let depth = depth(plan);
         if let Some(refusal) = exceeded(score, limits.complexity) {
             return Some(refusal);
@@ -83,7 +88,7 @@ impl<C> Engine<C> {
                 "Recursive query - too many of fields '{{\"{name}\"=>{times}}}' detected in branches"
             ));
         }
-        self.is_too_much_schema(self.introspection_score(plan)).then(|| TOO_MUCH_SCHEMA.to_owned())
+        self.is_too_much_schema(introspection_score).then(|| TOO_MUCH_SCHEMA.to_owned())
     }
 
     /// About how many values answer what a plan asks of the schema itself.

@@ -19,21 +19,21 @@ const NAMES_ALONE: DiffLimits = DiffLimits { files: 0, ..DiffLimits::NONE };
 
 /// The merge base of a source, and the number of files changed since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct RangeSummary {
     pub base: Oid,
     /// `None` where there are too many to be counted in time.
     pub files: Option<usize>,
 }
 
 /// What `head` changes since it left `start`. Without a common commit, it is compared with `start` itself.
-pub fn extent(reader: &Reader, start: Oid, head: Oid) -> Result<Extent> {
+pub fn range_summary(reader: &Reader, start: Oid, head: Oid) -> Result<RangeSummary> {
     let base = reader.merge_base(&[start, head])?.unwrap_or(start);
     let files = match reader.diff(Some(base), head, NAMES_ALONE, deadline()) {
         Ok(files) => Some(files.len()),
         Err(GitError::Timeout) => None,
         Err(failure) => return Err(failure.into()),
     };
-    Ok(Extent { base, files })
+    Ok(RangeSummary { base, files })
 }
 
 /// Files of several megabytes are told, too, as long as memory lasts.

@@ -66,6 +66,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
             Ok(Value::fields("QueryComplexity", fields))
         });
     registry.mutation("echoCreate", |input, context| async move {
+        context.signed_in()?;
         let messages = input.maybe_texts("messages");
         let echoes = messages.map(|messages| {
             messages.iter().map(|message| said(&context, message)).collect::<Vec<_>>()

@@ -44,8 +44,18 @@ impl<K> Bounds<K> {
     }
 }
 
-/// The id in a cursor of a list that ids alone order.
+/// The id in a cursor of a list that ids alone order; none in a cursor of another order.
 pub fn id_of(values: &CursorValues) -> Option<i64> {
+    id_beside(None, values)
+}
+
+/// The id in a cursor that may tell the value of a column beside it; none where the cursor tells of another column. Which
+/// way its list ran no cursor says: it is a place in the list from either end.
+pub fn id_beside(column: Option<&str>, values: &CursorValues) -> Option<i64> {
+    let is_known = |name: &String| name == "id" || column.is_some_and(|column| name == column);
+    if !values.keys().all(is_known) {
+        return None;
+    }
     values.get("id")?.parse().ok()
 }
 
@@ -154,5 +164,26 @@ impl<T> KeysetList<T> {
             Some(Total::Uncounted { .. }) => connection.count(COUNT_LIMIT + 1),
             None => connection,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CursorValues, id_beside, id_of};
+
+    fn values(names: &[&str]) -> CursorValues {
+        names.iter().map(|name| ((*name).to_owned(), "3".to_owned())).collect()
+    }
+
+    #[test]
+    fn a_cursor_that_tells_of_another_column_is_of_another_order() {
+        assert_eq!(id_of(&values(&["id"])), Some(3));
+        assert_eq!(id_of(&values(&["id", "weight"])), None);
+        assert_eq!(id_of(&values(&[])), None);
+        let by_weight = |names: &[&str]| id_beside(Some("weight"), &values(names));
+        assert_eq!(by_weight(&["id", "weight"]), Some(3));
+        assert_eq!(by_weight(&["id"]), Some(3), "rows may have no weight");
+        assert_eq!(by_weight(&["id", "due_date"]), None);
+        assert_eq!(by_weight(&["due_date", "id", "weight"]), None);
     }
 }

@@ -7,7 +7,7 @@ use kernel::{
     page::{PageRequest, Total},
 };
 
-use super::keyset_list::{Bounds, CursorValues, KeysetList, ReadDirection, id_of};
+use super::keyset_list::{Bounds, CursorValues, KeysetList, ReadDirection, id_beside};
 
 /// The sort column of a list before its id, as cursors name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,16 +86,7 @@ impl WindowedPage {
     /// # Errors
     /// None.
     pub fn read_ascending(&self, ids: &[i64]) -> KernelResult<KeysetList<i64>> {
-        self.read(true, |window, part| {
-            let after = window.after.as_ref().map_or(i64::MIN, |edge| edge.id);
-            let before = window.before.as_ref().map_or(i64::MAX, |edge| edge.id);
-            let mut own: Vec<i64> =
-                ids.iter().copied().filter(|id| *id > after && *id < before).collect();
-            if window.reversed {
-                own.reverse();
-            }
-            Ok(part.slice(own))
-        })
+        self.read_whole(ids, |earlier, later| earlier < later)
     }
 
     /// As [`read_ascending`](Self::read_ascending), of a list in the opposite order.
@@ -103,11 +94,19 @@ impl WindowedPage {
     /// # Errors
     /// None.
     pub fn read_descending(&self, ids: &[i64]) -> KernelResult<KeysetList<i64>> {
+        self.read_whole(ids, |earlier, later| earlier > later)
+    }
+
+    fn read_whole(
+        &self,
+        ids: &[i64],
+        precedes: fn(i64, i64) -> bool,
+    ) -> KernelResult<KeysetList<i64>> {
         self.read(true, |window, part| {
-            let after = window.after.as_ref().map_or(i64::MAX, |edge| edge.id);
-            let before = window.before.as_ref().map_or(i64::MIN, |edge| edge.id);
-            let mut own: Vec<i64> =
-                ids.iter().copied().filter(|id| *id < after && *id > before).collect();
+            let follows = |id: i64| window.after.as_ref().is_none_or(|edge| precedes(edge.id, id));
+            let leads = |id: i64| window.before.as_ref().is_none_or(|edge| precedes(id, edge.id));
+            let own = ids.iter().copied().filter(|id| follows(*id) && leads(*id));
+            let mut own: Vec<i64> = own.collect();
             if window.reversed {
                 own.reverse();
             }
@@ -117,9 +116,8 @@ impl WindowedPage {
 }
 
 fn position_of(order: CursorOrder, values: &CursorValues) -> Option<RowPosition> {
-    let id = id_of(values)?;
-    let (value, names) = match order {
-        CursorOrder::Id => (None, 1),
+    let (value, column) = match order {
+        CursorOrder::Id => (None, None),
         CursorOrder::Number(name) => {
             let text = values.get(name)?;
             // A row without a value has an empty text in its cursor.
@@ -127,11 +125,11 @@ fn position_of(order: CursorOrder, values: &CursorValues) -> Option<RowPosition>
                 true => None,
                 false => Some(SortValue::Number(text.parse().ok()?)),
             };
-            (number, 2)
+            (number, Some(name))
         }
-        CursorOrder::Text(name) => (Some(SortValue::Text(values.get(name)?.clone())), 2),
+        CursorOrder::Text(name) => (Some(SortValue::Text(values.get(name)?.clone())), Some(name)),
     };
-    (values.len() == names).then_some(RowPosition { value, id })
+    Some(RowPosition { value, id: id_beside(column, values)? })
 }
 
 fn cursor_of(order: CursorOrder, position: RowPosition) -> Cursor {

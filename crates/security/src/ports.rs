@@ -77,14 +77,9 @@ pub struct Incident {
 
 /// Incidents opened for alerts.
 pub trait Incidents {
-    /// Opens an incident; `None` where the project takes no issues.
-    fn open(
-        &self,
-        tx: &mut Tx<'_>,
-        project: ProjectId,
-        title: &str,
-        description: String,
-    ) -> Result<Option<Incident>>;
+    /// Opens an incident that is as bad as its alert; `None` where the project takes no issues.
+    fn open(&self, tx: &mut Tx<'_>, alert: &Alert, description: String)
+    -> Result<Option<Incident>>;
     /// Closes an incident, if it is still there.
     fn close(&self, tx: &mut Tx<'_>, issue: IssueId) -> Result<()>;
     /// Writes to those who look after the project.

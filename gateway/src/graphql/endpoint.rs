@@ -15,12 +15,11 @@ use resolvers::schema;
 use serde_json::json;
 
 use super::{
+    answers::{graphql_error, refusal, refused, respond, unprocessable},
     browser_session::caller_of,
     context_of,
-    request_body::{
-        Queries, RequestBody, graphql_error, read, refusal, refused, respond, unprocessable,
-    },
-    request_limits::limits_of,
+    request_body::{Queries, RequestBody, read},
+    request_limits::{is_without_deprecated, limits_of},
     subscriptions::{answer_events, answer_socket, is_upgrade, wants_events},
 };
 use crate::{
@@ -171,8 +170,7 @@ async fn take(
     if !caller.token.as_deref().is_none_or(reads) {
         return Err(refusal(StatusCode::UNAUTHORIZED, "Invalid token"));
     }
-    let flag = url.text("remove_deprecated");
-    let without_deprecated = matches!(flag, Some("true" | "1"));
+    let without_deprecated = is_without_deprecated(&url);
     Ok(GraphqlRequest { caller, shown, queries: given.queries()?, without_deprecated })
 }
 

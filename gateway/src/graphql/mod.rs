@@ -2,6 +2,7 @@
 //!
 //! The schema and its resolvers are in the crate `resolvers`.
 
+mod answers;
 mod browser_session;
 mod endpoint;
 mod explorer;

@@ -6,20 +6,18 @@ use std::{collections::HashMap, sync::Arc};
 
 use actix_multipart::Multipart;
 use actix_web::{
-    HttpRequest, HttpResponse, ResponseError as _,
-    body::BoxBody,
+    HttpRequest, HttpResponse,
     dev::Payload,
     http::{StatusCode, header},
     web::BytesMut,
 };
 use forge::memory;
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use graphql::{Outcome, Request, Response, Upload};
-use kernel::{Error, error::Kind};
+use graphql::{Request, Upload};
 use serde_json::{Map, Value, json};
 
+use super::answers::{graphql_error, refusal, unprocessable};
 use crate::{
-    error::ApiError,
     extract::{RawMap, SlowClientGuard, raw_pairs},
     limits::Limits,
 };
@@ -28,66 +26,13 @@ use crate::{
 const MOST_QUERIES: usize = 100;
 /// How many parts a multipart form may have.
 const MOST_PARTS: usize = 100;
-/// Bodies of so many bytes are not read where memory is short.
-const LONG: usize = 64 << 10;
-/// How many values a body may have, each of which takes many times its length once it is read.
+/// How many values a JSON body may have, each of which takes many times its length once it is read.
 const MOST_VALUES: usize = 500_000;
 
 /// The queries of a request: one or a batch.
 pub(super) enum Queries {
     One(Request),
     Many(Vec<Request>),
-}
-
-pub(super) fn json_answer(status: StatusCode, body: &Value) -> HttpResponse {
-    HttpResponse::build(status)
-        .content_type("application/json; charset=utf-8")
-        .body(body.to_string())
-}
-
-pub(super) fn refusal(status: StatusCode, message: &str) -> HttpResponse {
-    json_answer(status, &json!({ "errors": [{ "message": message }] }))
-}
-
-/// An answer with the status that its outcome has.
-pub(super) fn respond(response: &Response) -> HttpResponse {
-    let status = match response.outcome {
-        Outcome::Answered => StatusCode::OK,
-        Outcome::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
-        Outcome::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
-        Outcome::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
-        Outcome::Failed => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    json_answer(status, &response.body)
-}
-
-/// Why a credential was refused.
-pub(super) fn refused(failure: &ApiError) -> HttpResponse {
-    match failure {
-        ApiError::Kernel(Error { kind: Kind::Unauthenticated, .. })
-        | ApiError::Token(_)
-        | ApiError::OAuth { .. } => refusal(StatusCode::UNAUTHORIZED, "Invalid token"),
-        ApiError::Kernel(Error { kind: Kind::Forbidden | Kind::NotFound, .. })
-        | ApiError::Scope(_) => refusal(StatusCode::FORBIDDEN, "API not accessible for user"),
-        other => graphql_error(other),
-    }
-}
-
-/// A failure of the request as a whole, with its status and headers, in the form of GraphQL.
-pub(super) fn graphql_error(failure: &ApiError) -> HttpResponse {
-    let mut response = failure.error_response();
-    let text = match failure {
-        ApiError::Rate(..) => "This endpoint has been requested too many times. Try again later.",
-        _ => response.status().canonical_reason().unwrap_or("Internal Server Error"),
-    };
-    let body = json!({ "errors": [{ "message": text }] }).to_string();
-    let kind = header::HeaderValue::from_static("application/json; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    response.set_body(BoxBody::new(body))
-}
-
-pub(super) fn unprocessable(message: &str) -> HttpResponse {
-    refusal(StatusCode::UNPROCESSABLE_ENTITY, message)
 }
 
 /// The body of a request before validation.
@@ -193,19 +138,15 @@ pub(super) async fn read(
     let kind = req.headers().get(header::CONTENT_TYPE);
     let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    memory::ensure_some().map_err(|failure| graphql_error(&failure.into()))?;
     let payload = SlowClientGuard::new(payload, limits.patience);
     if kind == "multipart/form-data" {
         return multipart(Multipart::new(req.headers(), payload), limits.body).await;
     }
     let text = bytes(payload, limits.body).await?;
-    if text.len() > LONG {
-        memory::ensure_some().map_err(|failure| graphql_error(&failure.into()))?;
-    }
-    if values(&text) > MOST_VALUES {
-        return Err(too_large());
-    }
     match kind.as_str() {
         _ if text.is_empty() => Ok(RequestBody::default()),
+        "application/json" | "" if values(&text) > MOST_VALUES => Err(too_large()),
         "application/json" | "" => {
             let body = serde_json::from_slice(&text).map_err(|cause| {
                 refusal(StatusCode::BAD_REQUEST, &format!("Invalid JSON: {cause}"))

@@ -10,10 +10,20 @@ use kernel::{
 use org::{token::Scope, user::User};
 use resolvers::RequestRates;
 
-use crate::{app::App, error::ApiError, extract::Caller, rate_limit::Rates};
+use crate::{
+    app::App,
+    error::ApiError,
+    extract::{Caller, RawMap},
+    rate_limit::Rates,
+};
 
 /// How long the execution of a request may take.
 const TIME: Duration = Duration::from_secs(30);
+
+/// Whether a URL wants deprecated members to count as absent.
+pub(super) fn is_without_deprecated(url: &RawMap) -> bool {
+    matches!(url.text("remove_deprecated"), Some("true" | "1"))
+}
 
 /// What a request of somebody may do.
 pub(super) fn limits_of(

@@ -13,7 +13,7 @@ use super::{
     import_source::ImportSource,
     people::{id, post},
     report::{Report, megabytes},
-    transport::{self, Timing},
+    transport::{Pusher, Timing},
     wrk::{Generator, Measurement},
 };
 use crate::{client::Client, receiver::Receiver, server::Installation};
@@ -29,7 +29,7 @@ const ISSUES: usize = 10_000;
 const LONGEST: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(5);
 /// Pushes of one commit each.
-const PUSHES: usize = 15;
+const PUSHES: usize = 30;
 /// How often each kind of write is timed, and what it is: whether webhooks hear of it, and what is made.
 const TURNS: usize = 60;
 const WRITES: [(&str, bool, &str); 4] = [
@@ -79,22 +79,31 @@ impl Run<'_> {
         Ok(Report { database, cases, transport: writes, compared: Vec::new(), notes })
     }
 
-    /// Pushes of one commit by git, to a project without webhooks, and to one with many.
+    /// Pushes of one commit by git, to a project without webhooks and to one with many, as in [`writes`](Self::writes).
     fn pushes(&self, client: &Client) -> Result<Vec<Timing>> {
         let receiver = Receiver::start(false)?;
         let kinds = [("push without webhooks", 0), ("push beside 50 webhooks", HOOKS)];
+        let scratch = tempfile::Builder::new().prefix("forgeway-pushes-").tempdir()?;
         let mut all = Vec::new();
         for (what, hooks) in kinds {
             let made = project(client, what)?;
-            add_hooks(client, made, &receiver, hooks)?;
             begin(client, made)?;
+            add_hooks(client, made, &receiver, hooks)?;
             let shown = client.get(&format!("/projects/{made}"))?.json()?;
             let path = shown["path_with_namespace"].as_str().context("a project without a path")?;
-            let scratch = tempfile::Builder::new().prefix("forgeway-pushes-").tempdir()?;
-            let timing = transport::pushes(&self.installation, path, scratch.path(), PUSHES)?;
-            all.push(Timing { what: what.to_owned(), ..timing });
+            let clone = scratch.path().join(hooks.to_string());
+            let pusher = Pusher::new(&self.installation, path, clone)?;
+            let timing = Timing { what: what.to_owned(), seconds: Vec::new() };
+            all.push((timing, pusher, u64::try_from(hooks)?));
         }
-        Ok(all)
+        for _ in 0..PUSHES {
+            for (timing, pusher, expected) in &mut all {
+                let before = receiver.count();
+                timing.seconds.push(pusher.push()?);
+                wait_for(&receiver, before + *expected)?;
+            }
+        }
+        Ok(all.into_iter().map(|(timing, ..)| timing).collect())
     }
 
     /// Issues and commits in a project without webhooks and in one with many, by turns. What one brings forth has arrived
@@ -102,9 +111,9 @@ impl Run<'_> {
     fn writes(&self, client: &Client) -> Result<Vec<Timing>> {
         let receiver = Receiver::start(false)?;
         let (without, beside) = (project(client, "without")?, project(client, "beside")?);
-        add_hooks(client, beside, &receiver, HOOKS)?;
         begin(client, without)?;
         begin(client, beside)?;
+        add_hooks(client, beside, &receiver, HOOKS)?;
         let timing = |what: &str| Timing { what: what.to_owned(), seconds: Vec::new() };
         let mut all: Vec<Timing> = WRITES.iter().map(|(what, ..)| timing(what)).collect();
         for number in 0..TURNS {
@@ -121,10 +130,7 @@ impl Run<'_> {
                     timing.seconds.push(begun.elapsed().as_secs_f64());
                 }
                 let expected = if *is_told { u64::try_from(HOOKS)? } else { 0 };
-                while receiver.count() - before < expected {
-                    ensure!(begun.elapsed() < LONGEST, "a webhook was told nothing");
-                    std::thread::sleep(PAUSE);
-                }
+                wait_for(&receiver, before + expected)?;
             }
         }
         Ok(all)
@@ -272,6 +278,16 @@ fn per_second(count: u64, seconds: f64) -> String {
 fn commit(number: usize) -> Value {
     json!({ "branch": "main", "commit_message": format!("Add {number}"), "actions": [
         { "action": "create", "file_path": format!("file-{number}"), "content": number.to_string() }] })
+}
+
+/// Waits until a receiver has been told so often.
+fn wait_for(receiver: &Receiver, count: u64) -> Result<()> {
+    let begun = Instant::now();
+    while receiver.count() < count {
+        ensure!(begun.elapsed() < LONGEST, "a webhook was told nothing");
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
 }
 
 /// The first commit of a project.

@@ -68,7 +68,7 @@ pub(super) fn measure(
         clone("clone --depth 1 over HTTP", &served, &shallow)?,
         clone("clone --depth 1 from the disk", &disk, &shallow)?,
         clone("clone --filter=blob:none over HTTP", &served, &partial)?,
-        pushes(installation, small, scratch, PUSHES)?,
+        pushes(installation, small, scratch)?,
     ])
 }
 
@@ -107,28 +107,33 @@ fn clone_once(source: &str, options: &[&str], scratch: &Path) -> Result<f64> {
 }
 
 /// One new commit at a time onto one branch.
-pub(super) fn pushes(
-    installation: &Installation,
-    project: &str,
-    scratch: &Path,
-    repeats: usize,
-) -> Result<Timing> {
-    let remote = installation.remote(project);
-    let clone: PathBuf = scratch.join("pusher");
-    seconds(git().args(["clone", "--quiet", &remote]).arg(&clone))?;
-    let mut runs = Vec::new();
-    for n in 0..repeats {
-        let commit = format!("commit {n}");
-        seconds(git().current_dir(&clone).args([
-            "commit",
-            "--quiet",
-            "--allow-empty",
-            "--message",
-            &commit,
-        ]))?;
-        runs.push(seconds(git().current_dir(&clone).args(["push", "--quiet", "origin", "HEAD"]))?);
+fn pushes(installation: &Installation, project: &str, scratch: &Path) -> Result<Timing> {
+    let mut pusher = Pusher::new(installation, project, scratch.join("pusher"))?;
+    let seconds = (0..PUSHES).map(|_| pusher.push()).collect::<Result<_>>()?;
+    Ok(Timing { what: "push of one commit".to_owned(), seconds })
+}
+
+/// A clone that pushes one commit at a time onto its branch.
+pub(super) struct Pusher {
+    clone: PathBuf,
+    commits: usize,
+}
+
+impl Pusher {
+    pub(super) fn new(installation: &Installation, project: &str, clone: PathBuf) -> Result<Self> {
+        let remote = installation.remote(project);
+        seconds(git().args(["clone", "--quiet", &remote]).arg(&clone))?;
+        Ok(Self { clone, commits: 0 })
     }
-    Ok(Timing { what: "push of one commit".to_owned(), seconds: runs })
+
+    /// Makes a commit, and tells how many seconds its push takes.
+    pub(super) fn push(&mut self) -> Result<f64> {
+        self.commits += 1;
+        let message = format!("commit {}", self.commits);
+        let commit = ["commit", "--quiet", "--allow-empty", "--message", &message];
+        seconds(git().current_dir(&self.clone).args(commit))?;
+        seconds(git().current_dir(&self.clone).args(["push", "--quiet", "origin", "HEAD"]))
+    }
 }
 
 fn git() -> Command {

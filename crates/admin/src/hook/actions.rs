@@ -20,8 +20,8 @@ use super::{
 use crate::{
     delivery::{DeliveryLog, DeliveryQueue as _, LogStore as _, StatusFilter},
     flags::{Flag, Flags},
-    home::{Home, HookKeeper},
     integration::UrlRule,
+    owner::{HookKeeper, Owner},
     uuid,
 };
 
@@ -72,8 +72,8 @@ pub fn create(
     ensure_room(tx, home)?;
     let (project_id, namespace_id) = home.columns();
     let first = match home {
-        Home::Instance => Flag::RepositoryUpdate,
-        Home::Project(_) | Home::Group(_) => Flag::Push,
+        Owner::Instance => Flag::RepositoryUpdate,
+        Owner::Project(_) | Owner::Group(_) => Flag::Push,
     };
     let mut row = Hook {
         id: HookId(0),
@@ -109,11 +109,11 @@ fn record(tx: &mut Tx<'_>, hook: &Hook, action: AuditRecord) {
     tx.mention(action.target("WebHook", hook.id.0, name));
 }
 
-fn ensure_room(tx: &mut Tx<'_>, home: Home) -> Result<()> {
+fn ensure_room(tx: &mut Tx<'_>, home: Owner) -> Result<()> {
     let (most, of) = match home {
-        Home::Project(_) => (MOST_OF_PROJECT, "project"),
-        Home::Group(_) => (MOST_OF_GROUP, "group"),
-        Home::Instance => (MOST_OF_INSTANCE, "system"),
+        Owner::Project(_) => (MOST_OF_PROJECT, "project"),
+        Owner::Group(_) => (MOST_OF_GROUP, "group"),
+        Owner::Instance => (MOST_OF_INSTANCE, "system"),
     };
     // The last one that there may be.
     let last = PageRequest { page: most, per_page: 1 };

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{BranchStrategy, Health, address::fill, health::AlertStatus};
 use crate::{
     flags::{Flag, Flags},
-    home::Home,
+    owner::Owner,
 };
 
 #[derive(Clone, Debug, Queryable, Selectable)]
@@ -61,8 +61,8 @@ impl HookSecrets {
 }
 
 impl Hook {
-    pub fn home(&self) -> Home {
-        Home::of(self.project_id, self.namespace_id)
+    pub fn home(&self) -> Owner {
+        Owner::of(self.project_id, self.namespace_id)
     }
 
     fn place(&self) -> String {
@@ -98,10 +98,10 @@ impl Hook {
 }
 
 /// System hooks are always told.
-fn alert_status(home: Home, health: Health, now: Ts) -> AlertStatus {
+fn alert_status(home: Owner, health: Health, now: Ts) -> AlertStatus {
     match home {
-        Home::Instance => AlertStatus::Executable,
-        Home::Project(_) | Home::Group(_) => health.status(now),
+        Owner::Instance => AlertStatus::Executable,
+        Owner::Project(_) | Owner::Group(_) => health.status(now),
     }
 }
 
@@ -123,8 +123,8 @@ pub struct HookFilter {
 impl HookFilter {
     /// Whether the webhook is told of such events; pushes only of the branches that it wants.
     pub fn hears(&self, flag: Flag, branch: Option<&str>, now: Ts) -> bool {
-        let home = Home::of(self.project_id, self.namespace_id);
-        let always = flag == Flag::Members && matches!(home, Home::Group(_));
+        let home = Owner::of(self.project_id, self.namespace_id);
+        let always = flag == Flag::Members && matches!(home, Owner::Group(_));
         let filter = self.push_events_branch_filter.as_deref();
         let is_wanted =
             branch.is_none_or(|branch| self.branch_filter_strategy.matches(filter, branch));

@@ -12,14 +12,14 @@ use kernel::{
 };
 
 use super::{Health, Hook, HookFilter};
-use crate::home::Home;
+use crate::owner::Owner;
 
 const NOUN: &str = "Hook";
 
 pub trait HookStore {
     /// A page, oldest first.
-    fn hooks_of(&mut self, home: Home, page: PageRequest) -> Result<Page<Hook>>;
-    fn find_hook(&mut self, home: Home, id: HookId) -> Result<Option<Hook>>;
+    fn hooks_of(&mut self, home: Owner, page: PageRequest) -> Result<Page<Hook>>;
+    fn find_hook(&mut self, home: Owner, id: HookId) -> Result<Option<Hook>>;
     fn hooks_with(&mut self, ids: &[HookId]) -> Result<Vec<Hook>>;
     /// Those of a project and of groups.
     fn hook_filters_around(
@@ -52,7 +52,7 @@ macro_rules! of_home {
 }
 
 impl HookStore for Tx<'_> {
-    fn hooks_of(&mut self, home: Home, page: PageRequest) -> Result<Page<Hook>> {
+    fn hooks_of(&mut self, home: Owner, page: PageRequest) -> Result<Page<Hook>> {
         each_backend!(self, |conn| {
             let items = of_home!(home)
                 .order(hooks::id)
@@ -67,7 +67,7 @@ impl HookStore for Tx<'_> {
         })
     }
 
-    fn find_hook(&mut self, home: Home, id: HookId) -> Result<Option<Hook>> {
+    fn find_hook(&mut self, home: Owner, id: HookId) -> Result<Option<Hook>> {
         each_backend!(self, |conn| of_home!(home)
             .filter(hooks::id.eq(id))
             .select(Hook::as_select())
@@ -109,7 +109,7 @@ impl HookStore for Tx<'_> {
     }
 
     fn system_hook_filters(&mut self) -> Result<Vec<HookFilter>> {
-        each_backend!(self, |conn| of_home!(Home::Instance)
+        each_backend!(self, |conn| of_home!(Owner::Instance)
             .order(hooks::id)
             .select(HookFilter::as_select())
             .load(conn)

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{EffectiveIntegration, Integration, IntegrationStore as _, Kind, Values};
 use crate::{
     flags::Flag,
-    home::{Home, IntegrationKeeper},
+    owner::{IntegrationKeeper, Owner},
 };
 
 const NOUN: &str = "Integration";
@@ -39,7 +39,7 @@ pub fn list(
 /// All that a home has, with those of the groups above where it has none of the kind itself.
 pub fn effective(
     tx: &mut Tx<'_>,
-    home: Home,
+    home: Owner,
     groups: &[NamespaceId],
 ) -> Result<Vec<EffectiveIntegration>> {
     let own = tx.integrations_of(home)?;
@@ -65,7 +65,7 @@ fn given(tx: &mut Tx<'_>, groups: &[NamespaceId]) -> Result<Vec<Integration>> {
     };
     above.retain(|row| row.active && !row.inherits);
     above.sort_by_key(distance);
-    above.extend(tx.integrations_of(Home::Instance)?.into_iter().filter(|row| row.active));
+    above.extend(tx.integrations_of(Owner::Instance)?.into_iter().filter(|row| row.active));
     let mut seen = HashSet::new();
     above.retain(|row| seen.insert(row.slug.clone()));
     Ok(above)
@@ -125,7 +125,7 @@ pub fn set(
     let home = keeper.home();
     let before = tx.find_integration(home, kind.slug)?;
     // There is nothing above the installation.
-    let inherits = home != Home::Instance && change.inherits(tx, groups, kind)?;
+    let inherits = home != Owner::Instance && change.inherits(tx, groups, kind)?;
     if !inherits {
         ensure_complete(kind, &change.values)?;
     }
@@ -225,7 +225,7 @@ fn record(tx: &mut Tx<'_>, row: &Integration, action: AuditRecord) {
 pub fn find_by_token(
     tx: &mut Tx<'_>,
     vault: &Vault,
-    (home, groups): (Home, &[NamespaceId]),
+    (home, groups): (Owner, &[NamespaceId]),
     kind: &Kind,
     token: &str,
 ) -> Result<EffectiveIntegration> {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::{Kind, catalog::Class};
 use crate::{
     flags::{Flag, Flags},
-    home::Home,
+    owner::Owner,
 };
 
 /// Values of parameters, by their names.
@@ -37,7 +37,7 @@ pub struct Integration {
 
 impl Integration {
     /// One that nobody has set yet.
-    pub(super) fn fresh(home: Home, kind: &Kind, vault: &Vault, now: Ts) -> Result<Self> {
+    pub(super) fn fresh(home: Owner, kind: &Kind, vault: &Vault, now: Ts) -> Result<Self> {
         let (project_id, namespace_id) = home.columns();
         let mut fresh = Self {
             id: IntegrationId(0),
@@ -57,8 +57,8 @@ impl Integration {
         Ok(fresh)
     }
 
-    pub fn home(&self) -> Home {
-        Home::of(self.project_id, self.namespace_id)
+    pub fn home(&self) -> Owner {
+        Owner::of(self.project_id, self.namespace_id)
     }
 
     /// For what its secrets are sealed.

@@ -8,23 +8,23 @@ use kernel::{
 };
 
 use super::Integration;
-use crate::home::Home;
+use crate::owner::Owner;
 
 const NOUN: &str = "Integration";
 
 pub trait IntegrationStore {
     /// Those of a home itself, oldest first.
-    fn integrations_of(&mut self, home: Home) -> Result<Vec<Integration>>;
+    fn integrations_of(&mut self, home: Owner) -> Result<Vec<Integration>>;
     /// Those of groups, in any order.
     fn integrations_of_groups(&mut self, groups: &[NamespaceId]) -> Result<Vec<Integration>>;
     fn integrations_with(&mut self, ids: &[IntegrationId]) -> Result<Vec<Integration>>;
-    fn find_integration(&mut self, home: Home, slug: &str) -> Result<Option<Integration>>;
+    fn find_integration(&mut self, home: Owner, slug: &str) -> Result<Option<Integration>>;
     fn insert_integration(&mut self, row: &Integration) -> Result<Integration>;
     fn save_integration(&mut self, row: &Integration) -> Result<()>;
 }
 
 impl IntegrationStore for Tx<'_> {
-    fn integrations_of(&mut self, home: Home) -> Result<Vec<Integration>> {
+    fn integrations_of(&mut self, home: Owner) -> Result<Vec<Integration>> {
         let (project, group) = home.columns();
         each_backend!(self, |conn| {
             let all = integrations::table.select(Integration::as_select()).into_boxed();
@@ -62,7 +62,7 @@ impl IntegrationStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn find_integration(&mut self, home: Home, slug: &str) -> Result<Option<Integration>> {
+    fn find_integration(&mut self, home: Owner, slug: &str) -> Result<Option<Integration>> {
         let (project, group) = home.columns();
         each_backend!(self, |conn| {
             let all = integrations::table

@@ -23,7 +23,7 @@ fn required_parameters_are_sent_each_time() {
         let refused = world.set(tx, "bamboo", &json!({ "username": "ci" })).unwrap_err();
         let text = "bamboo_url is missing, build_key is missing, password is missing";
         assert_eq!((refused.kind, refused.to_string().as_str()), (Kind::BadRequest, text));
-        assert!(tx.integrations_of(admin::home::Home::Project(world.project))?.is_empty());
+        assert!(tx.integrations_of(admin::owner::Owner::Project(world.project))?.is_empty());
         Ok(())
     });
 }
@@ -114,7 +114,7 @@ fn what_was_never_set_is_not_there() {
 fn only_the_token_of_an_active_integration_opens_the_door() {
     test(|tx, world| {
         let slug = kind("slack-slash-commands");
-        let home = (admin::home::Home::Project(world.project), &[world.group][..]);
+        let home = (admin::owner::Owner::Project(world.project), &[world.group][..]);
         world.set(tx, "slack-slash-commands", &json!({ "token": "t0p" }))?;
         assert!(find_by_token(tx, &world.vault, home, slug, "t0p").is_ok());
         for wrong in ["", "t0", "t0p ", "T0P"] {

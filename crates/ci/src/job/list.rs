@@ -87,14 +87,20 @@ pub trait JobListStore {
     ) -> Result<Page<Job>>;
     /// A page of the jobs of all projects that is not counted.
     fn all_jobs(&mut self, filter: &JobFilter, page: PageRequest) -> Result<Page<Job>>;
-    /// How many jobs each of these runners took, counted up to `limit`.
+    /// How many jobs each of these runners took, counted up to `limit`; of these projects alone, where some are
+    /// named.
     fn runner_job_counts(
         &mut self,
         runners: &[RunnerId],
+        projects: Option<&[ProjectId]>,
         limit: i64,
     ) -> Result<HashMap<RunnerId, i64>>;
-    /// Those of these runners that do a job.
-    fn busy_runners(&mut self, runners: &[RunnerId]) -> Result<Vec<RunnerId>>;
+    /// Those of these runners that do a job; of these projects alone, where some are named.
+    fn busy_runners(
+        &mut self,
+        runners: &[RunnerId],
+        projects: Option<&[ProjectId]>,
+    ) -> Result<Vec<RunnerId>>;
     /// These jobs, the newest first.
     fn jobs_by_id(&mut self, ids: &[i64]) -> Result<Vec<Job>>;
 }
@@ -142,20 +148,22 @@ impl JobListStore for Tx<'_> {
     fn runner_job_counts(
         &mut self,
         runners: &[RunnerId],
+        projects: Option<&[ProjectId]>,
         limit: i64,
     ) -> Result<HashMap<RunnerId, i64>> {
         if runners.is_empty() {
             return Ok(HashMap::new());
         }
+        let (with, among) = of_projects(projects);
         // Of each runner no more rows than are told.
         let counts = runners.iter().map(|runner| {
             let id = listing::value(runner);
             format!(
                 "SELECT {id} AS id, (SELECT COUNT(*) FROM \
-                 (SELECT id FROM jobs WHERE runner_id = {id} LIMIT {limit}) AS counted) AS total"
+                 (SELECT id FROM jobs WHERE runner_id = {id}{among} LIMIT {limit}) AS counted) AS total"
             )
         });
-        let sql = counts.collect::<Vec<_>>().join(" UNION ALL ");
+        let sql = with + &counts.collect::<Vec<_>>().join(" UNION ALL ");
         let rows: Vec<RunnerCount> = listing::rows(self, &sql, &[])?;
         Ok(rows.into_iter().map(|row| (RunnerId(row.id), row.total)).collect())
     }
@@ -220,10 +228,16 @@ impl JobListStore for Tx<'_> {
         })
     }
 
-    fn busy_runners(&mut self, runners: &[RunnerId]) -> Result<Vec<RunnerId>> {
+    fn busy_runners(
+        &mut self,
+        runners: &[RunnerId],
+        projects: Option<&[ProjectId]>,
+    ) -> Result<Vec<RunnerId>> {
         let ids: Vec<i64> = runners.iter().map(|id| id.0).collect();
+        let (with, among) = of_projects(projects);
         let sql = format!(
-            "SELECT DISTINCT runner_id AS id FROM jobs WHERE runner_id IN ({}) AND status = 'running'",
+            "{with}SELECT DISTINCT runner_id AS id FROM jobs \
+             WHERE runner_id IN ({}) AND status = 'running'{among}",
             listing::list_of(&ids)
         );
         Ok(listing::ids(self, &sql, &[])?.into_iter().map(RunnerId).collect())
@@ -289,6 +303,16 @@ fn in_order(tx: &mut Tx<'_>, filter: &JobFilter, ids: &[i64]) -> Result<Vec<Job>
         jobs.reverse();
     }
     Ok(jobs)
+}
+
+/// What a statement begins with that speaks of the jobs of these projects, and the condition with its `AND`.
+/// Runners share one list, which may be long.
+fn of_projects(projects: Option<&[ProjectId]>) -> (String, &'static str) {
+    let Some(projects) = projects else { return (String::new(), "") };
+    let ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
+    let rows = listing::list_of(&ids).replace(", ", "), (");
+    let with = format!("WITH among(id) AS (VALUES ({rows})) ");
+    (with, " AND project_id IN (SELECT id FROM among)")
 }
 
 fn words(statuses: &[Status]) -> String {

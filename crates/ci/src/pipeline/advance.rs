@@ -14,7 +14,7 @@ use super::{
     state::effects,
 };
 use crate::{
-    Event, Extent, Outcome, Status, bridge, composite,
+    Event, Outcome, Status, StatusScope, bridge, composite,
     event::JobMove,
     job::{Member, MotionStore as _, Step},
     process::{Row, process},
@@ -106,7 +106,7 @@ fn hand_groups_on(
 /// Makes a pipeline say what its jobs come to, and announces where that is something else than before.
 fn follow_jobs(tx: &mut Tx<'_>, pipeline: Pipeline, jobs: &[Member]) -> Result<Pipeline> {
     let outcomes: Vec<Outcome> = jobs.iter().map(Member::outcome).collect();
-    let status = composite(&outcomes, Extent::Whole);
+    let status = composite(&outcomes, StatusScope::Whole);
     let (before, now) = (pipeline.status, tx.now);
     let effects = effects(before, status);
     let started_at = pipeline.started_at.or_else(|| effects.began.then_some(now));

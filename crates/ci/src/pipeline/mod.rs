@@ -22,7 +22,7 @@ pub use creation::{Content, PlanWithSpecs};
 pub use list::{
     MergeRequestPipelines, NewestOfRefs, PipelineFilter, PipelineListStore, PipelineOrder,
 };
-pub use model::{Pipeline, PipelineRef, Source};
+pub use model::{ConfigSource, Pipeline, PipelineRef, Source};
 pub use new_pipeline::{NewPipeline, Parent};
 pub use scope::PipelineScope;
 pub use statistics::{CoverageFigures, DayFigures, PipelineStatistics, PipelineTime, has_coverage};

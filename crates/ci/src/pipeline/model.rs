@@ -28,6 +28,21 @@ kernel::text_enum! {
     }
 }
 
+kernel::text_enum! {
+    /// Where the configuration of a pipeline came from.
+    pub enum ConfigSource {
+        /// A file of the commit.
+        Repository = "repository_source",
+        /// The template for projects without one.
+        AutoDevops = "auto_devops_source",
+        /// An address.
+        Remote = "remote_source",
+        ExternalProject = "external_project_source",
+        /// What the bridge includes that made it as a child.
+        Bridge = "bridge_source",
+    }
+}
+
 /// A branch or tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineRef {
@@ -76,6 +91,8 @@ pub struct Pipeline {
     pub auto_canceled_by: Option<PipelineId>,
     /// Whether the rest of it ends when a job fails that must not.
     pub cancel_on_failure: bool,
+    /// `None` where it has no configuration, or was made before this was kept.
+    pub config_source: Option<ConfigSource>,
 }
 
 impl Pipeline {

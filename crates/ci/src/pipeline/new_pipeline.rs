@@ -4,7 +4,7 @@ use kernel::ids::{
     JobId, MergeRequestId, PipelineId, PipelineScheduleId, ProjectId, TriggerId, UserId,
 };
 
-use super::{PipelineRef, PipelineVariable, Source};
+use super::{ConfigSource, PipelineRef, PipelineVariable, Source};
 
 /// The bridge that makes a pipeline, or the job that asks for it with its token, and the first of all that made one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,7 @@ pub struct NewPipeline {
     pub trigger: Option<TriggerId>,
     pub auto_cancel: Option<String>,
     pub cancel_on_failure: bool,
+    pub config_source: Option<ConfigSource>,
     pub variables: Vec<PipelineVariable>,
 }
 
@@ -63,6 +64,7 @@ impl NewPipeline {
             trigger: None,
             auto_cancel: None,
             cancel_on_failure: false,
+            config_source: None,
             variables: Vec::new(),
         }
     }

@@ -207,6 +207,7 @@ impl PipelineStore for Tx<'_> {
                 pipelines::trigger_id.eq(new.trigger),
                 pipelines::auto_cancel.eq(&new.auto_cancel),
                 pipelines::cancel_on_failure.eq(new.cancel_on_failure),
+                pipelines::config_source.eq(new.config_source),
             ),
         );
         let row = diesel::insert_into(pipelines::table).values(row);

@@ -10,7 +10,8 @@ use kernel::{
 use secrets::{Secret, Vault};
 
 use super::{
-    Home, ManageVariables, NewVariable, Reader, Variable, VariableChange, VariableStore as _,
+    ManageVariables, NewVariable, Reader, Variable, VariableChange, VariableOwner,
+    VariableStore as _,
     rules::{HIDDEN_STAYS, faults, fullness},
     store::ExtentStore as _,
 };
@@ -51,9 +52,9 @@ pub fn create(
     let home = keeper.home();
     let NewVariable { kind, value, protected, masked, hidden, raw, description, .. } = new;
     let (project_id, namespace_id) = match home {
-        Home::Instance => (None, None),
-        Home::Group(group) => (None, Some(group)),
-        Home::Project(project) => (Some(project), None),
+        VariableOwner::Instance => (None, None),
+        VariableOwner::Group(group) => (None, Some(group)),
+        VariableOwner::Project(project) => (Some(project), None),
     };
     let mut variable = Variable {
         id: VariableId(0),
@@ -136,9 +137,9 @@ const WHAT: &str = "ci_variable";
 
 fn place(variable: &Variable) -> AuditPlace {
     match variable.home() {
-        Home::Instance => AuditPlace::Instance,
-        Home::Group(group) => AuditPlace::Group(group),
-        Home::Project(project) => AuditPlace::Project(project),
+        VariableOwner::Instance => AuditPlace::Instance,
+        VariableOwner::Group(group) => AuditPlace::Group(group),
+        VariableOwner::Project(project) => AuditPlace::Project(project),
     }
 }
 
@@ -161,9 +162,9 @@ fn check(tx: &mut Tx<'_>, variable: &Variable, value: &Secret) -> Result<()> {
     faults.into_result()
 }
 
-fn ensure_room(tx: &mut Tx<'_>, limits: &impl PlanLimits, home: Home) -> Result<()> {
-    let (extent, limit) = (tx.variable_extent(home)?, limits.variables(tx, home)?);
-    fullness(home, extent, limit).map_or(Ok(()), |text| Err(Error::invalid("base", text)))
+fn ensure_room(tx: &mut Tx<'_>, limits: &impl PlanLimits, home: VariableOwner) -> Result<()> {
+    let (usage, limit) = (tx.variable_usage(home)?, limits.variables(tx, home)?);
+    fullness(home, usage, limit).map_or(Ok(()), |text| Err(Error::invalid("base", text)))
 }
 
 fn seal(vault: &Vault, variable: &Variable, value: &Secret) -> Result<String> {

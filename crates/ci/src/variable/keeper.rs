@@ -2,38 +2,38 @@
 
 use kernel::{Grant, access::Administrate};
 
-use super::Home;
+use super::VariableOwner;
 use crate::policy::{AdminGroupVariables, AdminVariables, ReadVariables};
 
 /// The proof that somebody may see the variables of a place.
 pub trait Reader {
-    fn home(&self) -> Home;
+    fn home(&self) -> VariableOwner;
 }
 
 /// The proof that somebody may also change them.
 pub trait ManageVariables: Reader {}
 
 impl Reader for Grant<ReadVariables> {
-    fn home(&self) -> Home {
-        Home::Project(self.project())
+    fn home(&self) -> VariableOwner {
+        VariableOwner::Project(self.project())
     }
 }
 
 impl Reader for Grant<AdminVariables> {
-    fn home(&self) -> Home {
-        Home::Project(self.project())
+    fn home(&self) -> VariableOwner {
+        VariableOwner::Project(self.project())
     }
 }
 
 impl Reader for Grant<AdminGroupVariables> {
-    fn home(&self) -> Home {
-        Home::Group(self.group())
+    fn home(&self) -> VariableOwner {
+        VariableOwner::Group(self.group())
     }
 }
 
 impl Reader for Grant<Administrate> {
-    fn home(&self) -> Home {
-        Home::Instance
+    fn home(&self) -> VariableOwner {
+        VariableOwner::Instance
     }
 }
 

@@ -7,7 +7,7 @@ use kernel::{
 };
 use secrets::Vault;
 
-use super::{Home, Variable, VariableStore as _, VariableType};
+use super::{Variable, VariableOwner, VariableStore as _, VariableType};
 use crate::config::variables::{self as language, ScopedVariable};
 
 /// Whether the branch or tag of a pipeline is protected.
@@ -32,12 +32,12 @@ pub fn for_pipeline(
     let mut layers = vec![Vec::new(); groups.len() + 2];
     for variable in found {
         let layer = match variable.home() {
-            Home::Instance => 0,
-            Home::Group(group) => {
+            VariableOwner::Instance => 0,
+            VariableOwner::Group(group) => {
                 let above = groups.iter().position(|one| *one == group).unwrap_or(groups.len());
                 groups.len() - above
             }
-            Home::Project(_) => groups.len() + 1,
+            VariableOwner::Project(_) => groups.len() + 1,
         };
         layers[layer].push(scoped(vault, variable)?);
     }

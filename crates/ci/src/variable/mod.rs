@@ -9,7 +9,7 @@ mod store;
 
 pub use keeper::{ManageVariables, Reader};
 pub use layers::{RefProtection, for_pipeline};
-pub use model::{Home, NewVariable, Variable, VariableChange};
+pub use model::{NewVariable, Variable, VariableChange, VariableOwner};
 
 pub use crate::pipeline::VariableType;
 pub(crate) use rules::name_faults;

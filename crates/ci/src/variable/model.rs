@@ -11,13 +11,13 @@ use crate::pipeline::VariableType;
 
 /// The project, group or installation that owns a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Home {
+pub enum VariableOwner {
     Instance,
     Group(NamespaceId),
     Project(ProjectId),
 }
 
-impl Home {
+impl VariableOwner {
     /// For what the value of a variable is sealed: it cannot be read under another name or elsewhere.
     pub(crate) fn place(self, key: &str) -> String {
         match self {
@@ -62,11 +62,11 @@ pub struct Variable {
 }
 
 impl Variable {
-    pub fn home(&self) -> Home {
+    pub fn home(&self) -> VariableOwner {
         match (self.project_id, self.namespace_id) {
-            (Some(project), _) => Home::Project(project),
-            (None, Some(group)) => Home::Group(group),
-            (None, None) => Home::Instance,
+            (Some(project), _) => VariableOwner::Project(project),
+            (None, Some(group)) => VariableOwner::Group(group),
+            (None, None) => VariableOwner::Instance,
         }
     }
 

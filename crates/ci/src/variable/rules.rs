@@ -2,7 +2,7 @@
 
 use kernel::Faults;
 
-use super::{Home, Variable};
+use super::{Variable, VariableOwner};
 use crate::{
     pipeline::{LONGEST_NAME, LONGEST_VALUE},
     ports::excess,
@@ -20,7 +20,7 @@ pub(super) const HIDDEN_STAYS: &str =
 
 /// The number of a project's or group's variables, and their total size, sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Extent {
+pub(super) struct Usage {
     pub count: i64,
     pub bytes: i64,
 }
@@ -29,15 +29,15 @@ pub(super) struct Extent {
 const MOST_BYTES: i64 = 4 << 20;
 
 /// Why a place that may have `limit` variables can take no more.
-pub(super) fn fullness(home: Home, extent: Extent, limit: i64) -> Option<String> {
+pub(super) fn fullness(home: VariableOwner, usage: Usage, limit: i64) -> Option<String> {
     let name = match home {
-        Home::Instance => "ci instance level variables",
-        Home::Group(_) => "group ci variables",
-        Home::Project(_) => "project ci variables",
+        VariableOwner::Instance => "ci instance level variables",
+        VariableOwner::Group(_) => "group ci variables",
+        VariableOwner::Project(_) => "project ci variables",
     };
     let megabytes = MOST_BYTES >> 20;
-    excess(name, extent.count, limit).or_else(|| {
-        (extent.bytes > MOST_BYTES)
+    excess(name, usage.count, limit).or_else(|| {
+        (usage.bytes > MOST_BYTES)
             .then(|| format!("Maximum size of {name} ({megabytes} MiB) exceeded"))
     })
 }
@@ -61,7 +61,7 @@ pub(super) fn faults(variable: &Variable, value: &str) -> Faults {
         faults.add("value", "is invalid");
     }
     match variable.home() {
-        Home::Instance if value.chars().count() > LONGEST_OF_INSTANCE => {
+        VariableOwner::Instance if value.chars().count() > LONGEST_OF_INSTANCE => {
             let text = format!(
                 "The value of the provided variable exceeds the {LONGEST_OF_INSTANCE} character limit"
             );
@@ -102,7 +102,7 @@ mod tests {
         ids::{NamespaceId, ProjectId},
     };
 
-    use super::{Extent, Home, fullness, may_be_masked, name_faults};
+    use super::{Usage, VariableOwner, fullness, may_be_masked, name_faults};
 
     #[test]
     fn a_masked_value_can_be_found_in_a_log() {
@@ -137,12 +137,16 @@ mod tests {
 
     #[test]
     fn a_place_takes_only_so_much() {
-        let of = |home, count, bytes| fullness(home, Extent { count, bytes }, 25);
-        for home in [Home::Instance, Home::Group(NamespaceId(1)), Home::Project(ProjectId(1))] {
+        let of = |home, count, bytes| fullness(home, Usage { count, bytes }, 25);
+        for home in [
+            VariableOwner::Instance,
+            VariableOwner::Group(NamespaceId(1)),
+            VariableOwner::Project(ProjectId(1)),
+        ] {
             assert_eq!(of(home, 25, 4 << 20), None);
             assert!(of(home, 26, 0).is_some_and(|text| text.contains("(25)")));
             assert!(of(home, 1, (4 << 20) + 1).is_some_and(|text| text.contains("4 MiB")));
-            assert_eq!(fullness(home, Extent { count: 26, bytes: 0 }, 0), None);
+            assert_eq!(fullness(home, Usage { count: 26, bytes: 0 }, 0), None);
         }
     }
 }

@@ -12,13 +12,13 @@ use kernel::{
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use super::{Home, Variable, VariableType, rules::Extent};
+use super::{Variable, VariableOwner, VariableType, rules::Usage};
 
 pub trait VariableStore {
     /// A page, oldest first.
-    fn variables(&mut self, home: Home, page: PageRequest) -> Result<Page<Variable>>;
+    fn variables(&mut self, home: VariableOwner, page: PageRequest) -> Result<Page<Variable>>;
     /// Those of one name: one for each scope.
-    fn variables_named(&mut self, home: Home, key: &str) -> Result<Vec<Variable>>;
+    fn variables_named(&mut self, home: VariableOwner, key: &str) -> Result<Vec<Variable>>;
     /// Those that reach a project from itself, these groups and the installation, oldest first; protected ones on request.
     fn variables_reaching(
         &mut self,
@@ -33,24 +33,24 @@ pub trait VariableStore {
 
 /// Counts of variables for the limits.
 pub(super) trait ExtentStore {
-    fn variable_extent(&mut self, home: Home) -> Result<Extent>;
+    fn variable_usage(&mut self, home: VariableOwner) -> Result<Usage>;
 }
 
 /// The variables of one place, as a filter for each kind of it.
 macro_rules! of_home {
     ($home:expr, |$rows:ident| $query:expr) => {
         match $home {
-            Home::Instance => {
+            VariableOwner::Instance => {
                 let nowhere =
                     variables::project_id.is_null().and(variables::namespace_id.is_null());
                 let $rows = || variables::table.filter(nowhere);
                 $query
             }
-            Home::Group(id) => {
+            VariableOwner::Group(id) => {
                 let $rows = || variables::table.filter(variables::namespace_id.eq(id));
                 $query
             }
-            Home::Project(id) => {
+            VariableOwner::Project(id) => {
                 let $rows = || variables::table.filter(variables::project_id.eq(id));
                 $query
             }
@@ -59,7 +59,7 @@ macro_rules! of_home {
 }
 
 impl VariableStore for Tx<'_> {
-    fn variables(&mut self, home: Home, page: PageRequest) -> Result<Page<Variable>> {
+    fn variables(&mut self, home: VariableOwner, page: PageRequest) -> Result<Page<Variable>> {
         of_home!(home, |rows| each_backend!(self, |conn| {
             let items = rows()
                 .order(variables::id)
@@ -74,7 +74,7 @@ impl VariableStore for Tx<'_> {
         }))
     }
 
-    fn variables_named(&mut self, home: Home, key: &str) -> Result<Vec<Variable>> {
+    fn variables_named(&mut self, home: VariableOwner, key: &str) -> Result<Vec<Variable>> {
         of_home!(home, |rows| each_backend!(self, |conn| rows()
             .filter(variables::key.eq(key))
             .order(variables::id)
@@ -133,17 +133,17 @@ impl VariableStore for Tx<'_> {
 }
 
 impl ExtentStore for Tx<'_> {
-    fn variable_extent(&mut self, home: Home) -> Result<Extent> {
+    fn variable_usage(&mut self, home: VariableOwner) -> Result<Usage> {
         let (of_home, binds) = match home {
-            Home::Instance => ("project_id IS NULL AND namespace_id IS NULL", Vec::new()),
-            Home::Group(id) => ("namespace_id = $1", vec![Bind::Number(id.0)]),
-            Home::Project(id) => ("project_id = $1", vec![Bind::Number(id.0)]),
+            VariableOwner::Instance => ("project_id IS NULL AND namespace_id IS NULL", Vec::new()),
+            VariableOwner::Group(id) => ("namespace_id = $1", vec![Bind::Number(id.0)]),
+            VariableOwner::Project(id) => ("project_id = $1", vec![Bind::Number(id.0)]),
         };
         let sql = format!(
             "SELECT COUNT(*) AS count, COALESCE(SUM(LENGTH(sealed)), 0) AS bytes FROM variables WHERE {of_home}"
         );
         let found: Vec<ExtentRow> = rows(self, &sql, &binds)?;
-        Ok(found.first().map_or(Extent { count: 0, bytes: 0 }, |row| Extent {
+        Ok(found.first().map_or(Usage { count: 0, bytes: 0 }, |row| Usage {
             count: row.count,
             bytes: row.bytes,
         }))

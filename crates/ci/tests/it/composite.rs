@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use forgeway_ci::{Extent, Outcome, Status, composite, has_warnings};
+use forgeway_ci::{Outcome, Status, StatusScope, composite, has_warnings};
 use serde::Deserialize;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/composite.json");
@@ -30,8 +30,8 @@ struct RowResult {
 fn result(row: &Row) -> RowResult {
     let outcome = |job: &RowJob| Outcome { status: job.status, allow_failure: job.allow_failure };
     let outcomes: Vec<Outcome> = row.jobs.iter().map(outcome).collect();
-    let extent = if row.of == "needed jobs" { Extent::Needs } else { Extent::Whole };
-    RowResult { status: composite(&outcomes, extent), warnings: has_warnings(&outcomes) }
+    let scope = if row.of == "needed jobs" { StatusScope::Needs } else { StatusScope::Whole };
+    RowResult { status: composite(&outcomes, scope), warnings: has_warnings(&outcomes) }
 }
 
 #[test]

@@ -13,12 +13,12 @@ use crate::{
     deployment::{
         Deployment, DeploymentStatus, DeploymentStep, DeploymentStore as _, actions::step,
     },
-    environment::{Environment, EnvironmentStore as _},
+    environment::EnvironmentStore as _,
     policy::{ChangeDeployments, ReadDeployments},
     ports::Members,
     protection::{
         AccessRule, Holder, Protection,
-        guard::{DeployRight, deploy_right, lets_in, protections_of},
+        guard::{DeployRight, deploy_right_by, lets_in, protections_of},
     },
 };
 
@@ -148,7 +148,7 @@ pub fn decide(
         return Err(refused("This deployment is not waiting for approvals."));
     }
     let rules: Vec<AccessRule> = state.rules.into_iter().map(|one| one.rule).collect();
-    let rule = by_rule(tx, grant, members, (&environment, &rules), verdict, name_of)?;
+    let rule = by_rule(tx, grant, members, (&protections, &rules), verdict, name_of)?;
     let comment = verdict.comment.clone().filter(|comment| !comment.is_empty());
     if comment.as_ref().is_some_and(|comment| comment.chars().count() > LONGEST) {
         let text = format!("Comment is too long (maximum is {LONGEST} characters)");
@@ -186,17 +186,16 @@ fn keep(tx: &mut Tx<'_>, new: Approval) -> Result<Approval> {
     Ok(new)
 }
 
-/// Whether somebody may approve deployments to an environment, as far as its protections say it.
+/// Whether somebody may approve deployments to an environment, as far as its protections, which are these, say it.
 pub fn is_approver(
     tx: &mut Tx<'_>,
     members: &impl Members,
     who: &Standing,
-    environment: &Environment,
+    protections: &[Protection],
 ) -> Result<bool> {
-    let protections = protections_of(tx, members, environment)?;
-    let rules = ApprovalState::new(&protections, Vec::new()).rules;
+    let rules = ApprovalState::new(protections, Vec::new()).rules;
     let rules: Vec<AccessRule> = rules.into_iter().map(|one| one.rule).collect();
-    Ok(rules_for(tx, members, who, (environment, &rules))?.is_some())
+    Ok(rules_for(tx, members, who, (protections, &rules))?.is_some())
 }
 
 /// The rules by which somebody may approve; nothing where none lets them. Where there are no rules, whoever may deploy
@@ -205,10 +204,10 @@ fn rules_for<'r>(
     tx: &mut Tx<'_>,
     members: &impl Members,
     who: &Standing,
-    (environment, rules): (&Environment, &'r [AccessRule]),
+    (protections, rules): (&[Protection], &'r [AccessRule]),
 ) -> Result<Option<Vec<&'r AccessRule>>> {
     if rules.is_empty() {
-        let right = deploy_right(tx, members, who, environment)?;
+        let right = deploy_right_by(tx, members, who, protections)?;
         let may = ChangeDeployments::allows(who) && right != DeployRight::Refused;
         return Ok(may.then(Vec::new));
     }
@@ -226,12 +225,12 @@ fn by_rule(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadDeployments>,
     members: &impl Members,
-    (environment, rules): (&Environment, &[AccessRule]),
+    (protections, rules): (&[Protection], &[AccessRule]),
     verdict: &Verdict,
     name_of: impl Fn(&mut Tx<'_>, Holder) -> Result<String>,
 ) -> Result<EnvironmentAccessId> {
     let denied = "You don't have permission to approve this deployment. Contact the project or group owner for help.";
-    let fitting = rules_for(tx, members, grant.who(), (environment, rules))?;
+    let fitting = rules_for(tx, members, grant.who(), (protections, rules))?;
     let Some(fitting) = fitting else { return Err(refused(denied)) };
     let Some(first) = fitting.first() else { return Ok(NO_RULE) };
     let Some(wanted) = verdict.represented_as.as_deref().filter(|name| !name.is_empty()) else {

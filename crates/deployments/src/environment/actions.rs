@@ -29,8 +29,10 @@ const SHORTEST_SEARCH: usize = 3;
 #[derive(Clone, Debug, Default)]
 pub struct EnvironmentChange {
     pub name: Option<String>,
-    pub external_url: Option<String>,
-    pub tier: Option<Tier>,
+    /// `Some(None)` takes the address away.
+    pub external_url: Option<Option<String>>,
+    /// `Some(None)` sets the tier that follows from the name.
+    pub tier: Option<Option<Tier>>,
 }
 
 pub fn list(
@@ -146,11 +148,13 @@ pub fn update(
 ) -> Result<Environment> {
     let before = of_project(tx, grant, id)?;
     ensure_may_deploy(tx, members, grant.who(), &before)?;
-    let attributes = EnvironmentAttributes {
-        name: change.name.unwrap_or_else(|| before.name.clone()),
-        external_url: change.external_url.or_else(|| before.external_url.clone()),
-        tier: change.tier.unwrap_or(before.tier),
+    let name = change.name.unwrap_or_else(|| before.name.clone());
+    let tier = match change.tier {
+        None => before.tier,
+        Some(tier) => tier.unwrap_or_else(|| Tier::of_name(&name)),
     };
+    let external_url = change.external_url.unwrap_or_else(|| before.external_url.clone());
+    let attributes = EnvironmentAttributes { name, external_url, tier };
     let mut faults = attributes.faults();
     let same = tx.environment_named(before.project_id, &attributes.name)?;
     if same.is_some_and(|other| other.id != before.id) {

@@ -50,10 +50,20 @@ pub fn deploy_right(
     environment: &Environment,
 ) -> Result<DeployRight> {
     let all = protections_of(tx, members, environment)?;
-    if all.is_empty() {
+    deploy_right_by(tx, members, who, &all)
+}
+
+/// As [`deploy_right`], by the protections of an environment.
+pub(crate) fn deploy_right_by(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    who: &Standing,
+    protections: &[Protection],
+) -> Result<DeployRight> {
+    if protections.is_empty() {
         return Ok(DeployRight::Free);
     }
-    for protection in &all {
+    for protection in protections {
         if !is_any(tx, members, who, protection.of(RuleKind::Deploy))? {
             return Ok(DeployRight::Refused);
         }

@@ -2,8 +2,8 @@
 
 use admin::{
     flags::Flag,
-    home::Home,
     hook::{AlertStatus, BranchStrategy, Hook},
+    owner::Owner,
 };
 use kernel::{Result, Ts};
 use secrets::Vault;
@@ -160,7 +160,7 @@ impl SystemHookEntity {
 impl HookEntity {
     pub fn new(vault: &Vault, row: &Hook, detail: Detail, now: Ts) -> Result<Self> {
         let has = |flag| row.flags.has(flag);
-        let is_group = matches!(row.home(), Home::Group(_));
+        let is_group = matches!(row.home(), Owner::Group(_));
         Ok(Self {
             basics: HookBasics::new(vault, row, detail, now)?,
             project_id: row.project_id.map(|id| id.0),

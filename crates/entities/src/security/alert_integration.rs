@@ -5,7 +5,7 @@ use kernel::{Result, Ts};
 use secrets::Vault;
 use security::{
     alert::AlertSettings,
-    integration::{AlertField, AlertIntegration, IntegrationKind},
+    integration::{AlertField, AlertIntegration, IntegrationKind, MappedType, Mapping},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -35,6 +35,16 @@ pub struct MappingEntity {
     #[schema(value_type = String)]
     pub field_name: AlertField,
     pub path: Vec<String>,
+    #[schema(value_type = String)]
+    pub r#type: MappedType,
+    pub label: Option<String>,
+}
+
+impl From<(AlertField, Mapping)> for MappingEntity {
+    fn from((field_name, mapping): (AlertField, Mapping)) -> Self {
+        let Mapping { path, kind, label } = mapping;
+        Self { field_name, path, r#type: kind, label }
+    }
 }
 
 impl AlertIntegrationEntity {
@@ -49,9 +59,7 @@ impl AlertIntegrationEntity {
             active: row.active,
             url: urls.at(&url),
             token: row.key(vault)?.reveal().to_owned(),
-            payload_attribute_mappings: mapped
-                .map(|(field_name, path)| MappingEntity { field_name, path })
-                .collect(),
+            payload_attribute_mappings: mapped.map(MappingEntity::from).collect(),
             payload_example: row.payload_example.clone(),
             created_at: row.created_at,
             updated_at: row.updated_at,

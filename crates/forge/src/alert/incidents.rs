@@ -15,18 +15,21 @@ use org::{
 };
 use review::{
     issue::{
-        IssueStore as _, IssueType,
+        IssueStore as _, IssueType, Severity,
         actions::{NewIssue, close, create},
     },
     item::labels::LabelChange,
     policy::CreateIssues,
 };
 use security::{
-    alert::Alert,
+    alert::{Alert, AlertSeverity, actions::incident_closed},
     ports::{self, Incident},
 };
 
-use crate::{ports::review::OrgHierarchy, urls::Urls};
+use crate::{
+    ports::{review::OrgHierarchy, security::Directory},
+    urls::Urls,
+};
 
 /// What every such issue is labelled with.
 const LABEL: &str = "incident";
@@ -44,22 +47,40 @@ pub struct Incidents {
 /// Between the parts of the text of an incident.
 const LINE: &str = "\n\n---\n\n";
 
+/// However it was closed, an incident that is closed resolves its alerts.
+pub(crate) fn follow(tx: &mut Tx<'_>, fact: &review::Event) -> Result<()> {
+    let review::Event::IssueClosed { issue, user } = fact else { return Ok(()) };
+    incident_closed(tx, &Directory, Incident { id: issue.id, iid: issue.iid }, *user)
+}
+
+/// How bad an incident is of which an alert tells. What only informs has no counterpart.
+fn severity_of(alert: AlertSeverity) -> Severity {
+    match alert {
+        AlertSeverity::Critical => Severity::Critical,
+        AlertSeverity::High => Severity::High,
+        AlertSeverity::Medium => Severity::Medium,
+        AlertSeverity::Low => Severity::Low,
+        AlertSeverity::Info | AlertSeverity::Unknown => Severity::Unknown,
+    }
+}
+
 impl Incidents {
     /// Opens an incident of somebody's who may create issues in the project.
     fn open_by(
         &self,
         tx: &mut Tx<'_>,
         grant: &Grant<CreateIssues>,
-        title: &str,
+        alert: &Alert,
         description: String,
     ) -> Result<Incident> {
         let new = NewIssue {
-            title: title.to_owned(),
+            title: alert.title.clone(),
             description: Some(match &self.template {
                 Some(template) => format!("{}{LINE}{template}", description.trim_end()),
                 None => description,
             }),
             issue_type: Some(IssueType::Incident),
+            severity: Some(severity_of(alert.severity)),
             labels: LabelChange { add: vec![LABEL.to_owned()], ..LabelChange::default() },
             ..NewIssue::default()
         };
@@ -79,11 +100,10 @@ impl ports::Incidents for GrantIncidents {
     fn open(
         &self,
         tx: &mut Tx<'_>,
-        _: ProjectId,
-        title: &str,
+        alert: &Alert,
         description: String,
     ) -> Result<Option<Incident>> {
-        self.incidents.open_by(tx, &self.grant, title, description).map(Some)
+        self.incidents.open_by(tx, &self.grant, alert, description).map(Some)
     }
 
     fn close(&self, tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {
@@ -110,16 +130,15 @@ impl ports::Incidents for Incidents {
     fn open(
         &self,
         tx: &mut Tx<'_>,
-        project: ProjectId,
-        title: &str,
+        alert: &Alert,
         description: String,
     ) -> Result<Option<Incident>> {
         let bot = alert_bot(tx)?;
         // The project lets it in by its settings.
         let actor = Actor { admin: true, ..bot.actor() };
-        let (scope, who) = locate_project(tx, actor, &IdOrPath::Id(project.0))?;
+        let (scope, who) = locate_project(tx, actor, &IdOrPath::Id(alert.project_id.0))?;
         let Ok(grant) = Grant::<CreateIssues>::check(&who, scope) else { return Ok(None) };
-        self.open_by(tx, &grant, title, description).map(Some)
+        self.open_by(tx, &grant, alert, description).map(Some)
     }
 
     fn close(&self, tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {

@@ -6,4 +6,5 @@ pub mod intake;
 pub mod metric_images;
 pub mod templates;
 
+pub(crate) use incidents::follow;
 pub use incidents::{GrantIncidents, Incidents};

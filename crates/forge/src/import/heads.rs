@@ -35,7 +35,7 @@ pub(crate) async fn of_all(
                 let Some(start) = start else {
                     return Ok(Heads { head: Some(head.to_string()), ..Heads::default() });
                 };
-                let found = range::extent(reader, start, head)?;
+                let found = range::range_summary(reader, start, head)?;
                 let files = found.files.and_then(|files| i64::try_from(files).ok());
                 Ok(Heads {
                     head: Some(head.to_string()),

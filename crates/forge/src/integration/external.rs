@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use admin::{
-    home::Home,
     integration::{Class, Integration, actions::effective},
+    owner::Owner,
 };
 use db::Tx;
 use kernel::{Result, access::FeatureAccess, ids::ProjectId};
@@ -48,7 +48,7 @@ pub(crate) fn may_name(text: &str) -> bool {
 /// The tracker that is active in a project; the first one where there are several.
 pub(crate) fn tracker_of(tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<ExternalTracker>> {
     let groups = above_project(tx, project)?;
-    let all = effective(tx, Home::Project(project), &groups)?;
+    let all = effective(tx, Owner::Project(project), &groups)?;
     let mut active = all.into_iter().filter(|one| one.source.active);
     let Some(found) = active.find_map(|one| tracker(&one.source)) else { return Ok(None) };
     let own = tx.find_project(project)?.map(|project| project.issues_access);

@@ -73,8 +73,9 @@ pub async fn resolve_heads_at(forge: &Forge, ends: &BranchPair) -> Result<Heads>
     };
     let [from, into] = [ends.source, ends.target].map(|id| forge.storage.repository(id));
     transfer::bring(&forge.git, &from, &into, head).await?;
-    let found =
-        forge.git_read(ends.target, move |reader| range::extent(reader, start, head)).await?;
+    let found = forge
+        .git_read(ends.target, move |reader| range::range_summary(reader, start, head))
+        .await?;
     let files = found.files.and_then(|files| i64::try_from(files).ok()).unwrap_or(MOST_FILES + 1);
     Ok(Heads {
         head: Some(head.to_string()),

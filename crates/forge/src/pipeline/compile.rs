@@ -9,7 +9,9 @@ use ci::{
         templates,
     },
     job::Job,
-    pipeline::{Content, Pipeline, PipelineRef, PipelineVariable, PlanWithSpecs, Source},
+    pipeline::{
+        ConfigSource, Content, Pipeline, PipelineRef, PipelineVariable, PlanWithSpecs, Source,
+    },
 };
 use kernel::{
     Actor, Result,
@@ -25,7 +27,7 @@ use review::merge_request::MergeRequest;
 
 use super::config::{
     BorrowedReader, CONFIG_PATH, Files, OtherProjects, PipelineCommit, elsewhere,
-    environment_identity, server,
+    environment_identity, is_address, server,
 };
 use super::limits;
 use super::remote_files::CompilePass;
@@ -56,6 +58,8 @@ pub(super) struct RunContext {
     pub text: Option<String>,
     /// The pipeline whose jobs may have left files for the configuration.
     pub parent: Option<PipelineId>,
+    /// Where the configuration came from, once it has been read.
+    pub config_source: Option<ConfigSource>,
     /// What other jobs hand on to the one for which it is.
     pub inherited: Vec<(String, String)>,
 }
@@ -92,6 +96,7 @@ impl RunContext {
             merge_request,
             text: None,
             parent: None,
+            config_source: pipeline.config_source,
             inherited: Vec::new(),
         })
     }
@@ -170,26 +175,37 @@ pub(super) fn compile_config(
     };
     let files =
         Files::new(Some(BorrowedReader(reader)), &context.facts.full_path, Some(context.commit));
-    let text = match &context.text {
-        Some(text) => Some(text.clone()),
-        None => {
-            let path = kept.config_path.as_deref().unwrap_or(CONFIG_PATH);
-            match elsewhere(path) {
-                Some(include) => Some(include),
-                None => files.text(path)?,
-            }
-        }
+    let found = match &context.text {
+        Some(text) => Some((text.clone(), ConfigSource::Bridge)),
+        None => own_text(&files, &kept)?,
     };
-    let text = match text {
-        None if kept.has_auto_devops => auto_devops(&files)?,
-        text => text,
-    };
-    let Some(text) = text else { return Ok(CompileResult::Missing) };
+    let Some((text, source)) = found else { return Ok(CompileResult::Missing) };
+    context.config_source = Some(source);
     if may_ask_for_iid(&text, &kept) {
         context.iid = Some(pass.reserve_iid(forge, context.facts.id)?);
     }
     let elsewhere = OtherProjects { forge, actor: context.actor, pass, parent: context.parent };
     judged(&elsewhere, reader, context, (kept, limits), &files, &text)
+}
+
+/// The configuration of a project at a commit, and where it came from.
+fn own_text(
+    files: &Files<BorrowedReader<'_>>,
+    kept: &StoredVariables,
+) -> Result<Option<(String, ConfigSource)>> {
+    let path = kept.config_path.as_deref().unwrap_or(CONFIG_PATH);
+    if let Some(include) = elsewhere(path) {
+        let source = match is_address(path) {
+            true => ConfigSource::Remote,
+            false => ConfigSource::ExternalProject,
+        };
+        return Ok(Some((include, source)));
+    }
+    if let Some(text) = files.text(path)? {
+        return Ok(Some((text, ConfigSource::Repository)));
+    }
+    let template = if kept.has_auto_devops { auto_devops(files)? } else { None };
+    Ok(template.map(|text| (text, ConfigSource::AutoDevops)))
 }
 
 /// The configuration of Auto DevOps, where the commit has a file by which it knows what to do.

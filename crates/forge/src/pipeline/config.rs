@@ -235,10 +235,15 @@ pub(super) fn server(forge: &Forge) -> Server<'_> {
     Server { url, name: "Forgeway", version: API_VERSION, revision }
 }
 
+/// Whether a path to a configuration is an address.
+pub(super) fn is_address(path: &str) -> bool {
+    path.starts_with("http://") || path.starts_with("https://")
+}
+
 /// A path that leads out of the repository, as a configuration that includes what is there: `ci.yml@group/project:ref`,
 /// or an address.
 pub(super) fn elsewhere(path: &str) -> Option<String> {
-    let include = if path.starts_with("http://") || path.starts_with("https://") {
+    let include = if is_address(path) {
         serde_json::json!({ "remote": path })
     } else {
         let (file, place) = path.split_once('@')?;

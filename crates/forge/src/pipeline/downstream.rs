@@ -271,6 +271,7 @@ fn run_context(
         merge_request,
         text,
         parent: is_child.then_some(own.id),
+        config_source: None,
         inherited: Vec::new(),
     }))
 }

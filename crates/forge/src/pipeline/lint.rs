@@ -272,6 +272,7 @@ impl LintRequest {
             merge_request: None,
             text: None,
             parent: None,
+            config_source: None,
             inherited: Vec::new(),
         };
         let forge = &self.forge;

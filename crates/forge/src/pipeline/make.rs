@@ -140,6 +140,7 @@ pub(super) fn new_pipeline(context: &RunContext) -> NewPipeline {
         iid: context.iid,
         before_sha: context.before.map(|before| before.to_string()),
         merge_request: context.merge_request.as_ref().map(|row| row.id),
+        config_source: context.config_source,
         variables: context.variables.clone(),
         ..NewPipeline::of(
             context.facts.id,
@@ -261,6 +262,7 @@ fn run_context(forge: &Forge, reader: &Reader, request: &Request) -> Result<RunC
         merge_request: None,
         text: None,
         parent: None,
+        config_source: None,
         inherited: Vec::new(),
     })
 }

@@ -224,6 +224,7 @@ fn content(
         merge_request: Some(row),
         text: None,
         parent: None,
+        config_source: None,
         inherited: Vec::new(),
     };
     let compiled = compile_config(forge, reader, &mut context, pass)?;

@@ -319,6 +319,7 @@ fn content(
         merge_request: None,
         text: None,
         parent: None,
+        config_source: None,
         inherited: Vec::new(),
     };
     // The message was meant for the branch: whoever tags the commit later wants the tag's jobs.

@@ -6,7 +6,7 @@ use ci::{
     job::Job,
     pipeline::PipelineRef,
     ports::{self, DeployRight, RefAccess},
-    variable::Home,
+    variable::VariableOwner,
 };
 use db::Tx;
 use deployments::{
@@ -52,12 +52,12 @@ impl ports::PlanLimits for PlanLimits {
         Ok(tx.settings()?.plan_limits.pipeline_triggers)
     }
 
-    fn variables(&self, tx: &mut Tx<'_>, home: Home) -> Result<i64> {
+    fn variables(&self, tx: &mut Tx<'_>, home: VariableOwner) -> Result<i64> {
         let limits = tx.settings()?.plan_limits;
         Ok(match home {
-            Home::Instance => limits.ci_instance_level_variables,
-            Home::Group(_) => limits.group_ci_variables,
-            Home::Project(_) => limits.project_ci_variables,
+            VariableOwner::Instance => limits.ci_instance_level_variables,
+            VariableOwner::Group(_) => limits.group_ci_variables,
+            VariableOwner::Project(_) => limits.project_ci_variables,
         })
     }
 }

@@ -1,13 +1,13 @@
 //! Reports among the artifacts of jobs: read once, while whoever brings them waits.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     io::{BufReader, Seek as _},
 };
 
 use ci::{
     artifact::{Artifact, ArtifactKind, ArtifactStore as _},
-    job::{Job, SpecStore as _},
+    job::{Job, JobListStore as _, SpecStore as _},
     pipeline,
     policy::ReadPipelines,
     report::{
@@ -19,14 +19,15 @@ use ci::{
 };
 use db::Tx;
 use kernel::{
-    Error, Grant, Result, Ts,
+    Actor, Error, Grant, Result, Standing, Ts,
     error::{Kind, Message},
-    ids::{JobId, PipelineId},
+    ids::{JobId, JobSpecId, PipelineId, ProjectId},
 };
-use org::settings::store::SettingsStore as _;
+use org::{access::standings_of_one, settings::store::SettingsStore as _};
 use secrets::Vault;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
+use super::artifacts::lets_in;
 use crate::{Forge, ports::ci::Projects};
 use objects::{ObjectReader, StoredContent};
 
@@ -126,14 +127,56 @@ pub(super) fn insert(tx: &mut Tx<'_>, vault: &Vault, job: JobId, report: &Report
     }
 }
 
-/// What the tests of a pipeline's jobs came to, job by job; also where their reports have expired.
+/// What the tests of a pipeline's jobs came to, job by job, of the reports that the caller may have; also where
+/// these have expired.
 pub fn test_suites(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadPipelines>,
     id: PipelineId,
 ) -> Result<Vec<TestSuite>> {
     let pipeline = pipeline::actions::read(tx, grant, &Projects, id)?;
-    tx.test_suites(pipeline.id)
+    let suites = tx.test_suites(pipeline.id)?;
+    let jobs = jobs_of(tx, &suites)?;
+    readable(tx, suites, &jobs, &HashMap::from([(grant.project(), *grant.who())]))
+}
+
+/// As [`test_suites`], of several pipelines that the caller may see; a fixed number of statements.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn test_suites_of(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    pipelines: &[PipelineId],
+) -> Result<Vec<TestSuite>> {
+    let suites = tx.test_suites_of(pipelines)?;
+    let jobs = jobs_of(tx, &suites)?;
+    let projects: BTreeSet<ProjectId> = jobs.values().map(|job| job.project_id).collect();
+    let standings = standings_of_one::in_projects(tx, actor, &Vec::from_iter(projects))?;
+    readable(tx, suites, &jobs, &standings)
+}
+
+fn jobs_of(tx: &mut Tx<'_>, suites: &[TestSuite]) -> Result<HashMap<JobId, Job>> {
+    let ids: Vec<i64> = suites.iter().map(|suite| suite.job_id.0).collect();
+    Ok(tx.jobs_by_id(&ids)?.into_iter().map(|job| (job.id, job)).collect())
+}
+
+/// Those of reports that the caller may have as files: tests tell nothing to whom the artifacts of their job are
+/// closed.
+fn readable(
+    tx: &mut Tx<'_>,
+    suites: Vec<TestSuite>,
+    jobs: &HashMap<JobId, Job>,
+    standings: &HashMap<ProjectId, Standing>,
+) -> Result<Vec<TestSuite>> {
+    let ids: BTreeSet<JobSpecId> = jobs.values().filter_map(|job| job.spec_id).collect();
+    let specs = tx.specs(&Vec::from_iter(ids))?;
+    let is_open = |suite: &TestSuite| {
+        let Some(job) = jobs.get(&suite.job_id) else { return false };
+        let Some(who) = standings.get(&job.project_id) else { return false };
+        job.spec_id.is_none_or(|id| specs.get(&id).is_some_and(|spec| lets_in(who, spec)))
+    };
+    Ok(suites.into_iter().filter(is_open).collect())
 }
 
 /// The tests of a pipeline, one by one, as far as the reports are still there.

@@ -3,8 +3,8 @@
 use admin::{
     delivery::{DeliveryLog, HookEvent, LogStore as _},
     flags::Flag,
-    home::{Home, HookKeeper},
     hook::{Hook, actions},
+    owner::{HookKeeper, Owner},
     uuid,
 };
 use kernel::{
@@ -64,7 +64,7 @@ pub async fn test<K: HookKeeper + Clone + Send + 'static>(
 }
 
 fn event(hook: &Hook, forge: &Forge, (flag, header): (Flag, &str), payload: String) -> HookEvent {
-    let header = if hook.home() == Home::Instance { "System Hook" } else { header };
+    let header = if hook.home() == Owner::Instance { "System Hook" } else { header };
     HookEvent {
         id: HookEventId(0),
         uuid: uuid::new(),
@@ -132,7 +132,7 @@ async fn send(
     let own = hook.secrets(&forge.vault)?.custom_headers.into_keys().collect();
     let sent = SentRequest { event: &event, request: &request, answer: &answer, own };
     let (log, outcome) = (sent.log(hook, key, Some(by)), sent.outcome());
-    let (id, is_system) = (hook.id, hook.home() == Home::Instance);
+    let (id, is_system) = (hook.id, hook.home() == Owner::Instance);
     let noted = forge.db.write(move |tx| {
         tx.insert_log(&log)?;
         if !is_system {

@@ -12,7 +12,7 @@ use secrets::Vault;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::{audience::Audience, gaps::Gaps, payload::Scene};
+use super::{audience::Audience, gaps::Gaps, payload::ProjectContext};
 use crate::{integration::EventTraits, urls::Urls};
 
 /// The context of announcing events.
@@ -90,13 +90,13 @@ impl Announcer {
         tx: &mut Tx<'_>,
         project: ProjectId,
         flags: &[Flag],
-    ) -> Result<Option<(Scene, Audience)>> {
+    ) -> Result<Option<(ProjectContext, Audience)>> {
         let mut audience = Audience::of_project(tx, project)?;
         if !flags.iter().any(|flag| audience.hears(*flag)) {
             return Ok(None);
         }
         let Some(project) = audience.project.take() else { return Ok(None) };
-        Ok(Some((Scene::of(tx, &self.urls, project)?, audience)))
+        Ok(Some((ProjectContext::of(tx, &self.urls, project)?, audience)))
     }
 }
 

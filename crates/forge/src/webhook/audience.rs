@@ -3,9 +3,9 @@
 use admin::{
     delivery::Receiver,
     flags::Flag,
-    home::Home,
     hook::{HookFilter, HookStore as _},
     integration::{EffectiveIntegration, actions::effective},
+    owner::Owner,
 };
 use db::Tx;
 use kernel::{
@@ -38,7 +38,7 @@ impl Audience {
         }
         let Some(row) = tx.find_project(project)? else { return Self::of_instance(tx) };
         let groups = group_chain(tx, row.namespace_id)?;
-        let integrations = effective(tx, Home::Project(project), &groups)?;
+        let integrations = effective(tx, Owner::Project(project), &groups)?;
         Ok(Self {
             hooks: tx.hook_filters_around(Some(project), &groups)?,
             system: tx.system_hook_filters()?,

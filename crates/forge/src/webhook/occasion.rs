@@ -9,7 +9,7 @@ use db::Tx;
 use kernel::{Result, page::PageRequest};
 use repo::protection::protected_among;
 
-use super::{audience::Audience, payload::Scene};
+use super::{audience::Audience, payload::ProjectContext};
 use crate::integration::{EventTraits, PipelineState};
 
 /// So many pipelines are looked through for the one that ended before another.
@@ -18,15 +18,15 @@ const MOST_BEFORE: i64 = 20;
 /// What integrations ask of a branch, as far as any of them does.
 pub(super) fn occasion<'a>(
     tx: &mut Tx<'_>,
-    (scene, audience): (&Scene, &Audience),
+    (context, audience): (&ProjectContext, &Audience),
     flag: Flag,
     branch: Option<&'a str>,
 ) -> Result<EventTraits<'a>> {
     let Some(name) = branch else { return Ok(EventTraits::default()) };
-    let place = (scene.project.id, name.to_owned());
+    let place = (context.project.id, name.to_owned());
     let is_protected =
         audience.asks_for_protection(flag) && !protected_among(tx, &[place])?.is_empty();
-    let is_default = scene.project.default_branch.as_deref() == Some(name);
+    let is_default = context.project.default_branch.as_deref() == Some(name);
     Ok(EventTraits { branch, is_default, is_protected, pipeline: None })
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use admin::{delivery::HookEvent, home::Home, hook::Hook, integration::Integration};
+use admin::{delivery::HookEvent, hook::Hook, integration::Integration, owner::Owner};
 use kernel::Result;
 use outbound::Post;
 use secrets::Vault;
@@ -64,7 +64,7 @@ impl Request {
             headers,
             body,
             verify: hook.enable_ssl_verification,
-            is_system: hook.home() == Home::Instance,
+            is_system: hook.home() == Owner::Instance,
             shown_url: secrets.url.clone(),
         })
     }

@@ -15,7 +15,7 @@ use org::{
 use super::{
     announcer::{Announcer, plain},
     audience::Audience,
-    payload::{self, Scene},
+    payload::{self, ProjectContext},
 };
 use crate::integration::EventTraits;
 
@@ -53,9 +53,9 @@ fn of_member(tx: &mut Tx<'_>, by: &Announcer, fact: &member::Event) -> Result<()
             if audience.is_empty() {
                 return Ok(());
             }
-            let Some(scene) = Scene::load(tx, &by.urls, project)? else { return Ok(()) };
+            let Some(context) = ProjectContext::load(tx, &by.urls, project)? else { return Ok(()) };
             let Some(user) = tx.find_user(fact.user)? else { return Ok(()) };
-            let payload = payload::member::of_project(event, &scene, &user, fact, now);
+            let payload = payload::member::of_project(event, &context, &user, fact, now);
             let object = format!("member/{project}/{}", user.id);
             by.tell_system(tx, &audience, plain(HEADER, Flag::Members, object, payload), None)
         }

@@ -1,6 +1,6 @@
 //! Examples of events, made of what a project has.
 
-use admin::{flags::Flag, home::Home};
+use admin::{flags::Flag, owner::Owner};
 use ci::{
     job::{JobFilter, JobKind, JobListStore as _},
     pipeline::{
@@ -41,7 +41,7 @@ use super::{
     actions::{no_data, no_group_data},
     announce::note_subject,
     gaps::Gaps,
-    payload::{self, Scene, issue, merge_request, note},
+    payload::{self, ProjectContext, issue, merge_request, note},
 };
 use crate::urls::Urls;
 
@@ -61,31 +61,32 @@ pub(super) fn example(
     tx: &mut Tx<'_>,
     urls: &Urls,
     vault: &Vault,
-    home: Home,
+    home: Owner,
     (flag, user): (Flag, UserId),
 ) -> Result<Example> {
     let project = match home {
-        Home::Project(project) => project,
-        Home::Group(group) if flag == Flag::Members => return member(tx, group, user),
-        Home::Group(group) if flag == Flag::Subgroups => return subgroup(tx, group, user),
-        Home::Group(group) => first_project(tx, group, user)?,
-        Home::Instance => {
+        Owner::Project(project) => project,
+        Owner::Group(group) if flag == Flag::Members => return member(tx, group, user),
+        Owner::Group(group) if flag == Flag::Subgroups => return subgroup(tx, group, user),
+        Owner::Group(group) => first_project(tx, group, user)?,
+        Owner::Instance => {
             let payload = payload::project::example();
             return Ok(Example { header: "System Hook", payload, gaps: None });
         }
     };
-    let scene = Scene::load(tx, urls, project)?.ok_or_else(|| no_data("a repository"))?;
+    let context =
+        ProjectContext::load(tx, urls, project)?.ok_or_else(|| no_data("a repository"))?;
     match flag {
-        Flag::Push => push(tx, &scene, user, "Push Hook", "refs/heads/"),
-        Flag::TagPush => push(tx, &scene, user, "Tag Push Hook", "refs/tags/"),
-        Flag::Issues | Flag::ConfidentialIssues => issue(tx, &scene, user),
-        Flag::MergeRequests => merge_request(tx, &scene, user),
-        Flag::Notes | Flag::ConfidentialNotes => note(tx, &scene, user),
-        Flag::Pipelines => pipeline(tx, &scene, vault),
-        Flag::Jobs => job(tx, &scene),
-        Flag::Deployments => deployment(tx, &scene),
+        Flag::Push => push(tx, &context, user, "Push Hook", "refs/heads/"),
+        Flag::TagPush => push(tx, &context, user, "Tag Push Hook", "refs/tags/"),
+        Flag::Issues | Flag::ConfidentialIssues => issue(tx, &context, user),
+        Flag::MergeRequests => merge_request(tx, &context, user),
+        Flag::Notes | Flag::ConfidentialNotes => note(tx, &context, user),
+        Flag::Pipelines => pipeline(tx, &context, vault),
+        Flag::Jobs => job(tx, &context),
+        Flag::Deployments => deployment(tx, &context),
         Flag::WikiPages => Err(no_data("wiki pages")),
-        Flag::Releases => release(tx, &scene),
+        Flag::Releases => release(tx, &context),
         _ => Err(no_data("such events")),
     }
 }
@@ -128,13 +129,13 @@ fn subgroup(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<Example
 
 fn push(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    context: &ProjectContext,
     user: UserId,
     header: &'static str,
     prefix: &str,
 ) -> Result<Example> {
     let user = tx.find_user(user)?;
-    let branch = scene.project.default_branch.clone().ok_or_else(|| no_data("a repository"))?;
+    let branch = context.project.default_branch.clone().ok_or_else(|| no_data("a repository"))?;
     let moved = MovedRef {
         name: format!("{prefix}{branch}"),
         action: PushAction::Pushed,
@@ -143,69 +144,69 @@ fn push(
         commit_count: 0,
         commit_title: None,
     };
-    let payload = payload::push::push(scene, user.as_ref(), &moved, &[]);
-    let gaps = Gaps::Head { project: scene.project.id, branch };
+    let payload = payload::push::push(context, user.as_ref(), &moved, &[]);
+    let gaps = Gaps::Head { project: context.project.id, branch };
     Ok(Example { header, payload, gaps: Some(gaps) })
 }
 
-fn issue(tx: &mut Tx<'_>, scene: &Scene, user: UserId) -> Result<Example> {
-    let row = tx.newest_issue(scene.project.id)?.ok_or_else(|| no_data("issues"))?;
+fn issue(tx: &mut Tx<'_>, context: &ProjectContext, user: UserId) -> Result<Example> {
+    let row = tx.newest_issue(context.project.id)?.ok_or_else(|| no_data("issues"))?;
     let part = issue::IssuePart::load(tx, row)?;
     let deed = (issue::IssueAction::Trial, EarlierTimes::default());
-    let payload = issue::issue(tx, scene, &part, user, deed)?;
+    let payload = issue::issue(tx, context, &part, user, deed)?;
     Ok(Example { header: "Issue Hook", payload, gaps: None })
 }
 
-fn merge_request(tx: &mut Tx<'_>, scene: &Scene, user: UserId) -> Result<Example> {
-    let row = tx.newest_merge_request(scene.project.id)?;
+fn merge_request(tx: &mut Tx<'_>, context: &ProjectContext, user: UserId) -> Result<Example> {
+    let row = tx.newest_merge_request(context.project.id)?;
     let row = row.ok_or_else(|| no_data("merge requests"))?;
     let home = row.source_project_id.unwrap_or(row.project_id);
     let gaps = row.head_sha.as_deref();
     let gaps = gaps.map(|sha| Gaps::commit(home, sha, "/object_attributes/last_commit"));
-    let part = merge_request::MergeRequestPart::load(tx, scene, row)?;
+    let part = merge_request::MergeRequestPart::load(tx, context, row)?;
     let deed = (merge_request::MergeRequestAction::Trial, EarlierTimes::default());
-    let payload = merge_request::merge_request(tx, scene, &part, Some(user), deed)?;
+    let payload = merge_request::merge_request(tx, context, &part, Some(user), deed)?;
     Ok(Example { header: "Merge Request Hook", payload, gaps })
 }
 
 /// The newest comment on the newest issue, or else on the newest merge request.
-fn note(tx: &mut Tx<'_>, scene: &Scene, user: UserId) -> Result<Example> {
-    let issue = tx.newest_issue(scene.project.id)?.map(|row| ItemId::from(row.id));
-    let request = tx.newest_merge_request(scene.project.id)?.map(|row| ItemId::from(row.id));
+fn note(tx: &mut Tx<'_>, context: &ProjectContext, user: UserId) -> Result<Example> {
+    let issue = tx.newest_issue(context.project.id)?.map(|row| ItemId::from(row.id));
+    let request = tx.newest_merge_request(context.project.id)?.map(|row| ItemId::from(row.id));
     for item in [issue, request].into_iter().flatten() {
         let heads = tx.note_heads(item)?;
         let ids: Vec<NoteId> = heads.iter().map(|head| head.id).collect();
         let newest = tx.notes_by_id(&ids)?.into_iter().rev().find(|row| !row.is_system);
-        let subject = note_subject(tx, scene, item.kind, item.id)?;
+        let subject = note_subject(tx, context, item.kind, item.id)?;
         if let (Some(row), Some((subject, gaps))) = (newest, subject) {
-            let payload = note::note(tx, scene, &row, &subject, (user, "create"))?;
-            let gaps = Gaps::note(gaps, scene.project.id, row.position.as_deref());
+            let payload = note::note(tx, context, &row, &subject, (user, "create"))?;
+            let gaps = Gaps::note(gaps, context.project.id, row.position.as_deref());
             return Ok(Example { header: "Note Hook", payload, gaps });
         }
     }
     Err(no_data("notes"))
 }
 
-fn pipeline(tx: &mut Tx<'_>, scene: &Scene, vault: &Vault) -> Result<Example> {
-    let row = newest_pipeline(tx, scene.project.id)?.ok_or_else(|| no_data("CI pipelines"))?;
-    let payload = payload::pipeline::pipeline(tx, scene, vault, &row)?;
-    let gaps = Some(Gaps::commit(scene.project.id, &row.sha, "/commit"));
+fn pipeline(tx: &mut Tx<'_>, context: &ProjectContext, vault: &Vault) -> Result<Example> {
+    let row = newest_pipeline(tx, context.project.id)?.ok_or_else(|| no_data("CI pipelines"))?;
+    let payload = payload::pipeline::pipeline(tx, context, vault, &row)?;
+    let gaps = Some(Gaps::commit(context.project.id, &row.sha, "/commit"));
     Ok(Example { header: "Pipeline Hook", payload, gaps })
 }
 
 /// The newest release.
-fn release(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
+fn release(tx: &mut Tx<'_>, context: &ProjectContext) -> Result<Example> {
     let page = PageRequest { page: 1, per_page: 1 };
-    let newest = tx.releases(scene.project.id, ReleaseOrder::default(), page)?.items.pop();
+    let newest = tx.releases(context.project.id, ReleaseOrder::default(), page)?.items.pop();
     let row = newest.ok_or_else(|| no_data("releases"))?;
-    let payload = payload::release::release(tx, scene, &row, "create")?;
-    let gaps = Some(Gaps::commit(scene.project.id, &row.sha, "/commit"));
+    let payload = payload::release::release(tx, context, &row, "create")?;
+    let gaps = Some(Gaps::commit(context.project.id, &row.sha, "/commit"));
     Ok(Example { header: "Release Hook", payload, gaps })
 }
 
 /// The newest one that was brought to any of some environments.
-fn deployment(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
-    let project = scene.project.id;
+fn deployment(tx: &mut Tx<'_>, context: &ProjectContext) -> Result<Example> {
+    let project = context.project.id;
     let page = PageRequest { page: 1, per_page: MOST_ENVIRONMENTS };
     let environments = tx.environments(project, &EnvironmentFilter::default(), page)?.items;
     let ids: Vec<EnvironmentId> = environments.iter().map(|one| one.id).collect();
@@ -214,7 +215,7 @@ fn deployment(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
     let (id, row) = newest.ok_or_else(|| no_data("deployments"))?;
     let environment = environments.iter().find(|one| one.id == id);
     let environment = environment.ok_or_else(|| no_data("deployments"))?;
-    let payload = payload::deployment::deployment(tx, scene, &row, environment)?;
+    let payload = payload::deployment::deployment(tx, context, &row, environment)?;
     let gaps = Some(Gaps::deployment(project, &row.sha));
     Ok(Example { header: "Deployment Hook", payload, gaps })
 }
@@ -239,7 +240,7 @@ fn newest_pipeline(tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<Pipelin
     Ok(tx.pipelines(project, &filter, page)?.items.into_iter().next())
 }
 
-fn job(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
+fn job(tx: &mut Tx<'_>, context: &ProjectContext) -> Result<Example> {
     let filter = JobFilter {
         kind: JobKind::Build,
         statuses: Vec::new(),
@@ -249,9 +250,9 @@ fn job(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
         oldest_first: false,
     };
     let page = PageRequest { page: 1, per_page: 1 };
-    let found = tx.project_jobs(scene.project.id, &filter, page)?.items.into_iter().next();
+    let found = tx.project_jobs(context.project.id, &filter, page)?.items.into_iter().next();
     let row = found.ok_or_else(|| no_data("CI jobs"))?;
-    let pipeline = tx.find_pipeline(scene.project.id, row.pipeline_id)?;
+    let pipeline = tx.find_pipeline(context.project.id, row.pipeline_id)?;
     let pipeline = pipeline.ok_or_else(|| no_data("CI jobs"))?;
     let user = row.user_id.map(|id| tx.find_user(id)).transpose()?.flatten();
     let runner = row.runner_id.map(|id| tx.runners_by_id(&[RunnerId(id)])).transpose()?;
@@ -264,6 +265,6 @@ fn job(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
         around: &around,
         now: tx.now,
     };
-    let payload = payload::job::job(scene, &row, beside)?;
-    Ok(Example { header: "Job Hook", payload, gaps: Some(Gaps::job(scene.project.id, &row.sha)) })
+    let payload = payload::job::job(context, &row, beside)?;
+    Ok(Example { header: "Job Hook", payload, gaps: Some(Gaps::job(context.project.id, &row.sha)) })
 }

@@ -190,6 +190,7 @@ impl Reader {
                 directives: self.directives,
                 introspection,
                 type_name,
+                without_deprecated: self.without_deprecated,
             }),
             false => Err(self.mistakes),
         }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::{Library, ask, built, data, registry};
-use crate::Registry;
+use super::{Library, ask, built, data, limits, query, registry, respond};
+use crate::{Limits, Registry};
 
 #[test]
 fn fields_without_resolvers_and_resolvers_without_fields_are_told() {
@@ -106,4 +106,35 @@ fn directives_of_the_schema_are_told_beside_those_of_the_language() {
         of.as_object().map(|fields| fields.keys().cloned().collect::<Vec<_>>())
     };
     assert_eq!(names(own), names(other));
+}
+
+#[test]
+fn directives_of_the_schema_tell_where_they_stand_as_tools_asked_once() {
+    let data = data("{ __schema { directives { name onOperation onFragment onField } } }");
+    let all = data["__schema"]["directives"].as_array().expect("directives");
+    let expected = json!({
+        "name": "gl_introduced", "onOperation": false, "onFragment": false, "onField": true,
+    });
+    assert_eq!(all.last(), Some(&expected));
+}
+
+#[test]
+fn what_is_deprecated_can_count_as_absent_from_the_schema_too() {
+    let told = |name: &str, without_deprecated| {
+        let text = format!(
+            "{{ __type(name: {name:?}) {{ fields(includeDeprecated: true) {{ name }} \
+             enumValues(includeDeprecated: true) {{ name }} }} }}"
+        );
+        let limits = Limits { without_deprecated, ..limits() };
+        respond(query(&text), limits).body["data"]["__type"].to_string()
+    };
+    for (name, current, old) in [
+        ("Book", "title", "oldTitle"),
+        ("Genre", "NOVEL", "POEM"),
+        ("__Directive", "locations", "onField"),
+    ] {
+        let (whole, without) = (told(name, false), told(name, true));
+        assert!(whole.contains(current) && whole.contains(old), "{whole}");
+        assert!(without.contains(current) && !without.contains(old), "{without}");
+    }
 }

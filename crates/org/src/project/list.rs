@@ -5,6 +5,7 @@
 
 mod conditions;
 mod filters;
+mod reports;
 mod walk;
 mod words;
 
@@ -80,9 +81,11 @@ pub struct ProjectFilter {
     pub repository_storage: Option<String>,
     /// What administrators noted of them; all of these.
     pub attributes: Vec<CustomAttribute>,
-    /// Only those in which a job brought a report of security findings: SQL about a project `p`, which whoever knows
-    /// reports gives.
+    /// Only those in which a job brought a report of security findings, and the caller may read these: SQL about
+    /// a project `p`, which whoever knows reports gives.
     pub with_security_reports: Option<Fragment>,
+    /// Only those whose pipelines told what tests cover, and are shown to the caller: SQL about a project `p`.
+    pub with_coverage: Option<Fragment>,
 }
 
 #[derive(Clone, Copy, Debug)]

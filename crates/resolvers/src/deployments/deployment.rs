@@ -16,7 +16,7 @@ use crate::{
     context::Context,
     failure::{failure_of, visible},
     people,
-    pipelines::{Home, job_of_id, name_of},
+    pipelines::{LocatedProject, job_of_id, name_of},
     projects::ProjectRecord,
     repository,
     values::{maybe_time, time},
@@ -25,11 +25,11 @@ use crate::{
 /// A deployment of a project whose deployments the caller may see.
 #[derive(Debug)]
 pub(super) struct DeploymentRecord {
-    home: Arc<Home>,
+    home: Arc<LocatedProject>,
     row: Deployment,
 }
 
-pub(super) fn deployment(home: Arc<Home>, row: Deployment) -> Value {
+pub(super) fn deployment(home: Arc<LocatedProject>, row: Deployment) -> Value {
     Value::object("Deployment", Arc::new(DeploymentRecord { home, row }))
 }
 
@@ -39,7 +39,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry.object::<ProjectRecord>("Project").lookup(
         "deployment",
         |record: Arc<ProjectRecord>, arguments, context| async move {
-            one(&Home::of(&record), &arguments, &context).await
+            one(&LocatedProject::of(&record), &arguments, &context).await
         },
     );
     let _ = registry
@@ -167,7 +167,11 @@ async fn permissions(record: &DeploymentRecord, context: &Context) -> Result<Val
     ))
 }
 
-async fn one(home: &Arc<Home>, arguments: &Arguments, context: &Context) -> Result<Value, Failure> {
+async fn one(
+    home: &Arc<LocatedProject>,
+    arguments: &Arguments,
+    context: &Context,
+) -> Result<Value, Failure> {
     let Some(grant) = visible(home.grant::<ReadDeployments>())? else { return Ok(Value::Null) };
     let Ok(iid) = arguments.text("iid")?.parse() else { return Ok(Value::Null) };
     let read = context.forge.db.read(move |tx| tx.deployment_numbered(grant.project(), iid)).await;

@@ -23,7 +23,9 @@ use crate::{
     context::Context,
     failure::{failure_of, visible},
     numbered_list::NumberedList,
-    pipelines::{Home, home, loaders::CiLoaders, name_of, value_of, values_of},
+    pipelines::{
+        LocatedProject, loaders::CiLoaders, located_project, name_of, value_of, values_of,
+    },
     projects::ProjectRecord,
     security::alert,
     values::{maybe_time, time},
@@ -33,11 +35,11 @@ use crate::{
 /// An environment of a project whose environments the caller may see.
 #[derive(Debug)]
 pub struct EnvironmentRecord {
-    pub home: Arc<Home>,
+    pub home: Arc<LocatedProject>,
     pub row: Environment,
 }
 
-pub(super) fn environment(home: Arc<Home>, row: Environment) -> Value {
+pub(super) fn environment(home: Arc<LocatedProject>, row: Environment) -> Value {
     Value::object("Environment", Arc::new(EnvironmentRecord { home, row }))
 }
 
@@ -58,11 +60,11 @@ pub async fn environment_of_id(context: &Context, id: EnvironmentId) -> Result<V
 pub(super) async fn named(
     input: &Arguments,
     context: &Context,
-) -> Result<(Arc<Home>, EnvironmentId), Failure> {
+) -> Result<(Arc<LocatedProject>, EnvironmentId), Failure> {
     let id = EnvironmentId(input.gid("id", &["Environment"])?);
     let row = DeploymentLoaders::of(context).environments.load(id).await?;
     let row = row.ok_or(Failure::NotFoundOrForbidden)?;
-    Ok((home::expect(context, row.project_id).await?, id))
+    Ok((located_project::expect(context, row.project_id).await?, id))
 }
 
 type Record = Arc<EnvironmentRecord>;
@@ -71,14 +73,14 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")
         .lookup("environment", |record: Arc<ProjectRecord>, arguments, context| async move {
-            one(&Home::of(&record), &arguments, &context).await
+            one(&LocatedProject::of(&record), &arguments, &context).await
         })
         .lookup("environments", |record: Arc<ProjectRecord>, arguments, context| async move {
-            list(&Home::of(&record), &arguments, &context).await
+            list(&LocatedProject::of(&record), &arguments, &context).await
         })
         .once("environments")
         .lookup("nestedEnvironments", |record: Arc<ProjectRecord>, arguments, context| async move {
-            folders(&Home::of(&record), &arguments, &context).await
+            folders(&LocatedProject::of(&record), &arguments, &context).await
         })
         .once("nestedEnvironments");
     let _ = registry
@@ -175,7 +177,11 @@ fn filter(arguments: &Arguments) -> Result<EnvironmentFilter, Failure> {
     Ok(EnvironmentFilter { name, search, states: known, folder: text("type") })
 }
 
-async fn one(home: &Arc<Home>, arguments: &Arguments, context: &Context) -> Result<Value, Failure> {
+async fn one(
+    home: &Arc<LocatedProject>,
+    arguments: &Arguments,
+    context: &Context,
+) -> Result<Value, Failure> {
     let Some(grant) = visible(home.grant::<ReadEnvironments>())? else { return Ok(Value::Null) };
     let filter = filter(arguments)?;
     let first = kernel::page::PageRequest { page: 1, per_page: 1 };
@@ -185,7 +191,7 @@ async fn one(home: &Arc<Home>, arguments: &Arguments, context: &Context) -> Resu
 }
 
 async fn list(
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {
@@ -201,7 +207,7 @@ async fn list(
 }
 
 async fn folders(
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {

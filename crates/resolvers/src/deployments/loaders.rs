@@ -1,7 +1,7 @@
 //! Loaders of environments and deployments.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     sync::Arc,
 };
 
@@ -20,7 +20,7 @@ use deployments::{
 };
 use forge::ports::deployments::Members;
 use kernel::{
-    Actor, Result, Standing, TextEnum as _,
+    Actor, Result, TextEnum as _,
     ids::{DeploymentId, EnvironmentId, ProjectId},
 };
 use org::access::locate_projects;
@@ -71,10 +71,7 @@ impl DeploymentLoaders {
                 Ok(found.map(|(id, state)| (id, Arc::new(state))).collect())
             }),
             open: BatchLoader::new(db, move |tx, ids| {
-                let mut by_project: BTreeMap<ProjectId, Vec<Environment>> = BTreeMap::new();
-                for one in tx.environments_by_id(ids)? {
-                    by_project.entry(one.project_id).or_default().push(one);
-                }
+                let mut by_project = by_project(tx, ids)?;
                 let projects: Vec<ProjectId> = by_project.keys().copied().collect();
                 let mut found = HashMap::new();
                 for (project, who) in locate_projects(tx, actor, &projects)? {
@@ -103,21 +100,33 @@ impl DeploymentLoaders {
     }
 }
 
+/// Environments by their projects.
+fn by_project(
+    tx: &mut Tx<'_>,
+    ids: &[EnvironmentId],
+) -> Result<BTreeMap<ProjectId, Vec<Environment>>> {
+    let mut all: BTreeMap<ProjectId, Vec<Environment>> = BTreeMap::new();
+    for one in tx.environments_by_id(ids)? {
+        all.entry(one.project_id).or_default().push(one);
+    }
+    Ok(all)
+}
+
 fn approvers(
     tx: &mut Tx<'_>,
     actor: Actor,
     ids: &[EnvironmentId],
 ) -> Result<HashMap<EnvironmentId, ()>> {
-    let environments = tx.environments_by_id(ids)?;
-    let projects: BTreeSet<ProjectId> = environments.iter().map(|one| one.project_id).collect();
-    let located = locate_projects(tx, actor, &Vec::from_iter(projects))?;
-    let standings: HashMap<ProjectId, Standing> =
-        located.into_iter().map(|(project, who)| (project.0.id, who)).collect();
+    let mut by_project = by_project(tx, ids)?;
+    let projects: Vec<ProjectId> = by_project.keys().copied().collect();
     let mut found = HashMap::new();
-    for one in environments {
-        let Some(who) = standings.get(&one.project_id) else { continue };
-        if is_approver(tx, &Members, who, &one)? {
-            found.insert(one.id, ());
+    for (project, who) in locate_projects(tx, actor, &projects)? {
+        let own = by_project.remove(&project.0.id).unwrap_or_default();
+        let all = protections_of_each(tx, &Members, project.0.id, &own)?;
+        for (one, protections) in own.iter().zip(all) {
+            if is_approver(tx, &Members, &who, &protections)? {
+                found.insert(one.id, ());
+            }
         }
     }
     Ok(found)
@@ -127,12 +136,8 @@ fn protections(
     tx: &mut Tx<'_>,
     ids: &[EnvironmentId],
 ) -> Result<HashMap<EnvironmentId, Arc<Vec<Protection>>>> {
-    let mut by_project: BTreeMap<ProjectId, Vec<Environment>> = BTreeMap::new();
-    for one in tx.environments_by_id(ids)? {
-        by_project.entry(one.project_id).or_default().push(one);
-    }
     let mut found = HashMap::new();
-    for (project, own) in by_project {
+    for (project, own) in by_project(tx, ids)? {
         let all = protections_of_each(tx, &Members, project, &own)?.into_iter();
         found.extend(own.iter().zip(all).map(|(one, all)| (one.id, Arc::new(all))));
     }

@@ -23,7 +23,7 @@ use super::{
 use crate::{
     context::Context,
     failure::{done, failure_of},
-    pipelines::{Home, home, value_of},
+    pipelines::{LocatedProject, located_project, value_of},
 };
 
 pub(super) fn register(registry: &mut Registry<Context>) {
@@ -35,8 +35,8 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         let grant = home.grant::<ChangeEnvironments>().map_err(failure_of)?;
         let change = EnvironmentChange {
             name: None,
-            external_url: input.maybe_text("externalUrl"),
-            tier: value_of(input.maybe_enum("tier")),
+            external_url: input.has("externalUrl").then(|| input.maybe_text("externalUrl")),
+            tier: input.has("tier").then(|| value_of(input.maybe_enum("tier"))),
         };
         let written =
             context.forge.db.write(move |tx| actions::update(tx, &grant, &Members, id, change));
@@ -55,7 +55,10 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     });
 }
 
-fn payload(home: Arc<Home>, written: KernelResult<Environment>) -> Result<Payload, Failure> {
+fn payload(
+    home: Arc<LocatedProject>,
+    written: KernelResult<Environment>,
+) -> Result<Payload, Failure> {
     Ok(match done(written)? {
         Ok(row) => Payload::new().field("environment", environment(home, row)),
         Err(errors) => Payload::errors(errors),
@@ -63,7 +66,7 @@ fn payload(home: Arc<Home>, written: KernelResult<Environment>) -> Result<Payloa
 }
 
 async fn create(input: &Arguments, context: &Context) -> Result<Payload, Failure> {
-    let home = home::at(context, input.text("projectPath")?).await?;
+    let home = located_project::at(context, input.text("projectPath")?).await?;
     let grant = home.grant::<ChangeEnvironments>().map_err(failure_of)?;
     let (name, tier) = (input.text("name")?, value_of(input.maybe_enum("tier")));
     let url = input.maybe_text("externalUrl").filter(|url| !url.is_empty());
@@ -90,7 +93,7 @@ async fn approve(input: &Arguments, context: &Context) -> Result<Payload, Failur
     let id = DeploymentId(input.gid("id", &["Deployment"])?);
     let found = context.forge.db.read(move |tx| tx.any_deployment(id)).await;
     let row = found.map_err(failure_of)?.ok_or(Failure::NotFoundOrForbidden)?;
-    let home = home::expect(context, row.project_id).await?;
+    let home = located_project::expect(context, row.project_id).await?;
     let grant = home.grant::<ReadDeployments>().map_err(failure_of)?;
     let status = value_of(input.maybe_enum("status")).unwrap_or(ApprovalStatus::Rejected);
     let verdict = Verdict {

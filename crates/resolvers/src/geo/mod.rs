@@ -10,7 +10,7 @@ use super::{
     context::Context,
     failure::{failure_of, visible},
     groups,
-    pipelines::home::instance_grant,
+    pipelines::located_project::instance_grant,
 };
 
 /// A site as it is set up.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use ci::pipeline::has_coverage;
-use db::Fragment;
 use graphql::{Arguments, Connection, Failure, Fields, Payload, Registry, Value};
 use kernel::{
     Actor,
@@ -243,7 +242,8 @@ async fn projects_of(
         among,
         ids: ids.map(|ids| ids.into_iter().map(ProjectId).collect()),
         search: arguments.maybe_text("search"),
-        with_security_reports: wanted_reports(arguments),
+        with_security_reports: arguments.flag("hasVulnerabilities").then(|| has_reports("p.id")),
+        with_coverage: arguments.flag("hasCodeCoverage").then(|| has_coverage("p.id")),
         ..ProjectFilter::default()
     };
     let order = project_order(arguments.maybe_enum("sort").as_deref(), &filter);
@@ -256,16 +256,6 @@ async fn projects_of(
         NumberedList::read(&window, |request| tx.projects(actor, &filter, order, request))
     });
     projects::connection(context, &page, found.await.map_err(failure_of)?).await
-}
-
-/// What the pipelines of the projects are to have told.
-fn wanted_reports(arguments: &Arguments) -> Option<Fragment> {
-    let scanned = arguments.flag("hasVulnerabilities").then(|| has_reports("p.id"));
-    let covered = arguments.flag("hasCodeCoverage").then(|| has_coverage("p.id"));
-    match (scanned, covered) {
-        (Some(scanned), Some(covered)) => Some(Fragment::new(format!("{scanned} AND {covered}"))),
-        (scanned, covered) => scanned.or(covered),
-    }
 }
 
 fn project_order(sort: Option<&str>, filter: &ProjectFilter) -> Order {

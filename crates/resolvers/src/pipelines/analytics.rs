@@ -15,7 +15,7 @@ use kernel::{
 use time::{Date, Duration};
 
 use super::{
-    home::Home,
+    located_project::LocatedProject,
     pipeline::{short_sha, shown_home},
 };
 use crate::{context::Context, failure::failure_of, loaders::BatchLoader, projects::ProjectRecord};
@@ -111,7 +111,9 @@ fn first_day(today: Date) -> Date {
 }
 
 async fn analytics(record: &ProjectRecord, context: &Context) -> Result<Value, Failure> {
-    let Some(home) = shown_home(context, &Home::of(record)).await? else { return Ok(Value::Null) };
+    let Some(home) = shown_home(context, &LocatedProject::of(record)).await? else {
+        return Ok(Value::Null);
+    };
     if !home.may::<ReadPipelines>() {
         return Ok(Value::Null);
     }
@@ -151,7 +153,9 @@ fn analytics_value(figures: &[DayFigures], times: &[PipelineTime], today: Date) 
 
 /// What the tests of the default branch cover; nothing where they tell nothing.
 async fn coverage(record: &ProjectRecord, context: &Context) -> Result<Value, Failure> {
-    let Some(home) = shown_home(context, &Home::of(record)).await? else { return Ok(Value::Null) };
+    let Some(home) = shown_home(context, &LocatedProject::of(record)).await? else {
+        return Ok(Value::Null);
+    };
     let branch = record.facts.default_branch.clone().filter(|_| home.may::<ReadPipelines>());
     let Some(branch) = branch else { return Ok(Value::Null) };
     let found = FigureLoaders::of(context).coverage.load((record.id(), branch)).await?;

@@ -12,7 +12,7 @@ use forge::pipeline::lint::{LintRequest, Text};
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use serde_json::Value as Json;
 
-use super::home::{self, Home};
+use super::located_project::{self, LocatedProject};
 use crate::{
     context::Context,
     failure::{failure_of, visible},
@@ -32,7 +32,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")
         .lookup("ciConfigVariables", |record: Arc<ProjectRecord>, arguments, context| async move {
-            offered_variables(&Home::of(&record), &arguments, &context).await
+            offered_variables(&LocatedProject::of(&record), &arguments, &context).await
         })
         .lookup("ciTemplate", |_: Arc<ProjectRecord>, arguments, _| async move {
             let name = arguments.text("name")?;
@@ -69,7 +69,7 @@ struct LintRecord {
 
 async fn compile(arguments: &Arguments, context: &Context) -> Result<Value, Failure> {
     let path = arguments.text("projectPath")?;
-    let home = match home::at(context, path).await {
+    let home = match located_project::at(context, path).await {
         Ok(home) => home,
         Err(Failure::NotFoundOrForbidden) => return Ok(Value::Null),
         Err(failure) => return Err(failure),
@@ -177,7 +177,7 @@ fn restriction(given: Option<&Json>) -> Value {
 
 /// The variables of the configuration that have a description, for people who run a pipeline by hand.
 async fn offered_variables(
-    home: &Home,
+    home: &LocatedProject,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {

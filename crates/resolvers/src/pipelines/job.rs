@@ -17,8 +17,8 @@ use kernel::{
 
 use super::{
     enum_names::name_of,
-    home::Home,
     loaders::CiLoaders,
+    located_project::LocatedProject,
     pipeline::{self, short_sha},
     stage::stage_of,
     status::{self, JobView},
@@ -33,11 +33,11 @@ use crate::{
 /// A job in a project whose pipelines the caller may see.
 #[derive(Debug)]
 pub struct JobRecord {
-    pub home: Arc<Home>,
+    pub home: Arc<LocatedProject>,
     pub row: Arc<StageJob>,
 }
 
-pub fn job(home: Arc<Home>, row: Arc<StageJob>) -> Value {
+pub fn job(home: Arc<LocatedProject>, row: Arc<StageJob>) -> Value {
     Value::object("CiJob", Arc::new(JobRecord { home, row }))
 }
 
@@ -262,7 +262,7 @@ fn needs(record: &JobRecord, names: Vec<String>) -> Vec<Value> {
 /// The status of a job, with what the caller can do about it.
 pub(super) async fn status_of(
     context: &Context,
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     job: &Job,
 ) -> Result<Value, Failure> {
     let loaders = CiLoaders::of(context);
@@ -281,7 +281,7 @@ pub(super) async fn status_of(
 /// The files of a job, the log at the end.
 pub(super) async fn artifact_values(
     context: &Context,
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     job: &Job,
 ) -> Result<Vec<Value>, Failure> {
     let loaders = CiLoaders::of(context);

@@ -17,9 +17,9 @@ use graphql::{Arguments, Failure, Payload, Registry, Value};
 use kernel::{Error, Grant, ids::JobId};
 
 use super::{
-    home::{self, Home},
     job::job,
     loaders::CiLoaders,
+    located_project::{self, LocatedProject},
     pipeline_mutations::variables,
 };
 use crate::{
@@ -74,17 +74,20 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 async fn named(
     input: &Arguments,
     context: &Context,
-) -> Result<(Arc<Home>, Grant<UpdateJobs>, Job), Failure> {
+) -> Result<(Arc<LocatedProject>, Grant<UpdateJobs>, Job), Failure> {
     let (home, row) = found(input, context).await?;
     let grant = home.grant::<UpdateJobs>().map_err(failure_of)?;
     Ok((home, grant, row))
 }
 
-async fn found(input: &Arguments, context: &Context) -> Result<(Arc<Home>, Job), Failure> {
+async fn found(
+    input: &Arguments,
+    context: &Context,
+) -> Result<(Arc<LocatedProject>, Job), Failure> {
     let id = JobId(input.gid("id", &CLASSES)?);
     let row = CiLoaders::of(context).jobs.load(id).await?;
     let row = row.ok_or(Failure::NotFoundOrForbidden)?;
-    Ok((home::expect(context, row.job.project_id).await?, row.job.clone()))
+    Ok((located_project::expect(context, row.job.project_id).await?, row.job.clone()))
 }
 
 type Variables = Result<Vec<(String, String)>, Error>;
@@ -99,7 +102,7 @@ fn sound_variables(input: &Arguments) -> Result<Variables, Failure> {
 /// The job as it is after the change.
 async fn payload(
     context: &Context,
-    home: Arc<Home>,
+    home: Arc<LocatedProject>,
     written: Result<Job, Error>,
 ) -> Result<Payload, Failure> {
     let row = match done(written)? {
@@ -116,14 +119,12 @@ async fn destroy_artifacts(input: &Arguments, context: &Context) -> Result<Paylo
     let (home, row) = found(input, context).await?;
     let grant: Grant<DeleteArtifacts> = home.grant().map_err(failure_of)?;
     let (project, id) = (grant.project(), row.id);
-    let kept = context.forge.db.read(move |tx| actions::build(tx, project, id)).await;
-    let row = kept.map_err(failure_of)?;
-    // Not by a loader, which would show them as they were.
+    // Not by a loader, which would show the artifacts as they were.
     let read = context.forge.db.read(move |tx| {
-        let now = tx.now;
-        Ok(tx.artifacts_of(&[id])?.iter().filter(|one| one.is_there(now)).count())
+        let (row, now) = (actions::build(tx, project, id)?, tx.now);
+        Ok((row, tx.artifacts_of(&[id])?.iter().filter(|one| one.is_there(now)).count()))
     });
-    let count = read.await.map_err(failure_of)?;
+    let (row, count) = read.await.map_err(failure_of)?;
     remove_of_job(&context.forge, id).await.map_err(failure_of)?;
     Ok(payload(context, home, Ok(row)).await?.field("destroyedArtifactsCount", count))
 }

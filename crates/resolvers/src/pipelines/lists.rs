@@ -22,9 +22,9 @@ use kernel::{
 
 use super::{
     enum_names::{value_of, values_of},
-    home::{Home, instance_grant},
     job::{job_of_id, jobs_of_rows},
     loaders::CiLoaders,
+    located_project::{LocatedProject, instance_grant},
     pipeline::pipeline,
 };
 use crate::{
@@ -61,19 +61,19 @@ fn register_project(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")
         .lookup("pipeline", |record: Arc<ProjectRecord>, arguments, context| async move {
-            one_pipeline(&Home::of(&record), &arguments, &context).await
+            one_pipeline(&LocatedProject::of(&record), &arguments, &context).await
         })
         .lookup("pipelines", |record: Arc<ProjectRecord>, arguments, context| async move {
-            pipelines(&Home::of(&record), &arguments, &context).await
+            pipelines(&LocatedProject::of(&record), &arguments, &context).await
         })
         .lookup("pipelineCounts", |record: Arc<ProjectRecord>, arguments, context| async move {
-            counts(&Home::of(&record), &arguments, &context).await
+            counts(&LocatedProject::of(&record), &arguments, &context).await
         })
         .lookup("job", |record: Arc<ProjectRecord>, arguments, context| async move {
-            one_job(&Home::of(&record), &arguments, &context).await
+            one_job(&LocatedProject::of(&record), &arguments, &context).await
         })
         .lookup("jobs", |record: Arc<ProjectRecord>, arguments, context| async move {
-            project_jobs(&Home::of(&record), &arguments, &context).await
+            project_jobs(&LocatedProject::of(&record), &arguments, &context).await
         })
         .once("jobs");
 }
@@ -114,7 +114,7 @@ fn register_merge_request(registry: &mut Registry<Context>) {
 
 /// Which pipelines are wanted; nothing where no pipeline can fit, or the caller sees none.
 async fn filter(
-    home: &Home,
+    home: &LocatedProject,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Option<PipelineFilter>, Failure> {
@@ -150,7 +150,7 @@ pub fn moment(arguments: &Arguments, name: &str) -> Result<Option<Ts>, Failure> 
 }
 
 async fn pipelines(
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {
@@ -178,7 +178,7 @@ async fn pipelines(
 }
 
 async fn one_pipeline(
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {
@@ -205,7 +205,7 @@ async fn one_pipeline(
 }
 
 async fn counts(
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {
@@ -248,7 +248,7 @@ async fn of_commit(
     context: &Context,
 ) -> Result<Value, Failure> {
     let page = arguments.page()?;
-    let home = Home::of(&record.project);
+    let home = LocatedProject::of(&record.project);
     let Some(home) = super::pipeline::shown_home(context, &home).await? else {
         return Ok(Value::Null);
     };
@@ -263,7 +263,7 @@ async fn of_commit(
 }
 
 async fn one_job(
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {
@@ -298,7 +298,7 @@ fn part_of(filter: &JobFilter, part: &ListPart<'_, i64>) -> JobFilter {
 }
 
 async fn project_jobs(
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {

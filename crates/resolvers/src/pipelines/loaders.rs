@@ -15,7 +15,7 @@ use ci::{
     log::{JobLog, LogStore as _},
     pipeline::{MergeRequestPipelines, Pipeline, PipelineListStore as _, PipelineStore as _},
     policy::{UpdateJobs, UpdatePipelines},
-    report::{TestSuite, TestSuiteStore as _},
+    report::TestSuite,
     schedule::{ScheduleStore as _, ScheduleVariable},
 };
 use dataloader::{BatchFn, cached::Loader};
@@ -26,7 +26,7 @@ use forge::{
     merge_request::contents::commit_ids,
     pipeline::{lookup::shown_pipelines, shown_standings, with_shown_pipelines},
     ports::ci::Refs,
-    runner::stuck_jobs,
+    runner::{reports, stuck_jobs},
 };
 use futures_util::future::join_all;
 use graphql::Failure;
@@ -40,7 +40,7 @@ use org::{
 };
 use review::merge_request::MergeRequest;
 
-use super::home::Home;
+use super::located_project::LocatedProject;
 use crate::{context::Context, failure::failure_of, loaders::BatchLoader};
 
 /// Pipelines of one merge request that are shown.
@@ -53,9 +53,9 @@ type PipelinesOfCommits = HashMap<(ProjectId, String), Arc<Vec<Pipeline>>>;
 /// The loaders of pipelines and jobs.
 pub struct CiLoaders {
     /// Projects that the caller may know of.
-    pub homes: BatchLoader<ProjectId, Arc<Home>>,
+    pub homes: BatchLoader<ProjectId, Arc<LocatedProject>>,
     /// Projects whose pipelines the caller may know of.
-    pub shown_homes: BatchLoader<ProjectId, Arc<Home>>,
+    pub shown_homes: BatchLoader<ProjectId, Arc<LocatedProject>>,
     /// Whether the caller may see them is not asked.
     pub pipelines: BatchLoader<PipelineId, Pipeline>,
     /// Whether the caller may see them is not asked.
@@ -69,6 +69,7 @@ pub struct CiLoaders {
     pub specs: BatchLoader<JobSpecId, Arc<JobSpec>>,
     /// The pipeline that a bridge made.
     pub downstream: BatchLoader<JobId, Pipeline>,
+    /// What tests told in reports that the caller may have.
     pub suites: BatchLoader<PipelineId, Arc<Vec<TestSuite>>>,
     pub settings: BatchLoader<ProjectId, Arc<Settings>>,
     /// The newest pipeline of a commit, where the caller may know of it.
@@ -101,7 +102,7 @@ impl CiLoaders {
             shown_homes: BatchLoader::new(db, move |tx, ids| {
                 let found = shown_standings(tx, actor, ids)?.into_iter();
                 Ok(found
-                    .map(|(id, (project, who))| (id, Arc::new(Home { project, who })))
+                    .map(|(id, (project, who))| (id, Arc::new(LocatedProject { project, who })))
                     .collect())
             }),
             pipelines: BatchLoader::new(db, |tx, ids| tx.pipelines_by_id(ids)),
@@ -122,7 +123,7 @@ impl CiLoaders {
                 let made = tx.pipelines_of_bridges(ids)?.into_iter();
                 Ok(made.filter_map(|one| Some((one.parent_job_id?, one))).collect())
             }),
-            suites: BatchLoader::new(db, suites),
+            suites: BatchLoader::new(db, move |tx, ids| suites(tx, actor, ids)),
             settings: BatchLoader::new(db, |tx, ids| {
                 let found = tx.settings_by_project(ids)?.into_iter();
                 Ok(found.map(|(id, settings)| (id, Arc::new(settings))).collect())
@@ -185,9 +186,11 @@ fn homes(
     tx: &mut Tx<'_>,
     actor: Actor,
     ids: &[ProjectId],
-) -> Result<Records<ProjectId, Arc<Home>>> {
+) -> Result<Records<ProjectId, Arc<LocatedProject>>> {
     let found = locate_projects(tx, actor, ids)?.into_iter();
-    Ok(found.map(|(project, who)| (project.0.id, Arc::new(Home { project, who }))).collect())
+    Ok(found
+        .map(|(project, who)| (project.0.id, Arc::new(LocatedProject { project, who })))
+        .collect())
 }
 
 fn rows(tx: &mut Tx<'_>, ids: &[JobId]) -> Result<Vec<Job>> {
@@ -214,9 +217,13 @@ fn artifacts(tx: &mut Tx<'_>, ids: &[JobId]) -> Result<Records<JobId, Arc<Vec<Ar
     Ok(by_job.into_iter().map(|(id, all)| (id, Arc::new(all))).collect())
 }
 
-fn suites(tx: &mut Tx<'_>, ids: &[PipelineId]) -> Result<Records<PipelineId, Arc<Vec<TestSuite>>>> {
+fn suites(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    ids: &[PipelineId],
+) -> Result<Records<PipelineId, Arc<Vec<TestSuite>>>> {
     let mut by_pipeline: HashMap<PipelineId, Vec<TestSuite>> = HashMap::new();
-    for suite in tx.test_suites_of(ids)? {
+    for suite in reports::test_suites_of(tx, actor, ids)? {
         by_pipeline.entry(suite.pipeline_id).or_default().push(suite);
     }
     Ok(by_pipeline.into_iter().map(|(id, all)| (id, Arc::new(all))).collect())
@@ -290,7 +297,7 @@ fn in_homes<T>(
     actor: Actor,
     rows: impl Iterator<Item = T>,
     project: impl Fn(&T) -> ProjectId,
-) -> Result<Vec<(Arc<Home>, Vec<T>)>> {
+) -> Result<Vec<(Arc<LocatedProject>, Vec<T>)>> {
     let mut by_project: BTreeMap<ProjectId, Vec<T>> = BTreeMap::new();
     for row in rows {
         by_project.entry(project(&row)).or_default().push(row);

@@ -3,11 +3,11 @@
 pub mod analytics;
 mod config;
 mod enum_names;
-pub mod home;
 mod job;
 mod job_mutations;
 pub mod lists;
 pub mod loaders;
+pub mod located_project;
 mod pipeline;
 mod pipeline_mutations;
 mod schedule_mutations;
@@ -23,8 +23,8 @@ use graphql::Registry;
 use super::context::Context;
 
 pub use enum_names::{name_of, value_of, values_of};
-pub use home::Home;
 pub use job::{JobRecord, job, job_of_id, jobs_of_rows};
+pub use located_project::LocatedProject;
 pub use pipeline::{PipelineRecord, of_id, pipeline, shown_home};
 
 pub(super) fn register(registry: &mut Registry<Context>) {

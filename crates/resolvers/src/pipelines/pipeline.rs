@@ -9,7 +9,7 @@ use ci::{
     Status,
     artifact::Artifact,
     job::{JobKind, StageJob},
-    pipeline::{Pipeline, Source},
+    pipeline::Pipeline,
     policy::{DeleteArtifacts, DeletePipelines},
 };
 use db::keyset::RowPosition;
@@ -23,9 +23,9 @@ use kernel::{
 
 use super::{
     enum_names::{name_of, values_of},
-    home::Home,
     job::{self, artifact_values, job_number},
     loaders::CiLoaders,
+    located_project::LocatedProject,
     stage, status, test_reports,
 };
 use crate::{
@@ -39,11 +39,11 @@ use crate::{
 /// A pipeline of a project whose pipelines the caller may see.
 #[derive(Debug)]
 pub struct PipelineRecord {
-    pub home: Arc<Home>,
+    pub home: Arc<LocatedProject>,
     pub row: Pipeline,
 }
 
-pub fn pipeline(home: Arc<Home>, row: Pipeline) -> Value {
+pub fn pipeline(home: Arc<LocatedProject>, row: Pipeline) -> Value {
     Value::object("Pipeline", Arc::new(PipelineRecord { home, row }))
 }
 
@@ -241,13 +241,9 @@ pub(super) async fn person(context: &Context, id: Option<UserId>) -> Result<Valu
     }
 }
 
-/// Only what follows from what made the pipeline: from where a project reads its configuration may have changed since.
+/// Unknown, too, where the pipeline has no configuration, such as those of statuses from elsewhere.
 fn config_source(row: &Pipeline) -> Value {
-    match row.source {
-        Source::External => "UNKNOWN_SOURCE".into(),
-        Source::ParentPipeline => "PARAMETER_SOURCE".into(),
-        _ => Value::Null,
-    }
+    row.config_source.map_or_else(|| "UNKNOWN_SOURCE".into(), name_of)
 }
 
 fn event_type(row: &Pipeline) -> Value {
@@ -337,6 +333,9 @@ async fn permissions(record: &PipelineRecord, context: &Context) -> Result<Value
 }
 
 /// The pipelines of a project whose pipelines are shown to the caller, or nothing.
-pub async fn shown_home(context: &Context, home: &Arc<Home>) -> Result<Option<Arc<Home>>, Failure> {
+pub async fn shown_home(
+    context: &Context,
+    home: &Arc<LocatedProject>,
+) -> Result<Option<Arc<LocatedProject>>, Failure> {
     CiLoaders::of(context).shown_homes.load(home.id()).await
 }

@@ -14,8 +14,8 @@ use graphql::{Arguments, Failure, Payload, Registry};
 use kernel::{Error, ids::PipelineId};
 
 use super::{
-    home::{self, Home},
     loaders::CiLoaders,
+    located_project::{self, LocatedProject},
     pipeline::pipeline,
 };
 use crate::{
@@ -51,14 +51,20 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 }
 
 /// The pipeline that the input names, and where it is.
-async fn named(input: &Arguments, context: &Context) -> Result<(Arc<Home>, PipelineId), Failure> {
+async fn named(
+    input: &Arguments,
+    context: &Context,
+) -> Result<(Arc<LocatedProject>, PipelineId), Failure> {
     let id = PipelineId(input.gid("id", &["Ci::Pipeline"])?);
     let row = CiLoaders::of(context).pipelines.load(id).await?;
     let row = row.ok_or(Failure::NotFoundOrForbidden)?;
-    Ok((home::expect(context, row.project_id).await?, id))
+    Ok((located_project::expect(context, row.project_id).await?, id))
 }
 
-fn payload(home: Arc<Home>, written: Result<Pipeline, Error>) -> Result<Payload, Failure> {
+fn payload(
+    home: Arc<LocatedProject>,
+    written: Result<Pipeline, Error>,
+) -> Result<Payload, Failure> {
     Ok(match done(written)? {
         Ok(row) => Payload::new().field("pipeline", pipeline(home, row)),
         Err(errors) => Payload::errors(errors),
@@ -72,7 +78,7 @@ pub(super) fn variables(input: &Arguments) -> Result<Vec<(String, String)>, Fail
 }
 
 async fn create(input: &Arguments, context: &Context) -> Result<Payload, Failure> {
-    let home = home::at(context, input.text("projectPath")?).await?;
+    let home = located_project::at(context, input.text("projectPath")?).await?;
     let grant = home.grant::<CreatePipelines>().map_err(failure_of)?;
     let given = variables(input)?.into_iter();
     let request = Request {

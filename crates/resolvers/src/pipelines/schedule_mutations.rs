@@ -22,8 +22,8 @@ use secrets::{Secret, Vault};
 
 use super::{
     enum_names::value_of,
-    home::{self, Home},
-    schedules::schedule,
+    located_project::{self, LocatedProject},
+    schedules::{VARIABLE_CLASS, schedule},
 };
 use crate::{
     context::Context,
@@ -62,14 +62,17 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 }
 
 /// The schedule that the input names, and where it is.
-async fn named(input: &Arguments, context: &Context) -> Result<(Arc<Home>, Schedule), Failure> {
+async fn named(
+    input: &Arguments,
+    context: &Context,
+) -> Result<(Arc<LocatedProject>, Schedule), Failure> {
     let id = PipelineScheduleId(input.gid("id", &["Ci::PipelineSchedule"])?);
     let found = context.forge.db.read(move |tx| tx.find_schedule(id)).await;
     let row = found.map_err(failure_of)?.ok_or(Failure::NotFoundOrForbidden)?;
-    Ok((home::expect(context, row.project_id).await?, row))
+    Ok((located_project::expect(context, row.project_id).await?, row))
 }
 
-fn payload(home: Arc<Home>, written: KernelResult<Schedule>) -> Result<Payload, Failure> {
+fn payload(home: Arc<LocatedProject>, written: KernelResult<Schedule>) -> Result<Payload, Failure> {
     Ok(match done(written)? {
         Ok(row) => Payload::new().field("pipelineSchedule", schedule(home, row)),
         Err(errors) => Payload::errors(errors),
@@ -79,8 +82,8 @@ fn payload(home: Arc<Home>, written: KernelResult<Schedule>) -> Result<Payload, 
 /// A variable of a mutation, to set or to remove.
 #[derive(Clone)]
 struct VariableInput {
-    /// The name that it had.
-    known: Option<String>,
+    /// The schedule and the name of the variable whose id was given.
+    known: Option<(PipelineScheduleId, String)>,
     key: String,
     value: Secret,
     kind: VariableType,
@@ -89,11 +92,8 @@ struct VariableInput {
 
 fn given_variables(input: &Arguments) -> Result<Vec<VariableInput>, Failure> {
     let one = |given: Arguments| {
-        let known = given.maybe_text("id");
-        let known = known.and_then(|id| id.rsplit('/').next().map(str::to_owned));
-        let known = known.and_then(|id| id.split_once('-').map(|(_, key)| key.to_owned()));
         Ok(VariableInput {
-            known,
+            known: known_variable(&given)?,
             key: given.text("key")?,
             value: Secret::new(given.text("value")?),
             kind: value_of(given.maybe_enum("variableType")).unwrap_or(VariableType::EnvVar),
@@ -103,6 +103,35 @@ fn given_variables(input: &Arguments) -> Result<Vec<VariableInput>, Failure> {
     input.objects("variables").into_iter().map(one).collect()
 }
 
+fn known_variable(given: &Arguments) -> Result<Option<(PipelineScheduleId, String)>, Failure> {
+    if given.maybe_text("id").is_none() {
+        return Ok(None);
+    }
+    let (class, id) = given.any_gid("id")?;
+    let parts = id.split_once('-').filter(|_| class == VARIABLE_CLASS);
+    let known = parts.and_then(|(schedule, key)| {
+        Some((PipelineScheduleId(schedule.parse().ok()?), key.to_owned()))
+    });
+    known.map(Some).ok_or(Failure::NotFoundOrForbidden)
+}
+
+/// An id of a variable that the schedule does not have is refused like one of nothing: whoever sends it would else
+/// take for done what is not, and learns nothing of other schedules.
+fn ensure_known(
+    tx: &mut Tx<'_>,
+    id: PipelineScheduleId,
+    given: &[VariableInput],
+) -> KernelResult<()> {
+    let own = tx.schedule_variables(id)?;
+    let is_own = |(schedule, key): &(PipelineScheduleId, String)| {
+        *schedule == id && own.iter().any(|one| one.key == *key)
+    };
+    match given.iter().filter_map(|one| one.known.as_ref()).all(is_own) {
+        true => Ok(()),
+        false => Err(Error::missing()),
+    }
+}
+
 fn set_variables(
     tx: &mut Tx<'_>,
     grant: &Grant<ChangeSchedules>,
@@ -110,11 +139,12 @@ fn set_variables(
     id: PipelineScheduleId,
     given: &[VariableInput],
 ) -> KernelResult<()> {
+    ensure_known(tx, id, given)?;
     let with = (&Projects, vault);
     for one in given {
         let known: Vec<ScheduleVariable> = tx.schedule_variables(id)?;
         let has = |key: &str| known.iter().any(|other| other.key == key);
-        match one.known.as_deref().filter(|key| has(key)) {
+        match one.known.as_ref().map(|(_, key)| key.as_str()).filter(|key| has(key)) {
             Some(key) if one.goes => {
                 variables::remove(tx, grant, id, key)?;
             }
@@ -136,7 +166,7 @@ fn set_variables(
 }
 
 async fn create(input: &Arguments, context: &Context) -> Result<Payload, Failure> {
-    let home = home::at(context, input.text("projectPath")?).await?;
+    let home = located_project::at(context, input.text("projectPath")?).await?;
     let grant = home.grant::<CreatePipelines>().map_err(failure_of)?;
     let new = NewSchedule {
         description: input.text("description")?,

@@ -13,8 +13,8 @@ use secrets::Vault;
 
 use super::{
     enum_names::{name_of, value_of},
-    home::Home,
     loaders::CiLoaders,
+    located_project::LocatedProject,
     pipeline::{person, pipeline},
 };
 use crate::{
@@ -25,14 +25,17 @@ use crate::{
     values::{maybe_time, time},
 };
 
+/// The class of the ids of variables: the number of the schedule, and the key, `3-TOKEN`.
+pub(super) const VARIABLE_CLASS: &str = "Ci::PipelineScheduleVariable";
+
 /// A schedule of a project whose pipelines the caller may see.
 #[derive(Debug)]
 pub(super) struct ScheduleRecord {
-    pub home: Arc<Home>,
+    pub home: Arc<LocatedProject>,
     pub row: Schedule,
 }
 
-pub(super) fn schedule(home: Arc<Home>, row: Schedule) -> Value {
+pub(super) fn schedule(home: Arc<LocatedProject>, row: Schedule) -> Value {
     Value::object("PipelineSchedule", Arc::new(ScheduleRecord { home, row }))
 }
 
@@ -60,7 +63,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")
         .lookup("pipelineSchedules", |record: Arc<ProjectRecord>, arguments, context| async move {
-            list(&Home::of(&record), &arguments, &context).await
+            list(&LocatedProject::of(&record), &arguments, &context).await
         })
         .once("pipelineSchedules");
     register_schedule(registry);
@@ -129,7 +132,7 @@ fn variable(row: &ScheduleVariable, vault: &Vault) -> KernelResult<Value> {
     Ok(Value::fields(
         "PipelineScheduleVariable",
         [
-            ("id", Value::gid("Ci::PipelineScheduleVariable", id)),
+            ("id", Value::gid(VARIABLE_CLASS, id)),
             ("key", row.key.as_str().into()),
             ("raw", false.into()),
             ("value", value.into()),
@@ -139,7 +142,7 @@ fn variable(row: &ScheduleVariable, vault: &Vault) -> KernelResult<Value> {
 }
 
 async fn list(
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {

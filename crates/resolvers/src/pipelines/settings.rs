@@ -20,8 +20,8 @@ use org::{
 };
 
 use super::{
-    home::{self, Home, instance_grant},
     loaders::CiLoaders,
+    located_project::{self, LocatedProject, instance_grant},
 };
 use crate::{
     context::Context,
@@ -40,7 +40,7 @@ struct CiSettingsRecord {
 /// The job token scope of a project.
 #[derive(Debug)]
 struct ScopeRecord {
-    home: Arc<Home>,
+    home: Arc<LocatedProject>,
 }
 
 impl CiSettingsRecord {
@@ -75,7 +75,7 @@ fn register_project(registry: &mut Registry<Context>) {
     let _ = registry
         .object::<ProjectRecord>("Project")
         .lookup("ciCdSettings", |record: Arc<ProjectRecord>, _, context| async move {
-            let home = Home::of(&record);
+            let home = LocatedProject::of(&record);
             if !home.may::<ReadJobTokenScope>() {
                 return Ok(Value::Null);
             }
@@ -83,7 +83,7 @@ fn register_project(registry: &mut Registry<Context>) {
             Ok(CiSettingsRecord::value(home.id(), found.unwrap_or_default()))
         })
         .lookup("ciJobTokenScope", |record: Arc<ProjectRecord>, _, _| async move {
-            let home = Home::of(&record);
+            let home = LocatedProject::of(&record);
             Ok(match home.may::<ReadJobTokenScope>() {
                 true => Value::object("CiJobTokenScopeType", Arc::new(ScopeRecord { home })),
                 false => Value::Null,
@@ -151,7 +151,7 @@ async fn listed_projects(
 }
 
 async fn update(input: &Arguments, context: &Context) -> Result<Payload, Failure> {
-    let home = home::at(context, input.text("fullPath")?).await?;
+    let home = located_project::at(context, input.text("fullPath")?).await?;
     let grant = home.grant::<AdminProject>().map_err(failure_of)?;
     let inbound = input.maybe_bool("inboundJobTokenScopeEnabled");
     let settings = SettingsChange {
@@ -189,7 +189,7 @@ async fn change_scope(
     context: &Context,
     adds: bool,
 ) -> Result<Payload, Failure> {
-    let home = home::at(context, input.text("projectPath")?).await?;
+    let home = located_project::at(context, input.text("projectPath")?).await?;
     let grant = home.grant::<ChangeJobTokenScope>().map_err(failure_of)?;
     let target = IdOrPath::Path(input.text("targetProjectPath")?);
     if input.maybe_enum("direction").as_deref() == Some("OUTBOUND") {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ci::{
-    Extent, Outcome, Status, composite, has_warnings,
+    Outcome, Status, StatusScope, composite, has_warnings,
     job::{JobKind, StageJob},
     report::group_name,
 };
@@ -12,8 +12,8 @@ use graphql::{Connection, Registry, Value};
 use kernel::TextEnum as _;
 
 use super::{
-    home::Home,
     job::{job, status_of},
+    located_project::LocatedProject,
     pipeline::PipelineRecord,
     status,
 };
@@ -25,7 +25,7 @@ const NUMBERS: i64 = 2_000_000;
 /// A stage of a pipeline with its newest jobs.
 #[derive(Debug)]
 pub(super) struct StageRecord {
-    home: Arc<Home>,
+    home: Arc<LocatedProject>,
     id: i64,
     name: String,
     /// Path of the page of the pipeline.
@@ -36,7 +36,7 @@ pub(super) struct StageRecord {
 /// Jobs of a stage that differ in a number alone.
 #[derive(Debug)]
 struct GroupRecord {
-    home: Arc<Home>,
+    home: Arc<LocatedProject>,
     stage: i64,
     name: String,
     details: String,
@@ -60,7 +60,7 @@ pub(super) fn stages(record: &PipelineRecord, jobs: Vec<Arc<StageJob>>) -> Vec<V
     stages.into_iter().map(|stage| Value::object("CiStage", Arc::new(stage))).collect()
 }
 
-fn new_stage(home: Arc<Home>, first: Arc<StageJob>) -> StageRecord {
+fn new_stage(home: Arc<LocatedProject>, first: Arc<StageJob>) -> StageRecord {
     let pipeline_page =
         format!("/{}/-/pipelines/{}", home.facts().full_path, first.job.pipeline_id);
     let (id, name) = (stage_id(&first), first.job.stage.clone());
@@ -68,7 +68,7 @@ fn new_stage(home: Arc<Home>, first: Arc<StageJob>) -> StageRecord {
 }
 
 /// The stage of a job, with all newest jobs of the pipeline.
-pub(super) fn stage_of(home: Arc<Home>, of: &StageJob, all: Vec<Arc<StageJob>>) -> Value {
+pub(super) fn stage_of(home: Arc<LocatedProject>, of: &StageJob, all: Vec<Arc<StageJob>>) -> Value {
     let id = stage_id(of);
     let mut jobs = all.into_iter().filter(|one| stage_id(one) == id);
     let Some(first) = jobs.next() else { return Value::Null };
@@ -84,10 +84,10 @@ fn outcomes(jobs: &[Arc<StageJob>]) -> Vec<Outcome> {
 /// What jobs come to, and whether something failed that may.
 fn whole(jobs: &[Arc<StageJob>]) -> (Status, bool) {
     let outcomes = outcomes(jobs);
-    (composite(&outcomes, Extent::Whole), has_warnings(&outcomes))
+    (composite(&outcomes, StatusScope::Whole), has_warnings(&outcomes))
 }
 
-fn job_values(home: &Arc<Home>, jobs: &[Arc<StageJob>]) -> Vec<Value> {
+fn job_values(home: &Arc<LocatedProject>, jobs: &[Arc<StageJob>]) -> Vec<Value> {
     jobs.iter().map(|one| job(home.clone(), one.clone())).collect()
 }
 

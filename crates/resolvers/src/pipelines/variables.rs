@@ -15,7 +15,7 @@ use secrets::Vault;
 
 use super::{
     enum_names::name_of,
-    home::{Home, group_grant, instance_grant},
+    located_project::{LocatedProject, group_grant, instance_grant},
 };
 use crate::{
     context::Context,
@@ -44,7 +44,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry.object::<ProjectRecord>("Project").lookup(
         "ciVariables",
         |record: Arc<ProjectRecord>, arguments, context| async move {
-            let grant = visible(Home::of(&record).grant::<ReadVariables>())?;
+            let grant = visible(LocatedProject::of(&record).grant::<ReadVariables>())?;
             list(&context, &arguments, grant, ("CiProjectVariable", "Ci::Variable")).await
         },
     );

@@ -20,7 +20,7 @@ use super::record::{ReleaseLoaders, release};
 use crate::{
     context::Context,
     failure::{done, failure_of},
-    pipelines::{home, value_of},
+    pipelines::{located_project, value_of},
     projects::{self, ProjectRecord},
     values::texts,
 };
@@ -41,7 +41,7 @@ pub(super) async fn project(
     input: &Arguments,
     context: &Context,
 ) -> Result<(Arc<ProjectRecord>, Grant<PushCode>), Failure> {
-    let home = home::at(context, input.text("projectPath")?).await?;
+    let home = located_project::at(context, input.text("projectPath")?).await?;
     let grant = home.grant::<PushCode>().map_err(failure_of)?;
     let record = projects::record_of(context, home.id()).await?;
     Ok((record.ok_or(Failure::NotFoundOrForbidden)?, grant))

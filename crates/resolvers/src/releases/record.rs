@@ -7,7 +7,7 @@ use forge::{release::release_milestones, urls::Urls};
 use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{
-    Ts,
+    Ability as _, Ts,
     ids::{MilestoneId, ReleaseId},
 };
 use repo::{
@@ -165,7 +165,8 @@ async fn milestones_of(
     context: &Context,
 ) -> Result<Value, Failure> {
     let page = arguments.page()?;
-    if !record.project.may::<ReadMilestones>() {
+    // As in REST, whoever reads the release is told of its milestones, also without a credential.
+    if !ReadMilestones::allows(&record.project.who) {
         return Ok(Value::Null);
     }
     let found = ReleaseLoaders::of(context).milestones.load(record.row.id).await?;

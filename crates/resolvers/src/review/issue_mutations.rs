@@ -201,8 +201,7 @@ async fn create(context: &Context, input: &Arguments) -> Answer {
         due_date: day(input, "dueDate")?,
         created_at: moment(input, "createdAt")?,
         iid: input.maybe_int("iid"),
-        follow_up: FollowUp::default(),
-        origin: None,
+        ..NewIssue::default()
     };
     let current = input
         .maybe_enum("iterationWildcardId")

@@ -5,7 +5,7 @@ use kernel::{Result as Kept, page::PageRequest};
 use review::item::list::{HeadPart, ListEdge, ListPosition, Order, Side, Sorting};
 
 use crate::{
-    keyset_list::{Bounds, CursorValues, KeysetList, ListPart, ReadDirection, id_of},
+    keyset_list::{Bounds, CursorValues, KeysetList, ListPart, ReadDirection, id_beside},
     numbered_list::NumberedList,
 };
 
@@ -149,8 +149,9 @@ fn part_of(sorting: Sorting, part: &ListPart<'_, ListPosition>) -> ItemPart {
 }
 
 fn position_of(sorting: Sorting, values: &CursorValues) -> Option<ListPosition> {
-    let id = id_of(values)?;
-    let value = match sorting.column() {
+    let column = sorting.column();
+    let id = id_beside(column, values)?;
+    let value = match column {
         None => None,
         Some(column) => values.get(column).map(|value| value.parse()).transpose().ok()?,
     };

@@ -22,8 +22,8 @@ use crate::{
     failure::visible,
     groups::GroupRecord,
     pipelines::{
-        Home,
-        home::{group_grant, instance_grant},
+        LocatedProject,
+        located_project::{group_grant, instance_grant},
         value_of,
     },
     projects::ProjectRecord,
@@ -42,7 +42,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry.object::<ProjectRecord>("Project").lookup(
         "runners",
         |record: Arc<ProjectRecord>, arguments, context| async move {
-            let grant = visible(Home::of(&record).grant::<ReadProjectRunners>())?;
+            let grant = visible(LocatedProject::of(&record).grant::<ReadProjectRunners>())?;
             let (Some(grant), Some(filter)) = (grant, filter(&arguments)) else {
                 return Ok(Connection::empty().into());
             };

@@ -1,10 +1,17 @@
 //! Loaders of runners.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
-use ci::job::JobListStore as _;
-use forge::ports::runners::Roles;
-use kernel::ids::{ProjectId, RunnerId};
+use db::Tx;
+use forge::{ports::runners::Roles, runner::jobs};
+use kernel::{
+    Actor, Result,
+    ids::{ProjectId, RunnerId},
+};
+use org::access::standings_of_one;
 use runners::{
     manager::{Manager, ManagerStore as _},
     runner::{Runner, RunnerStore as _, actions},
@@ -23,8 +30,12 @@ pub(super) struct RunnerLoaders {
     pub updatable: BatchLoader<RunnerId, ()>,
     /// The projects to which project runners are assigned, the first one first.
     pub projects: BatchLoader<RunnerId, Arc<Vec<ProjectId>>>,
+    /// To how many projects that the caller sees project runners are assigned.
+    pub project_counts: BatchLoader<RunnerId, usize>,
+    /// How many jobs they took that the caller may list.
     pub job_counts: BatchLoader<RunnerId, i64>,
-    pub running: BatchLoader<RunnerId, ()>,
+    /// Whether they do a job that the caller may list.
+    pub running: BatchLoader<RunnerId, bool>,
     /// The newest program that shares the token first.
     pub managers: BatchLoader<RunnerId, Arc<Vec<Arc<Manager>>>>,
 }
@@ -47,10 +58,11 @@ impl RunnerLoaders {
                 let found = tx.projects_of_runners(ids)?.into_iter();
                 Ok(found.map(|(id, projects)| (id, Arc::new(projects))).collect())
             }),
-            job_counts: BatchLoader::new(db, |tx, ids| tx.runner_job_counts(ids, COUNTED_JOBS)),
-            running: BatchLoader::new(db, |tx, ids| {
-                Ok(tx.busy_runners(ids)?.into_iter().map(|id| (id, ())).collect())
+            project_counts: BatchLoader::new(db, move |tx, ids| project_counts(tx, actor, ids)),
+            job_counts: BatchLoader::new(db, move |tx, ids| {
+                jobs::counts(tx, actor, ids, COUNTED_JOBS)
             }),
+            running: BatchLoader::new(db, move |tx, ids| jobs::are_busy(tx, actor, ids)),
             managers: BatchLoader::new(db, |tx, ids| {
                 let mut by_runner: HashMap<RunnerId, Vec<Arc<Manager>>> = HashMap::new();
                 for manager in tx.managers_of(ids)? {
@@ -60,4 +72,18 @@ impl RunnerLoaders {
             }),
         })
     }
+}
+
+fn project_counts(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    ids: &[RunnerId],
+) -> Result<HashMap<RunnerId, usize>> {
+    let assigned = tx.projects_of_runners(ids)?;
+    let all: BTreeSet<ProjectId> = assigned.values().flatten().copied().collect();
+    let seen = standings_of_one::in_projects(tx, actor, &Vec::from_iter(all))?;
+    let count = |projects: Vec<ProjectId>| {
+        projects.into_iter().filter(|project| seen.contains_key(project)).count()
+    };
+    Ok(assigned.into_iter().map(|(id, projects)| (id, count(projects))).collect())
 }

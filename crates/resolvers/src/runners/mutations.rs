@@ -21,7 +21,7 @@ use crate::{
     context::Context,
     failure::{done, failure_of},
     pipelines::{
-        home::{self, group_grant, instance_grant},
+        located_project::{self, group_grant, instance_grant},
         value_of,
     },
 };
@@ -168,7 +168,7 @@ async fn reset_registration(input: &Arguments, context: &Context) -> Result<Payl
             db.write(move |tx| registration::reset_of_group(tx, &grant)).await
         }
         Some(RunnerType::Project) => {
-            let home = home::expect(context, ProjectId(number(&["Project"])?)).await?;
+            let home = located_project::expect(context, ProjectId(number(&["Project"])?)).await?;
             let grant = home.grant::<AdminProjectRunners>().map_err(failure_of)?;
             db.write(move |tx| registration::reset_of_project(tx, &grant)).await
         }

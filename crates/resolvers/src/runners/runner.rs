@@ -19,7 +19,7 @@ use crate::{
     failure::{failure_of, visible},
     groups,
     numbered_list::NumberedList,
-    pipelines::{home::instance_grant, jobs_of_rows, name_of, values_of},
+    pipelines::{jobs_of_rows, located_project::instance_grant, name_of, values_of},
     projects,
     values::{markdown, maybe_time, time},
 };
@@ -119,11 +119,11 @@ fn register_state(registry: &mut Registry<Context>) {
         })
         .lookup("jobCount", |record: Record, _, context| async move {
             let count = RunnerLoaders::of(&context).job_counts.load(record.row.id).await?;
-            Ok(count.unwrap_or_default().into())
+            Ok(count.into())
         })
         .lookup("jobExecutionStatus", |record: Record, _, context| async move {
             let busy = RunnerLoaders::of(&context).running.load(record.row.id).await?;
-            Ok(if busy.is_some() { "RUNNING".into() } else { "IDLE".into() })
+            Ok(busy.map(|busy| if busy { "RUNNING" } else { "IDLE" }).into())
         })
         .lookup("jobs", |record: Record, arguments, context| async move {
             list_jobs(&record, &arguments, &context).await
@@ -161,8 +161,8 @@ fn register_relations(registry: &mut Registry<Context>) {
             if record.row.runner_type != RunnerType::Project {
                 return Ok(Value::Null);
             }
-            let all = RunnerLoaders::of(&context).projects.load(record.row.id).await?;
-            Ok(all.map_or(0, |all| all.len()).into())
+            let count = RunnerLoaders::of(&context).project_counts.load(record.row.id).await?;
+            Ok(count.unwrap_or_default().into())
         })
         .lookup("projects", |record: Record, arguments, context| async move {
             list_projects(&record, &arguments, &context).await

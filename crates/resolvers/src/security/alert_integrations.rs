@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use admin::{
-    home::Home as IntegrationHome,
     integration::{
         Kind, Values,
         actions::{self as integrations, IntegrationChange as ServiceChange},
     },
+    owner::Owner as IntegrationOwner,
     policy::AdminIntegrations,
 };
 use db::Tx;
@@ -23,7 +23,8 @@ use secrets::Vault;
 use security::{
     alert::Payload as AlertPayload,
     integration::{
-        AlertField, AlertIntegration, IntegrationKind, IntegrationStore as _, Mappings,
+        AlertField, AlertIntegration, IntegrationKind, IntegrationStore as _, MappedType, Mapping,
+        Mappings,
         actions::{self, IntegrationChange, NewIntegration},
     },
     policy::{AdminAlerts, ReadAlertIntegrations},
@@ -33,7 +34,7 @@ use serde_json::Value as Json;
 use crate::{
     context::Context,
     failure::{done, failure_of, visible},
-    pipelines::{Home, home, name_of},
+    pipelines::{LocatedProject, located_project, name_of, value_of},
     projects::ProjectRecord,
 };
 
@@ -88,7 +89,7 @@ fn register_lists(registry: &mut Registry<Context>) {
                 let only = |row: &AlertIntegration| {
                     row.kind == IntegrationKind::Http && id.is_none_or(|id| row.id.0 == id)
                 };
-                list(&Home::of(&record), &arguments, &context, only).await
+                list(&LocatedProject::of(&record), &arguments, &context, only).await
             },
         )
         .lookup(
@@ -96,13 +97,13 @@ fn register_lists(registry: &mut Registry<Context>) {
             |record: Arc<ProjectRecord>, arguments, context| async move {
                 let id = arguments.maybe_gid("id", &CLASSES)?;
                 let only = |row: &AlertIntegration| id.is_none_or(|id| row.id.0 == id);
-                list(&Home::of(&record), &arguments, &context, only).await
+                list(&LocatedProject::of(&record), &arguments, &context, only).await
             },
         )
         .lookup(
             "alertManagementPayloadFields",
             |record: Arc<ProjectRecord>, arguments, _| async move {
-                if !Home::of(&record).may::<ReadAlertIntegrations>() {
+                if !LocatedProject::of(&record).may::<ReadAlertIntegrations>() {
                     return Ok(Value::Null);
                 }
                 let example = arguments.text("payloadExample")?;
@@ -117,7 +118,7 @@ fn register_lists(registry: &mut Registry<Context>) {
 /// `api_url` is the address of the Prometheus server that the project is set to.
 fn value(
     context: &Context,
-    home: &Home,
+    home: &LocatedProject,
     row: &AlertIntegration,
     api_url: Option<&str>,
 ) -> KernelResult<Value> {
@@ -127,7 +128,7 @@ fn value(
 fn shown(
     urls: &Urls,
     vault: &Vault,
-    home: &Home,
+    home: &LocatedProject,
     row: &AlertIntegration,
     api_url: Option<&str>,
 ) -> KernelResult<Value> {
@@ -153,9 +154,9 @@ fn shown(
             "AlertManagementPayloadAlertMappingField",
             [
                 ("fieldName", name_of(one.field_name)),
-                ("label", one.path.last().map(String::as_str).into()),
+                ("label", one.label.as_deref().into()),
                 ("path", path(&one.path)),
-                ("type", "STRING".into()),
+                ("type", name_of(one.r#type)),
             ],
         )
     });
@@ -178,11 +179,11 @@ fn shown(
     ))
 }
 
-/// A path whose numbers are places in lists.
+/// A path whose numbers are places in lists. What is written otherwise, such as `007`, is a key.
 fn path(parts: &[String]) -> Value {
-    let part = |part: &String| match part.parse::<i64>() {
-        Ok(number) => Value::Int(number),
-        Err(_) => part.as_str().into(),
+    let part = |part: &String| match part.parse::<u32>() {
+        Ok(number) if number.to_string() == *part => Value::Int(number.into()),
+        _ => part.as_str().into(),
     };
     Value::list(parts.iter().map(part))
 }
@@ -218,7 +219,7 @@ fn fields_of(example: &str) -> Vec<Value> {
 
 /// The address of the Prometheus server that a project is set to.
 fn prometheus_url(tx: &mut Tx<'_>, project: ProjectId) -> KernelResult<Option<String>> {
-    let own = integrations::effective(tx, IntegrationHome::Project(project), &[])?;
+    let own = integrations::effective(tx, IntegrationOwner::Project(project), &[])?;
     let Some(found) = own.into_iter().find(|one| one.row.slug == "prometheus") else {
         return Ok(None);
     };
@@ -227,7 +228,7 @@ fn prometheus_url(tx: &mut Tx<'_>, project: ProjectId) -> KernelResult<Option<St
 }
 
 async fn list(
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     arguments: &Arguments,
     context: &Context,
     only: impl Fn(&AlertIntegration) -> bool,
@@ -253,7 +254,7 @@ async fn named(
     input: &Arguments,
     context: &Context,
     kind: IntegrationKind,
-) -> Result<(Arc<Home>, Grant<AdminAlerts>, AlertIntegration), Failure> {
+) -> Result<(Arc<LocatedProject>, Grant<AdminAlerts>, AlertIntegration), Failure> {
     let class = match kind {
         IntegrationKind::Http => CLASSES[0],
         IntegrationKind::Prometheus => CLASSES[1],
@@ -262,7 +263,7 @@ async fn named(
     let read = context.forge.db.read(move |tx| tx.any_alert_integration(id)).await;
     let row = read.map_err(failure_of)?.filter(|row| row.kind == kind);
     let row = row.ok_or(Failure::NotFoundOrForbidden)?;
-    let home = home::expect(context, row.project_id).await?;
+    let home = located_project::expect(context, row.project_id).await?;
     let grant = home.grant::<AdminAlerts>().map_err(failure_of)?;
     Ok((home, grant, row))
 }
@@ -275,10 +276,15 @@ fn mappings(input: &Arguments) -> Result<Option<Mappings>, Failure> {
     for one in input.objects("payloadAttributeMappings") {
         let name = one.text("fieldName")?.to_lowercase();
         if let Some(field) = AlertField::find(&name) {
-            all.insert(field, segments(&one));
+            all.insert(field, mapping(&one));
         }
     }
     Ok(Some(all))
+}
+
+fn mapping(one: &Arguments) -> Mapping {
+    let kind = value_of(one.maybe_enum("type")).unwrap_or(MappedType::Text);
+    Mapping { path: segments(one), kind, label: one.maybe_text("label") }
 }
 
 /// The keys and places in lists of a path.
@@ -288,7 +294,11 @@ fn segments(one: &Arguments) -> Vec<String> {
     parts.map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned)).collect()
 }
 
-fn payload(context: &Context, home: &Home, written: SavedIntegration) -> Result<Payload, Failure> {
+fn payload(
+    context: &Context,
+    home: &LocatedProject,
+    written: SavedIntegration,
+) -> Result<Payload, Failure> {
     Ok(match done(written)? {
         Ok((row, url)) => {
             let shown = value(context, home, &row, url.as_deref()).map_err(failure_of)?;
@@ -326,7 +336,7 @@ async fn create(
     context: &Context,
     kind: IntegrationKind,
 ) -> Result<Payload, Failure> {
-    let home = home::at(context, input.text("projectPath")?).await?;
+    let home = located_project::at(context, input.text("projectPath")?).await?;
     let grant = home.grant::<AdminAlerts>().map_err(failure_of)?;
     let new = NewIntegration {
         kind,

@@ -23,7 +23,7 @@ use crate::{
     context::Context,
     failure::{done, failure_of},
     operation_mode::PeopleChange,
-    pipelines::{Home, home, value_of},
+    pipelines::{LocatedProject, located_project, value_of},
     review::todos,
 };
 
@@ -51,15 +51,18 @@ pub(super) fn register(registry: &mut Registry<Context>) {
 }
 
 /// The project of an alert that a mutation names, and the number of the alert.
-async fn named(input: &Arguments, context: &Context) -> Result<(Arc<Home>, i64), Failure> {
-    let home = home::at(context, input.text("projectPath")?).await?;
+async fn named(
+    input: &Arguments,
+    context: &Context,
+) -> Result<(Arc<LocatedProject>, i64), Failure> {
+    let home = located_project::at(context, input.text("projectPath")?).await?;
     let iid = input.text("iid")?.parse().map_err(|_cause| Failure::NotFoundOrForbidden)?;
     Ok((home, iid))
 }
 
 async fn payload(
     context: &Context,
-    home: Arc<Home>,
+    home: Arc<LocatedProject>,
     written: KernelResult<Alert>,
 ) -> Result<Payload, Failure> {
     Ok(match done(written)? {
@@ -165,7 +168,7 @@ async fn unlink(input: &Arguments, context: &Context) -> Result<Payload, Failure
 /// Ties alerts to an issue, all or none, or unties them.
 async fn tie(
     context: &Context,
-    home: &Home,
+    home: &LocatedProject,
     iid: i64,
     alerts: Option<Vec<i64>>,
     linked: bool,

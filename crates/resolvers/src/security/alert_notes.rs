@@ -17,7 +17,7 @@ use crate::{
     context::Context,
     failure::{done, failure_of},
     other_notes::{self, OtherNote, Subject},
-    pipelines::home,
+    pipelines::located_project,
 };
 
 /// The class of alerts in global ids.
@@ -78,7 +78,7 @@ pub async fn comment(
     let caller = context.signed_in()?;
     let found = context.forge.db.read(move |tx| tx.alert_by_id(id)).await;
     let row = found.map_err(failure_of)?.ok_or(Failure::NotFoundOrForbidden)?;
-    let home = home::expect(context, row.project_id).await?;
+    let home = located_project::expect(context, row.project_id).await?;
     home.grant::<ReadAlerts>().map_err(failure_of)?;
     let grant = home.grant::<ChangeAlerts>().map_err(failure_of)?;
     context.rates.check_note(caller).map_err(failure_of)?;

@@ -24,7 +24,7 @@ use crate::{
     deployments::environment_of_id,
     failure::{failure_of, visible},
     other_notes, people,
-    pipelines::{Home, loaders::CiLoaders, name_of, values_of},
+    pipelines::{LocatedProject, loaders::CiLoaders, name_of, values_of},
     projects::ProjectRecord,
     review::{
         issue::{self, EpicIssueRecord, IssueRecord, IssueRecordSource},
@@ -48,19 +48,19 @@ fn register_lists(registry: &mut Registry<Context>) {
         .lookup(
             "alertManagementAlert",
             |record: Arc<ProjectRecord>, arguments, context| async move {
-                one(&Home::of(&record), &arguments, &context).await
+                one(&LocatedProject::of(&record), &arguments, &context).await
             },
         )
         .lookup(
             "alertManagementAlerts",
             |record: Arc<ProjectRecord>, arguments, context| async move {
-                list(&Home::of(&record), &arguments, &context).await
+                list(&LocatedProject::of(&record), &arguments, &context).await
             },
         )
         .lookup(
             "alertManagementAlertStatusCounts",
             |record: Arc<ProjectRecord>, arguments, context| async move {
-                counts(&Home::of(&record), &arguments, &context).await
+                counts(&LocatedProject::of(&record), &arguments, &context).await
             },
         )
         .none(&["incidentManagementEscalationPolicies", "incidentManagementOncallSchedules"]);
@@ -226,7 +226,11 @@ async fn user_named(context: &Context, name: String) -> Result<Option<UserId>, F
     Ok(found.map_err(failure_of)?.into_values().next())
 }
 
-async fn one(home: &Arc<Home>, arguments: &Arguments, context: &Context) -> Result<Value, Failure> {
+async fn one(
+    home: &Arc<LocatedProject>,
+    arguments: &Arguments,
+    context: &Context,
+) -> Result<Value, Failure> {
     let Some(grant) = visible(home.grant::<ReadAlerts>())? else { return Ok(Value::Null) };
     let Some(filter) = filter(arguments, context).await? else { return Ok(Value::Null) };
     let first = kernel::page::PageRequest { page: 1, per_page: 1 };
@@ -236,7 +240,7 @@ async fn one(home: &Arc<Home>, arguments: &Arguments, context: &Context) -> Resu
 }
 
 async fn list(
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {
@@ -256,7 +260,7 @@ async fn list(
 }
 
 async fn counts(
-    home: &Arc<Home>,
+    home: &Arc<LocatedProject>,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Value, Failure> {

@@ -12,7 +12,7 @@ use super::vulnerability_lists::{grades, scanners, severities, watched};
 use crate::{
     context::Context,
     failure::{done, failure_of},
-    pipelines::home::instance_grant,
+    pipelines::located_project::instance_grant,
     projects,
 };
 

@@ -18,7 +18,7 @@ use crate::{
     context::Context,
     failure::failure_of,
     groups::GroupRecord,
-    pipelines::{Home, name_of, shown_home},
+    pipelines::{LocatedProject, name_of, shown_home},
     projects::ProjectRecord,
 };
 
@@ -106,7 +106,9 @@ async fn images(
 
 /// The kinds of scanners: all, those whose reports the newest pipeline brought, and those of which they were good.
 async fn scanner_kinds(record: &ProjectRecord, context: &Context) -> Result<Value, Failure> {
-    let Some(home) = shown_home(context, &Home::of(record)).await? else { return Ok(Value::Null) };
+    let Some(home) = shown_home(context, &LocatedProject::of(record)).await? else {
+        return Ok(Value::Null);
+    };
     if !home.may::<ReadPipelines>() {
         return Ok(Value::Null);
     }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use admin::{home::IntegrationKeeper as _, integration::actions, policy::AdminIntegrations};
+use admin::{integration::actions, owner::IntegrationKeeper as _, policy::AdminIntegrations};
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use org::hierarchy::above_project;
 
 use crate::{
     context::Context,
     failure::{failure_of, visible},
-    pipelines::Home,
+    pipelines::LocatedProject,
     projects::ProjectRecord,
 };
 
@@ -17,7 +17,7 @@ pub(super) fn register(registry: &mut Registry<Context>) {
     let _ = registry.object::<ProjectRecord>("Project").lookup(
         "services",
         |record: Arc<ProjectRecord>, arguments, context| async move {
-            list(&Home::of(&record), &arguments, &context).await
+            list(&LocatedProject::of(&record), &arguments, &context).await
         },
     );
 }
@@ -37,7 +37,11 @@ fn class_name(slug: &str) -> String {
     format!("{words}Service")
 }
 
-async fn list(home: &Home, arguments: &Arguments, context: &Context) -> Result<Value, Failure> {
+async fn list(
+    home: &LocatedProject,
+    arguments: &Arguments,
+    context: &Context,
+) -> Result<Value, Failure> {
     let page = arguments.page()?;
     let Some(grant) = visible(home.grant::<AdminIntegrations>())? else { return Ok(Value::Null) };
     let read = context.forge.db.read(move |tx| {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use graphql::Value;
 use security::alert::Alert;
 
-use crate::{context::Context, pipelines::Home};
+use crate::{context::Context, pipelines::LocatedProject};
 
 /// An alert of a project whose alerts the caller may see.
 #[derive(Debug)]
 pub struct AlertRecord {
-    pub home: Arc<Home>,
+    pub home: Arc<LocatedProject>,
     pub row: Alert,
 }
 
@@ -22,6 +22,6 @@ impl AlertRecord {
     }
 }
 
-pub fn alert(home: Arc<Home>, row: Alert) -> Value {
+pub fn alert(home: Arc<LocatedProject>, row: Alert) -> Value {
     Value::object("AlertManagementAlert", Arc::new(AlertRecord { home, row }))
 }

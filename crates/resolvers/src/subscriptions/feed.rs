@@ -57,10 +57,32 @@ impl Default for Subscribers {
     }
 }
 
+impl SlotCount {
+    /// # Errors
+    /// `TooMany` where the person or address has as many as one may have.
+    fn take_own(&mut self, who: SlotOwner) -> Result<()> {
+        let own = self.own.entry(who).or_default();
+        if *own >= MOST_OF_ONE {
+            return Err(Error::too_many(LATER));
+        }
+        *own += 1;
+        Ok(())
+    }
+
+    fn give_back_own(&mut self, who: SlotOwner) {
+        if let Some(own) = self.own.get_mut(&who) {
+            *own = own.saturating_sub(1);
+            if *own == 0 {
+                self.own.remove(&who);
+            }
+        }
+    }
+}
+
 /// A connection's place, given back when it is dropped.
 pub struct SubscriberSlot<S: AsRef<Subscribers>> {
     all: S,
-    who: SlotOwner,
+    who: Mutex<SlotOwner>,
 }
 
 impl Subscribers {
@@ -77,24 +99,32 @@ impl Subscribers {
             return Err(Error::out_of_reach("the server stops"));
         }
         let mut places = self.places();
-        let own = places.own.get(&who).copied().unwrap_or_default();
-        if places.all >= MOST || own >= MOST_OF_ONE {
+        if places.all >= MOST {
             return Err(Error::too_many(LATER));
         }
+        places.take_own(who)?;
         places.all += 1;
-        *places.own.entry(who).or_default() += 1;
+        Ok(())
+    }
+
+    /// Counts a place that somebody has for somebody else.
+    ///
+    /// # Errors
+    /// `TooMany` where the other has as many as one may have.
+    fn pass(&self, from: SlotOwner, to: SlotOwner) -> Result<()> {
+        if from == to {
+            return Ok(());
+        }
+        let mut places = self.places();
+        places.take_own(to)?;
+        places.give_back_own(from);
         Ok(())
     }
 
     fn leave(&self, who: SlotOwner) {
         let mut places = self.places();
         places.all = places.all.saturating_sub(1);
-        if let Some(own) = places.own.get_mut(&who) {
-            *own = own.saturating_sub(1);
-            if *own == 0 {
-                places.own.remove(&who);
-            }
-        }
+        places.give_back_own(who);
     }
 
     /// Sends everybody away: the server stops.
@@ -170,13 +200,25 @@ impl<S: AsRef<Subscribers>> SubscriberSlot<S> {
     /// `TooMany` where all places are taken, `Unavailable` where the server is about to stop.
     pub fn take(all: S, who: SlotOwner) -> Result<Self> {
         all.as_ref().enter(who)?;
-        Ok(Self { all, who })
+        Ok(Self { all, who: Mutex::new(who) })
+    }
+
+    /// Counts the place for somebody else from now on.
+    ///
+    /// # Errors
+    /// `TooMany` where they have as many as one may have; the place stays whose it is.
+    pub fn pass_to(&self, who: SlotOwner) -> Result<()> {
+        let mut owner = self.who.lock().unwrap_or_else(PoisonError::into_inner);
+        self.all.as_ref().pass(*owner, who)?;
+        *owner = who;
+        Ok(())
     }
 }
 
 impl<S: AsRef<Subscribers>> Drop for SubscriberSlot<S> {
     fn drop(&mut self) {
-        self.all.as_ref().leave(self.who);
+        let who = *self.who.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.all.as_ref().leave(who);
     }
 }
 
@@ -198,6 +240,23 @@ mod tests {
         assert!(matches!(refused, Error { kind: Kind::TooMany { .. }, .. }), "{refused}");
         let other = take(2).expect("a place");
         drop((own, other));
+        let places = all.places();
+        assert!(places.all == 0 && places.own.is_empty());
+    }
+
+    #[test]
+    fn a_place_is_passed_on_to_whoever_has_room() {
+        let all = Arc::new(Subscribers::default());
+        let take = |who| SubscriberSlot::take(all.clone(), who).expect("a place");
+        let (address, user) = (SlotOwner::Address(None), SlotOwner::User(UserId(1)));
+        let mut held: Vec<_> = (1..MOST_OF_ONE).map(|_| take(user)).collect();
+        let (last, surplus) = (take(address), take(address));
+        last.pass_to(user).expect("room for one more");
+        last.pass_to(user).expect("it is theirs already");
+        assert!(surplus.pass_to(user).is_err());
+        assert_eq!(all.places().own.get(&address), Some(&1), "what was refused stays");
+        held.extend([last, surplus]);
+        drop(held);
         let places = all.places();
         assert!(places.all == 0 && places.own.is_empty());
     }

@@ -10,7 +10,7 @@ use kernel::{
 };
 
 use super::{
-    HealthStatus, Issue, IssueStore as _, IssueType,
+    HealthStatus, Issue, IssueStore as _, IssueType, Severity,
     follow_up::FollowUp,
     link::LinkStore as _,
     origin::{self, Origin},
@@ -49,6 +49,8 @@ pub struct NewIssue {
     pub confidential: bool,
     /// For members alone, as is all that follows.
     pub discussion_locked: Option<bool>,
+    /// Of an incident; other issues have none.
+    pub severity: Option<Severity>,
     pub labels: LabelChange,
     pub assignees: Vec<UserId>,
     pub milestone: Option<MilestoneId>,
@@ -113,12 +115,15 @@ pub fn create(
         ensure_free(tx, project, iid)?;
     }
     let epic = epic_of_new(tx, around, project, author, &new)?;
+    let issue_type = new.issue_type.unwrap_or(IssueType::Issue);
+    let severity = new.severity.filter(|_| issue_type == IssueType::Incident);
     let row = store::IssueRow {
         project,
         iid: store::next_iid(tx, project, new.iid)?,
         title: new.title.trim().to_owned(),
         description: new.description.filter(|text| !text.is_empty()),
-        issue_type: new.issue_type.unwrap_or(IssueType::Issue),
+        issue_type,
+        severity: severity.unwrap_or(Severity::Unknown),
         author,
         confidential: new.confidential,
         discussion_locked: new.discussion_locked.filter(|_| who.is(AccessLevel::Reporter)),

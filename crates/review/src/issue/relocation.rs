@@ -160,6 +160,7 @@ fn copied(
         title: issue.title.clone(),
         description,
         issue_type: issue.issue_type,
+        severity: issue.severity,
         author,
         confidential: issue.confidential,
         discussion_locked: issue.discussion_locked,

@@ -3,7 +3,8 @@
 use db::Tx;
 use forgeway_review::{
     issue::{
-        Issue, IssueState, IssueStore as _,
+        Issue, IssueState, IssueStore as _, IssueType, Severity,
+        actions::NewIssue,
         relocation::{Notes, copy, relocate},
     },
     note::reading::Activity,
@@ -38,6 +39,21 @@ fn a_moved_issue_leaves_a_closed_one_behind() {
         assert_eq!((left.state, left.moved_to_id), (IssueState::Closed, Some(moved.id)));
         let grant = world.may_in::<ReadIssueNotes>(world.other, world.guest)?;
         assert_eq!(world.notes_for(tx, &grant, moved.iid, Activity::Comments)?, ["Milk?"]);
+        Ok(())
+    });
+}
+
+#[test]
+fn an_incident_is_as_bad_in_its_new_project() {
+    test(|tx, world| {
+        let incident = NewIssue {
+            issue_type: Some(IssueType::Incident),
+            severity: Some(Severity::High),
+            ..titled("Fire")
+        };
+        let fire = world.issue(tx, world.reporter, incident)?;
+        let moved = move_to(tx, world, world.reporter, &fire, world.other)?;
+        assert_eq!((fire.severity, moved.severity), (Severity::High, Severity::High));
         Ok(())
     });
 }

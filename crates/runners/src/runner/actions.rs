@@ -146,6 +146,18 @@ pub fn readable(
     Ok(found.into_iter().filter(may).collect())
 }
 
+/// Those of these runners whose jobs a user may list, as [`read_with_jobs`] says of each.
+pub fn readable_with_jobs(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    roles: &impl Roles,
+    ids: &[RunnerId],
+) -> Result<Vec<RunnerId>> {
+    let found = readable(tx, actor, roles, ids)?.into_iter();
+    let may = |runner: &Runner| actor.admin || !runner.is_shared();
+    Ok(found.filter(may).map(|runner| runner.id).collect())
+}
+
 /// Whether a user may see all fields of a runner.
 fn may_read(tx: &mut Tx<'_>, actor: Actor, roles: &impl Roles, runner: &Runner) -> Result<bool> {
     if actor.admin || runner.is_shared() {

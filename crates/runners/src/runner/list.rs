@@ -15,7 +15,7 @@ use kernel::{
 };
 
 use super::{
-    Runner, RunnerStore as _, RunnerType,
+    Runner, RunnerStore as _, RunnerToken, RunnerType,
     rules::{ONLINE, STALE},
 };
 
@@ -44,7 +44,8 @@ pub struct RunnerFilter {
     pub paused: Option<bool>,
     /// All of these.
     pub tags: Vec<String>,
-    /// A part of the description in any letter case, or the beginning of the token.
+    /// A part of the description in any letter case, the beginning of what is shown of the token, or the whole
+    /// token.
     pub search: Option<String>,
     pub order: RunnerOrder,
     pub descending: bool,
@@ -138,10 +139,8 @@ impl RunnerFilter {
             }
         }
         if let Some(search) = self.search.as_deref().filter(|search| !search.is_empty()) {
-            let part = all.bind(Bind::Word(like::containing(search)));
-            let short = all.bind(Bind::Word(search.to_owned()));
-            let folded = tx.folded("r.description");
-            all.plain(format!("({folded} LIKE {part} ESCAPE '\\' OR r.short_token = {short})"));
+            let found = search_condition(tx, &mut all, search);
+            all.plain(found);
         }
         for tag in &self.tags {
             let quoted = serde_json::to_string(tag).unwrap_or_default();
@@ -150,6 +149,22 @@ impl RunnerFilter {
             all.plain(format!("REPLACE(r.tags, {place}, '') <> r.tags"));
         }
         all
+    }
+}
+
+/// Tokens are kept as digests: beside the whole one, only what is shown of it can be looked for.
+fn search_condition(tx: &Tx<'_>, all: &mut Conditions, search: &str) -> String {
+    let part = all.bind(Bind::Word(like::containing(search)));
+    let whole = all.bind(Bind::Word(RunnerToken::given(search).digest()));
+    let folded = tx.folded("r.description");
+    let text = format!("{folded} LIKE {part} ESCAPE '\\' OR r.token_digest = {whole}");
+    let shown = search.strip_prefix(RunnerToken::PREFIX).unwrap_or(search);
+    match shown.chars().count() {
+        0 => format!("({text})"),
+        length => {
+            let begin = all.bind(Bind::Word(shown.to_owned()));
+            format!("({text} OR SUBSTR(r.short_token, 1, {length}) = {begin})")
+        }
     }
 }
 

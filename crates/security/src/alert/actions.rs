@@ -6,19 +6,19 @@ use db::{
 };
 use kernel::{
     Error, Faults, Grant, Result,
-    ids::IssueId,
+    ids::{IssueId, UserId},
     page::{Page, PageRequest},
 };
 
 use super::{
     Alert, AlertFilter, AlertNote, AlertSettings, AlertStatus, AlertStore as _, NoteStore as _,
     SettingsStore as _,
-    intake::{open_incident, over},
+    intake::{open_incident, over, resolve},
     note::{Fact, note},
 };
 use crate::{
     policy::{AdminAlerts, ChangeAlerts, ReadAlertIntegrations, ReadAlerts},
-    ports::Incidents,
+    ports::{Directory, Incident, Incidents},
 };
 
 const ALREADY_OPEN: &str = "An alert with the same fingerprint is already open. To change the status of this alert, resolve the linked alert.";
@@ -154,6 +154,25 @@ pub fn set_status(
     }
     note(tx, before.id, Some(by), &[Fact::Status(after)])?;
     tx.move_alert(&before, after, None)?.ok_or(Error::gave_way())
+}
+
+/// Resolves the alerts of an incident that somebody closed, who need not be allowed to change alerts. An incident that is
+/// opened again opens no alert: a monitor that still sees something tells of it anew.
+pub fn incident_closed(
+    tx: &mut Tx<'_>,
+    people: &impl Directory,
+    incident: Incident,
+    by: UserId,
+) -> Result<()> {
+    let mut open = tx.alerts_of_issues(&[incident.id])?;
+    // An alert that closed the incident is over already.
+    open.retain(|alert| alert.status.is_open());
+    if open.is_empty() {
+        return Ok(());
+    }
+    let name = people.usernames(tx, &[by])?.remove(&by).unwrap_or_default();
+    let (now, why) = (tx.now, Fact::IncidentClosed { iid: incident.iid, by: &name });
+    open.iter().try_for_each(|alert| resolve(tx, alert, now, None, why).map(drop))
 }
 
 pub fn settings(tx: &mut Tx<'_>, grant: &Grant<ReadAlertIntegrations>) -> Result<AlertSettings> {

@@ -45,7 +45,7 @@ struct Fields<'p> {
 impl<'p> Fields<'p> {
     /// At its mapped place, else under its own name.
     fn value(&self, field: AlertField) -> Option<&'p Value> {
-        let mapped = self.mappings.get(&field).and_then(|path| at(self.payload, path));
+        let mapped = self.mappings.get(&field).and_then(|one| at(self.payload, &one.path));
         mapped
             .filter(|value| !value.is_null())
             .or_else(|| self.payload.get(field.as_str()).filter(|value| !value.is_null()))
@@ -97,8 +97,8 @@ fn fingerprint(fields: &Fields<'_>) -> Option<String> {
     }
     let mut rest = fields.payload.clone();
     rest.retain(|name, _| APART.iter().all(|field| field.as_str() != name));
-    for path in APART.iter().filter_map(|field| fields.mappings.get(field)) {
-        remove(&mut rest, path);
+    for mapping in APART.iter().filter_map(|field| fields.mappings.get(field)) {
+        remove(&mut rest, &mapping.path);
     }
     if rest.is_empty() {
         return None;
@@ -128,7 +128,7 @@ mod tests {
     use super::{super::NewAlert, read};
     use crate::{
         alert::AlertSeverity,
-        integration::{AlertField, Mappings},
+        integration::{AlertField, Mapping, Mappings},
     };
 
     fn alert(payload: &Value) -> NewAlert {
@@ -180,11 +180,12 @@ mod tests {
 
     #[test]
     fn mapped_places_are_looked_at_first() {
-        let path = |parts: &[&str]| parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>();
+        let at =
+            |parts: &[&str]| Mapping::at(parts.iter().map(|part| (*part).to_owned()).collect());
         let mappings = Mappings::from([
-            (AlertField::Title, path(&["event", "names", "1"])),
-            (AlertField::EndTime, path(&["event", "over"])),
-            (AlertField::Severity, path(&["nowhere"])),
+            (AlertField::Title, at(&["event", "names", "1"])),
+            (AlertField::EndTime, at(&["event", "over"])),
+            (AlertField::Severity, at(&["nowhere"])),
         ]);
         let payload = json!({
             "event": { "names": ["a", "b"], "over": "2020-01-01T00:00:00Z" }, "title": "plain", "severity": "low",

@@ -205,7 +205,7 @@ pub(super) fn open_incident(
     alert: Alert,
 ) -> Result<Alert> {
     let description = incident::description(&alert)?;
-    let opened = incidents.open(tx, alert.project_id, &alert.title, description)?;
+    let opened = incidents.open(tx, &alert, description)?;
     let Some(incident) = opened else { return Ok(alert) };
     tx.set_incident(alert.id, Some(incident.id))?;
     note(tx, alert.id, None, &[Fact::Incident(incident.iid)])?;
@@ -228,15 +228,27 @@ pub(super) fn over(
     at: Ts,
     by: Option<UserId>,
 ) -> Result<Alert> {
-    let moved = tx.move_alert(open, AlertStatus::Resolved, Some(at))?;
-    let alert = moved.ok_or(Error::gave_way())?;
-    note(tx, alert.id, by, &[Fact::Status(AlertStatus::Resolved)])?;
-    let (project, iid) = (alert.project_id, alert.iid);
-    tx.emit(Event::AlertResolved { project, alert: alert.id, iid })?;
-    let settings = tx.alert_settings(project)?;
+    let alert = resolve(tx, open, at, by, Fact::Status(AlertStatus::Resolved))?;
+    let settings = tx.alert_settings(alert.project_id)?;
     if let Some(issue) = alert.issue_id.filter(|_| settings.auto_close_incident) {
         incidents.close(tx, issue)?;
     }
+    Ok(alert)
+}
+
+/// An alert is over, and its incident is left as it is; `why` is what its notes tell.
+pub(super) fn resolve(
+    tx: &mut Tx<'_>,
+    open: &Alert,
+    at: Ts,
+    by: Option<UserId>,
+    why: Fact<'_>,
+) -> Result<Alert> {
+    let moved = tx.move_alert(open, AlertStatus::Resolved, Some(at))?;
+    let alert = moved.ok_or(Error::gave_way())?;
+    note(tx, alert.id, by, &[why])?;
+    let (project, iid) = (alert.project_id, alert.iid);
+    tx.emit(Event::AlertResolved { project, alert: alert.id, iid })?;
     Ok(alert)
 }
 

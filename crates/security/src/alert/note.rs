@@ -54,6 +54,11 @@ pub(super) enum Fact<'f> {
     Status(AlertStatus),
     /// The number of the incident in its project.
     Incident(i64),
+    /// The alert is resolved, since somebody closed its incident.
+    IncidentClosed {
+        iid: i64,
+        by: &'f str,
+    },
     /// The names of people.
     Assignees {
         added: &'f [String],
@@ -67,7 +72,7 @@ impl Fact<'_> {
     fn kind(self) -> NoteKind {
         match self {
             Self::Triggered(_) | Self::Recovered(_) => NoteKind::Alert,
-            Self::Status(_) => NoteKind::Status,
+            Self::Status(_) | Self::IncidentClosed { .. } => NoteKind::Status,
             Self::Incident(_) => NoteKind::Incident,
             Self::Assignees { .. } => NoteKind::Assignees,
             Self::Comment(_) => NoteKind::Comment,
@@ -80,6 +85,10 @@ impl Fact<'_> {
             Self::Recovered(tool) => format!("logged a recovery alert from **{}**", one_line(tool)),
             Self::Status(status) => format!("changed the status to **{}**", title(status)),
             Self::Incident(iid) => format!("created incident #{iid} for this alert"),
+            Self::IncidentClosed { iid, by } => {
+                let status = title(AlertStatus::Resolved);
+                format!("changed the status to **{status}** because @{by} closed incident #{iid}")
+            }
             Self::Assignees { added, removed } => {
                 let parts = [("assigned to", added), ("unassigned", removed)];
                 let parts = parts.into_iter().filter(|(_, people)| !people.is_empty());
@@ -204,6 +213,7 @@ mod tests {
             Fact::Recovered("odd\n# tool"),
             Fact::Status(AlertStatus::Acknowledged),
             Fact::Incident(7),
+            Fact::IncidentClosed { iid: 7, by: "ada" },
             Fact::Assignees { added: &people(["ada", "bob"]), removed: &people(["eve"]) },
             Fact::Comment("On it."),
         ];
@@ -225,6 +235,10 @@ mod tests {
             (
                 "alert_issue_added",
                 "created incident #7 for this alert",
+            ),
+            (
+                "status",
+                "changed the status to **Resolved** because @ada closed incident #7",
             ),
             (
                 "assignee",

@@ -8,7 +8,9 @@ use kernel::{
 };
 use secrets::Vault;
 
-use super::{AlertIntegration, IntegrationKey, IntegrationKind, IntegrationStore as _, Mappings};
+use super::{
+    AlertIntegration, IntegrationKey, IntegrationKind, IntegrationStore as _, Mapping, Mappings,
+};
 use crate::{
     alert::Payload,
     policy::{AdminAlerts, ReadAlertIntegrations},
@@ -17,7 +19,7 @@ use crate::{
 const LONGEST_NAME: usize = 255;
 /// Integrations of one project.
 const MOST: i64 = 100;
-/// Parts of a place in what is sent, and signs of each.
+/// Parts of a place in what is sent, and signs of each and of what the place is called.
 const DEEPEST: usize = 20;
 const LONGEST_PART: usize = 255;
 /// Bytes of an example of what is sent.
@@ -159,10 +161,11 @@ fn ensure_fit(name: &str, mappings: &Mappings, example: Option<&str>) -> Result<
         faults.add("name", "can't be blank");
     }
     faults.at_most("name", Some(name), LONGEST_NAME);
-    let is_odd = |path: &Vec<String>| {
-        path.is_empty()
-            || path.len() > DEEPEST
-            || path.iter().any(|part| part.chars().count() > LONGEST_PART)
+    let is_odd = |one: &Mapping| {
+        let mut texts = one.path.iter().chain(&one.label);
+        one.path.is_empty()
+            || one.path.len() > DEEPEST
+            || texts.any(|text| text.chars().count() > LONGEST_PART)
     };
     if mappings.values().any(is_odd) {
         faults.add("payload_attribute_mappings", "is invalid");

@@ -6,5 +6,5 @@ mod model;
 mod store;
 
 pub use key::IntegrationKey;
-pub use model::{AlertField, AlertIntegration, IntegrationKind, Mappings};
+pub use model::{AlertField, AlertIntegration, IntegrationKind, MappedType, Mapping, Mappings};
 pub use store::{Endpoint, IntegrationStore};

@@ -8,6 +8,7 @@ use kernel::{
     ids::{AlertIntegrationId, ProjectId},
 };
 use secrets::{UnsealError, Vault};
+use serde::{Deserialize, Serialize};
 
 use super::IntegrationKey;
 
@@ -34,8 +35,51 @@ kernel::text_enum! {
     }
 }
 
-/// Paths of alert fields in a payload: keys and list indexes, outermost first.
-pub type Mappings = BTreeMap<AlertField, Vec<String>>;
+kernel::text_enum! {
+    /// What lies at a place of a payload, for people who map fields: any value is read as its field wants it.
+    pub enum MappedType {
+        Array = "array",
+        DateTime = "datetime",
+        Text = "string",
+    }
+}
+
+/// Where a field of an alert lies in a payload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredMapping")]
+pub struct Mapping {
+    /// Keys and list indexes, outermost first.
+    pub path: Vec<String>,
+    pub kind: MappedType,
+    /// What people call the place.
+    pub label: Option<String>,
+}
+
+impl Mapping {
+    /// A place of which nothing else is said.
+    pub fn at(path: Vec<String>) -> Self {
+        Self { path, kind: MappedType::Text, label: None }
+    }
+}
+
+/// A mapping as rows have it: older ones know the place alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredMapping {
+    Place(Vec<String>),
+    Whole { path: Vec<String>, kind: MappedType, label: Option<String> },
+}
+
+impl From<StoredMapping> for Mapping {
+    fn from(stored: StoredMapping) -> Self {
+        match stored {
+            StoredMapping::Place(path) => Self::at(path),
+            StoredMapping::Whole { path, kind, label } => Self { path, kind, label },
+        }
+    }
+}
+
+pub type Mappings = BTreeMap<AlertField, Mapping>;
 
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::alert_integrations, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]

@@ -5,7 +5,7 @@ use security::{
     alert::{Denial, authorize},
     integration::{
         AlertField, AlertIntegration, Endpoint, IntegrationKey, IntegrationKind,
-        IntegrationStore as _, Mappings,
+        IntegrationStore as _, MappedType, Mapping, Mappings,
         actions::{
             IntegrationChange, NewIntegration, create, list, read, remove, reset_key, update,
         },
@@ -75,10 +75,12 @@ fn what_cannot_be_is_refused_by_its_field() {
     test(|tx, world| {
         let grant = world.may::<AdminAlerts>(world.maintainer)?;
         let plain = integration(IntegrationKind::Http, "x");
-        let mapped = |path: Vec<String>| NewIntegration {
-            mappings: Mappings::from([(AlertField::Title, path)]),
+        let described = |mapping: Mapping| NewIntegration {
+            mappings: Mappings::from([(AlertField::Title, mapping)]),
             ..plain.clone()
         };
+        let mapped = |path: Vec<String>| described(Mapping::at(path));
+        let named = Mapping { label: Some("x".repeat(256)), ..Mapping::at(vec!["a".to_owned()]) };
         let shown =
             |text: &str| NewIntegration { payload_example: Some(text.to_owned()), ..plain.clone() };
         for odd in [
@@ -87,6 +89,7 @@ fn what_cannot_be_is_refused_by_its_field() {
             mapped(Vec::new()),
             mapped(vec!["a".to_owned(); 21]),
             mapped(vec!["x".repeat(256)]),
+            described(named),
             shown("[]"),
             shown("{\"a\":"),
             shown(&format!("{{\"a\":\"{}\"}}", "x".repeat(64 << 10))),
@@ -97,6 +100,27 @@ fn what_cannot_be_is_refused_by_its_field() {
         create(tx, &grant, &world.vault, &integration(IntegrationKind::Http, &"x".repeat(255)))?;
         let made = create(tx, &grant, &world.vault, &shown("{\"a\":1}"))?;
         assert_eq!(made.payload_example.as_deref(), Some("{\"a\":1}"));
+        Ok(())
+    });
+}
+
+#[test]
+fn a_mapping_keeps_what_is_said_of_it_and_an_older_one_is_a_place_alone() {
+    test(|tx, world| {
+        let grant = world.may::<AdminAlerts>(world.maintainer)?;
+        let path = vec!["times".to_owned(), "0".to_owned()];
+        let (kind, label) = (MappedType::DateTime, Some("Start".to_owned()));
+        let whole = Mapping { path: path.clone(), kind, label };
+        let mappings = Mappings::from([(AlertField::StartTime, whole)]);
+        let plain = integration(IntegrationKind::Http, "x");
+        let new = NewIntegration { mappings: mappings.clone(), ..plain };
+
+        let made = create(tx, &grant, &world.vault, &new)?;
+
+        assert_eq!(made.mapped_fields()?, mappings);
+        let older = r#"{"start_time":["times","0"]}"#.to_owned();
+        let older = AlertIntegration { mappings: older, ..made }.mapped_fields()?;
+        assert_eq!(older, Mappings::from([(AlertField::StartTime, Mapping::at(path))]));
         Ok(())
     });
 }

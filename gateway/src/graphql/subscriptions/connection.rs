@@ -21,8 +21,12 @@ use resolvers::{
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
-    extract::{Caller, RawMap, count},
-    graphql::{browser_session::caller_of, context_of, request_limits::limits_of},
+    extract::{Caller, RawMap, count, raw_pairs},
+    graphql::{
+        browser_session::caller_of,
+        context_of,
+        request_limits::{is_without_deprecated, limits_of},
+    },
     route::MatchedRoute,
 };
 
@@ -61,8 +65,7 @@ impl Connection {
         given: RawMap,
         is_safe: bool,
     ) -> Self {
-        let flags = ["remove_deprecated=true", "remove_deprecated=1"];
-        let without_deprecated = req.query_string().split('&').any(|pair| flags.contains(&pair));
+        let without_deprecated = is_without_deprecated(&raw_pairs(req.query_string().as_bytes()));
         Self { app, schema, req, route, given, is_safe, without_deprecated }
     }
 

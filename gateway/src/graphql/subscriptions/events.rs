@@ -13,19 +13,20 @@ use tokio::sync::{
     mpsc, watch,
 };
 
-use super::connection::{Connection, ConnectionSlot, refusal};
+use super::{
+    PATIENCE,
+    connection::{Connection, ConnectionSlot, refusal},
+};
 use crate::{
     app::App,
     error::ApiError,
     extract::RawMap,
-    graphql::request_body::{graphql_error, refused, respond},
+    graphql::answers::{graphql_error, refused, respond},
     route::MatchedRoute,
 };
 
 /// How often something is sent where nothing happens, so that nobody in between takes the connection for dead.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// So long a client may leave what is sent to it.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// So many answers wait for a client that reads slowly.
 const WAITING: usize = 16;
 

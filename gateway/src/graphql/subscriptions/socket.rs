@@ -1,33 +1,25 @@
 //! WebSocket, as `graphql-transport-ws` speaks it.
 
-use std::{
-    collections::HashMap,
-    pin::Pin,
-    sync::Arc,
-    task::{self, Poll},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use actix_web::{
-    FromRequest as _, HttpRequest, HttpResponse,
-    body::{BodySize, BoxBody, MessageBody},
-    dev::Payload,
-    http::header,
-    web::{self, Bytes},
+    FromRequest as _, HttpRequest, HttpResponse, body::BoxBody, dev::Payload, http::header, web,
 };
-use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Session};
+use actix_ws::{AggregatedMessage, AggregatedMessageStream, Session};
 use graphql::{Operation, Request, Schema, Subscription};
 use resolvers::{Context, subscriptions::fact::Fact};
 use serde_json::{Map, Value};
 use tokio::{
     sync::{
         broadcast::{self, error::RecvError},
-        watch,
+        oneshot, watch,
     },
     time::{Instant, sleep_until, timeout},
 };
 
 use super::{
+    PATIENCE,
+    closing::{CloseCause, SocketBody, close},
     connection::{Connection, ConnectionSlot, refusal},
     message::{self, ClientMessage},
 };
@@ -35,7 +27,8 @@ use crate::{
     app::App,
     error::{ApiError, ApiResult},
     extract::{RawMap, raw_pairs},
-    graphql::request_body::{graphql_error, refused},
+    graphql::answers::{graphql_error, refused},
+    hang_up::HangUp,
     route::MatchedRoute,
 };
 
@@ -46,36 +39,10 @@ const INIT: Duration = Duration::from_secs(10);
 const HEARTBEAT: Duration = Duration::from_secs(25);
 /// A client that says nothing for so long is gone.
 const SILENCE: Duration = Duration::from_secs(80);
-/// So long a client may leave what is sent to it.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest message, in bytes: a query of 10,000 characters with its variables.
 const LONGEST: usize = 256 << 10;
 /// So many subscriptions a connection may have.
 const MOST: usize = 100;
-
-/// The close code and reason of a connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct CloseCause(u16, String);
-
-impl CloseCause {
-    fn new(code: u16, reason: impl Into<String>) -> Self {
-        Self(code, reason.into())
-    }
-
-    fn of(failure: &ApiError) -> Self {
-        match failure {
-            ApiError::Rate(..) => Self::new(4429, "Too many requests"),
-            ApiError::Kernel(error) if error.is_ours() => Self::new(4500, "Internal server error"),
-            _ => Self::new(4403, "Forbidden"),
-        }
-    }
-
-    fn reason(self) -> CloseReason {
-        // A frame that closes has room for 123 bytes of text.
-        let text: String = self.1.chars().take(40).collect();
-        CloseReason { code: CloseCode::from(self.0), description: Some(text) }
-    }
-}
 
 /// Whether a request wants a WebSocket.
 pub(in crate::graphql) fn is_upgrade(req: &HttpRequest) -> bool {
@@ -101,7 +68,7 @@ pub(in crate::graphql) async fn answer(
         return graphql_error(&failure);
     }
     let place = match connection.place(connection.owner(&caller)) {
-        Ok(place) => place,
+        Ok(place) => Arc::new(place),
         Err(full) => return graphql_error(&full.into()),
     };
     let begun = match web::Payload::from_request(req, &mut payload).await {
@@ -114,45 +81,31 @@ pub(in crate::graphql) async fn answer(
     };
     let is_spoken = response.headers().contains_key(header::SEC_WEBSOCKET_PROTOCOL);
     let messages = messages.max_frame_size(LONGEST).aggregate_continuations();
-    let messages = messages.max_continuation_size(LONGEST);
-    drop(actix_web::rt::spawn(async move {
-        if !is_spoken {
-            let closing = CloseCause::new(4406, "Subprotocol not acceptable");
-            // Whoever is gone need not hear it.
-            let _ = session.close(Some(closing.reason())).await;
-            return;
-        }
-        Dialog::new(connection, session).run(messages).await;
-    }));
+    let mut messages = messages.max_continuation_size(LONGEST);
+    let (over, is_over) = oneshot::channel();
     // The place is taken until the last of what was sent is gone.
-    response.map_body(|_, body| BoxBody::new(PlacedBody { body, _place: place }))
-}
-
-/// What is sent over a connection, with the place that the connection takes.
-struct PlacedBody {
-    body: BoxBody,
-    _place: ConnectionSlot,
-}
-
-impl MessageBody for PlacedBody {
-    type Error = Box<dyn std::error::Error>;
-
-    fn size(&self) -> BodySize {
-        self.body.size()
-    }
-
-    fn poll_next(
-        mut self: Pin<&mut Self>,
-        cx: &mut task::Context<'_>,
-    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
-        Pin::new(&mut self.body).poll_next(cx)
-    }
+    let held = Arc::clone(&place);
+    drop(actix_web::rt::spawn(async move {
+        let (session, cause) = match is_spoken {
+            true => Dialog::new(connection, session, place).run(&mut messages).await,
+            false => (session, Some(CloseCause::new(4406, "Subprotocol not acceptable"))),
+        };
+        if let Some(cause) = cause
+            && close(session, cause, &mut messages).await
+        {
+            // Where the connection is gone, nothing has to be closed.
+            let _ = over.send(());
+        }
+    }));
+    let hang_up = req.conn_data::<HangUp>().cloned();
+    response.map_body(|_, body| BoxBody::new(SocketBody::new(body, is_over, hang_up, held)))
 }
 
 /// The message exchange over one WebSocket.
 struct Dialog {
     connection: Connection,
     session: Session,
+    place: Arc<ConnectionSlot>,
     is_acknowledged: bool,
     subscriptions: HashMap<String, Box<Subscription>>,
     /// The facts, since the first subscription.
@@ -180,11 +133,12 @@ enum Step {
 }
 
 impl Dialog {
-    fn new(connection: Connection, session: Session) -> Self {
+    fn new(connection: Connection, session: Session, place: Arc<ConnectionSlot>) -> Self {
         let end = connection.app().subscribers.end();
         Self {
             connection,
             session,
+            place,
             is_acknowledged: false,
             subscriptions: HashMap::new(),
             facts: None,
@@ -193,20 +147,18 @@ impl Dialog {
         }
     }
 
-    async fn run(mut self, mut messages: AggregatedMessageStream) {
-        let began = Instant::now();
+    /// Why the connection ends; nothing where it is gone.
+    async fn run(
+        mut self,
+        messages: &mut AggregatedMessageStream,
+    ) -> (Session, Option<CloseCause>) {
+        let late_at = Instant::now() + INIT;
         let mut heartbeat = tokio::time::interval(HEARTBEAT);
-        let closing = loop {
-            let step = self.step(&mut messages, &mut heartbeat, began + INIT).await;
-            match self.follow(step).await {
-                Ok(()) => {}
-                Err(closing) => break closing,
+        loop {
+            let step = self.step(messages, &mut heartbeat, late_at).await;
+            if let Err(cause) = self.follow(step).await {
+                return (self.session, cause);
             }
-        };
-        if let Some(closing) = closing {
-            let closed = self.session.close(Some(closing.reason()));
-            // Whoever is gone need not hear it.
-            let _ = timeout(PATIENCE, closed).await;
         }
     }
 
@@ -259,19 +211,28 @@ impl Dialog {
                 Ok(())
             }
             Step::Gone => Err(None),
-            Step::Closed => Err(Some(CloseCause::new(1000, ""))),
+            Step::Closed => Err(Some(CloseCause::answer())),
             Step::Fact(fact) => self.tell(&fact).await,
             Step::Behind => Err(Some(CloseCause::new(1013, "Too many events, subscribe again"))),
             Step::Late => Err(Some(CloseCause::new(4408, "Connection initialisation timeout"))),
             Step::Heartbeat if self.heard_at.elapsed() > SILENCE => Err(None),
             Step::Heartbeat => {
-                // A connection on which nothing happens ends with its credential, too.
-                let caller = self.connection.caller().await;
-                caller.map_err(|failure| Some(CloseCause::of(&failure)))?;
+                if self.is_acknowledged {
+                    self.ensure_credential().await?;
+                }
                 self.session.ping(b"").await.map_err(|_closed| None)
             }
             Step::ServerEnds => Err(Some(CloseCause::new(1001, "The server stops"))),
             Step::Odd(closing) => Err(Some(closing)),
+        }
+    }
+
+    /// A connection on which nothing happens ends with its credential, too; not for a fault of the server.
+    async fn ensure_credential(&self) -> Result<(), Option<CloseCause>> {
+        match self.connection.caller().await {
+            Ok(_) => Ok(()),
+            Err(ApiError::Kernel(error)) if error.is_ours() => Ok(()),
+            Err(failure) => Err(Some(CloseCause::of(&failure))),
         }
     }
 
@@ -309,6 +270,9 @@ impl Dialog {
         let caller = self.connection.caller().await;
         let caller = caller.map_err(|failure| Some(CloseCause::of(&failure)))?;
         self.connection.count(&caller).map_err(|failure| Some(CloseCause::of(&failure)))?;
+        // The place was the address's, as long as nobody had said who they are.
+        let passed = self.place.pass_to(self.connection.owner(&caller));
+        passed.map_err(|_full| Some(CloseCause::new(4429, "Too many connections")))?;
         self.is_acknowledged = true;
         self.send(message::ack()).await
     }
@@ -416,7 +380,7 @@ fn credentials(payload: &Map<String, Value>) -> RawMap {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{CloseCause, credentials};
+    use super::credentials;
 
     fn payload(given: &Value) -> Map<String, Value> {
         given.as_object().cloned().unwrap_or_default()
@@ -435,12 +399,5 @@ mod tests {
         }
         let none = credentials(&payload(&json!({ "Authorization": "Basic abc" })));
         assert!(none.text("access_token").is_none() && none.text("private_token").is_none());
-    }
-
-    #[test]
-    fn the_reason_of_an_end_fits_its_frame() {
-        let reason = CloseCause::new(4400, "ü".repeat(200)).reason();
-        assert_eq!(u16::from(reason.code), 4400);
-        assert!(reason.description.expect("a text").len() <= 123);
     }
 }

@@ -1,7 +1,7 @@
 //! Webhooks of projects and groups, and system hooks. The handlers are generic over the kind of grant.
 
 use admin::{
-    home::HookKeeper,
+    owner::HookKeeper,
     hook::{
         Hook,
         actions::{self, HookChange, Pairs},

@@ -1,7 +1,7 @@
 //! Integrations of projects, groups and the whole installation; `services` is their older name. The handlers are generic over the kind of grant.
 
 use admin::{
-    home::{Home, IntegrationKeeper},
+    owner::{Owner, IntegrationKeeper},
     integration::actions,
     policy::{AdminGroupIntegrations, AdminIntegrations},
 };
@@ -41,11 +41,11 @@ routes! { "Integrations" at "";
 }
 
 /// The groups from which a home inherits, nearest first.
-fn groups_above(tx: &mut Tx<'_>, home: Home) -> Result<Vec<NamespaceId>> {
+fn groups_above(tx: &mut Tx<'_>, home: Owner) -> Result<Vec<NamespaceId>> {
     match home {
-        Home::Project(project) => above_project(tx, project),
-        Home::Group(group) => above_group(tx, group),
-        Home::Instance => Ok(Vec::new()),
+        Owner::Project(project) => above_project(tx, project),
+        Owner::Group(group) => above_group(tx, group),
+        Owner::Instance => Ok(Vec::new()),
     }
 }
 

@@ -20,7 +20,7 @@ use serde_json::json;
 use crate::{
     app::App,
     error::ApiResult,
-    extract::{Call, Param, ParamErrors, Raw},
+    extract::{Call, Change, OrNull, Param, ParamErrors, Raw},
     param_enums, params,
     present::{Created, Json, NoContent, PagedList},
     routes,
@@ -168,8 +168,8 @@ params! {
         environment_id: EnvironmentId,
         /// New name. The slug does not change.
         name: Option<String>,
-        external_url: Option<String>,
-        tier: Option<Tier>,
+        external_url: Change<String>,
+        tier: Option<OrNull<Tier>>,
         /// Refused: the slug is derived from the name.
         slug: Automatic,
     }
@@ -182,8 +182,8 @@ async fn update(
     let (grant, params) = (call.grant, call.params);
     let change = actions::EnvironmentChange {
         name: params.name,
-        external_url: params.external_url,
-        tier: params.tier,
+        external_url: params.external_url.into_update(),
+        tier: params.tier.map(|tier| tier.0),
     };
     let urls = app.urls.clone();
     let changed = app.db.write(move |tx| {

@@ -237,6 +237,7 @@ impl ProjectQuery {
             repository_storage: params.repository_storage.filter(|_| self.actor.admin),
             attributes: AttributeFilter::of(params.custom_attributes, self.actor),
             with_security_reports: self.with_security_reports.then(|| has_reports("p.id")),
+            with_coverage: None,
         }
     }
 

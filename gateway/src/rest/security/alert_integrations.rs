@@ -6,7 +6,7 @@ use kernel::ids::AlertIntegrationId;
 use security::{
     alert::actions::{self as alerts, SettingsChange},
     integration::{
-        AlertField, AlertIntegration, IntegrationKind, Mappings,
+        self, AlertField, AlertIntegration, IntegrationKind, MappedType, Mappings,
         actions::{self, IntegrationChange, NewIntegration},
     },
     policy::{AdminAlerts, ReadAlertIntegrations},
@@ -32,7 +32,7 @@ routes! { "Alert integrations" at "/projects/{id}";
     PUT    "/alert_management_settings"                                  => update_settings : AdminAlerts,
 }
 
-param_enums! { IntegrationKind, AlertField }
+param_enums! { IntegrationKind, AlertField, MappedType }
 
 params! {
     pub struct Mapping {
@@ -40,11 +40,19 @@ params! {
         field_name: AlertField,
         /// Path to the field: keys and list indexes, outermost first.
         path: Vec<String>,
+        /// What the monitor sends there, for people who map fields.
+        r#type: MappedType = MappedType::Text,
+        /// What people call the place.
+        label: Option<String>,
     }
 }
 
 fn mappings(given: Vec<Mapping>) -> Mappings {
-    given.into_iter().map(|one| (one.field_name, one.path)).collect()
+    let mapping = |one: Mapping| {
+        let Mapping { field_name, path, r#type, label } = one;
+        (field_name, integration::Mapping { path, kind: r#type, label })
+    };
+    given.into_iter().map(mapping).collect()
 }
 
 fn integration_entity(

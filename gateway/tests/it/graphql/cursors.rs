@@ -95,6 +95,29 @@ async fn a_cursor_of_another_list_is_none() {
     assert_eq!(refusal(&ada, &mixed).await, "Please provide a valid cursor");
     // The number 1, as lists without positions have it.
     assert_eq!(refusal(&ada, &list(r#"after: "MQ""#)).await, "Please provide a valid cursor");
+    ada.put("/projects/ada%2Fforge/issues/1", json!({ "weight": 3 })).await.ok();
+    for sort in ["UPDATED_DESC", "WEIGHT_ASC"] {
+        let other = page(&ada, "issues", &format!("sort: {sort}, first: 1"), "title").await;
+        let after = list(&format!("sort: CREATED_DESC, after: {:?}", end(&other)));
+        assert_eq!(refusal(&ada, &after).await, "Please provide a valid cursor", "{sort}");
+    }
+}
+
+#[actix_web::test]
+async fn a_cursor_is_a_place_in_its_order_whichever_way_the_list_runs() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    app.project(&ada, "forge", Public);
+    for title in ["one", "two", "three"] {
+        app.clock.advance(Duration::minutes(1));
+        write(&ada, title).await;
+    }
+    for order in ["CREATED", "UPDATED"] {
+        let first = page(&ada, "issues", &format!("sort: {order}_DESC, first: 2"), "title").await;
+        assert_eq!(nodes(&first, "title"), ["three", "two"]);
+        let back = format!("sort: {order}_ASC, after: {:?}", end(&first));
+        assert_eq!(nodes(&page(&ada, "issues", &back, "title").await, "title"), ["three"]);
+    }
 }
 
 #[actix_web::test]

@@ -69,6 +69,28 @@ async fn an_environment_goes_from_state_to_state() {
 }
 
 #[actix_web::test]
+async fn a_null_clears_what_an_environment_has_and_an_absent_argument_keeps_it() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("olga"), "engine", Private);
+    let dan = app.member(project, "dan", Developer);
+    let payload = "environment { id tier externalUrl }";
+    let input = format!(r#"{AT}, name: "demo", externalUrl: "https://a.example", tier: TESTING"#);
+    let made = mutate(&dan, "environmentCreate", &input, payload).await["environment"].clone();
+    let update = async |values: &str| {
+        let input = format!("id: {}{values}", made["id"]);
+        mutate(&dan, "environmentUpdate", &input, payload).await["environment"].clone()
+    };
+
+    assert_eq!(update("").await, made);
+    let without_url = update(", externalUrl: null").await;
+    assert_eq!(
+        (&without_url["externalUrl"], &without_url["tier"]),
+        (&Value::Null, &json!("TESTING"))
+    );
+    assert_eq!(update(", tier: null").await["tier"], "STAGING");
+}
+
+#[actix_web::test]
 async fn protections_of_environments_are_shown_to_maintainers() {
     let app = TestApp::new();
     let olga = app.person("olga");

@@ -36,6 +36,14 @@ async fn an_echo_tells_who_spoke() {
 }
 
 #[actix_web::test]
+async fn whoever_is_not_signed_in_makes_no_mutation() {
+    let app = TestApp::new();
+    let answer = app.anonymous().post(ENDPOINT, json!({ "query": ECHO_CREATE })).await;
+    assert_eq!((answer.status, errors(&answer)), (200, json!(REFUSED)));
+    assert_eq!(answer.body["data"], json!({ "echoCreate": null }));
+}
+
+#[actix_web::test]
 async fn what_the_server_is_learns_who_is_signed_in() {
     let app = TestApp::new();
     let query = "{ metadata { version revision enterprise kas { enabled externalUrl } } }";

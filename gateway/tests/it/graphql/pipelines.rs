@@ -5,7 +5,7 @@ use ::ci::{
     job::End,
 };
 use kernel::{
-    AccessLevel::{Developer, Maintainer, Reporter},
+    AccessLevel::{Developer, Guest, Maintainer, Reporter},
     Visibility::{Private, Public},
     ids::ProjectId,
 };
@@ -206,6 +206,41 @@ async fn schedules_are_made_changed_and_removed() {
 }
 
 #[actix_web::test]
+async fn a_schedule_does_not_take_the_id_of_a_variable_of_another_one() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("ada"), "forge", Private);
+    let dan = app.member(project, "dan", Developer);
+    let payload = "pipelineSchedule { id variables { nodes { id key } } }";
+    let made = async |name: &str| {
+        let input = format!(
+            r#"projectPath: "ada/forge", description: "{name}", cron: "0 4 * * *", ref: "main",
+            variables: [{{ key: "{name}", value: "x", variableType: ENV_VAR }}]"#
+        );
+        mutate(&dan, "pipelineScheduleCreate", &input, payload).await["pipelineSchedule"].clone()
+    };
+    let (one, other) = (made("ONE").await, made("OTHER").await);
+    let update = |variable: &Value| {
+        format!(
+            r#"id: {}, description: "changed", variables: [{{ id: {variable}, key: "ONE", value: "y",
+            variableType: ENV_VAR, destroy: true }}]"#,
+            one["id"]
+        )
+    };
+
+    let foreign = update(&other["variables"]["nodes"][0]["id"]);
+    let query =
+        format!("mutation {{ pipelineScheduleUpdate(input: {{ {foreign} }}) {{ errors }} }}");
+    assert_eq!(refusal(&dan, &query).await, REFUSED);
+    let query = r#"{ project(fullPath: "ada/forge") { pipelineSchedules { nodes {
+        description variables { nodes { key } } } } } }"#;
+    let shown = nodes(&ask(&dan, query).await["project"]["pipelineSchedules"], "description");
+    assert!(!shown.contains(&json!("changed")), "{shown:?}");
+    let own = update(&one["variables"]["nodes"][0]["id"]);
+    let changed = mutate(&dan, "pipelineScheduleUpdate", &own, payload).await;
+    assert_eq!(changed["pipelineSchedule"]["variables"]["nodes"], json!([]));
+}
+
+#[actix_web::test]
 async fn ci_settings_and_job_tokens_are_set_by_maintainers() {
     let app = TestApp::new();
     let ada = app.person("ada");
@@ -273,6 +308,59 @@ async fn pipelines_are_counted_by_day_and_their_coverage_is_told() {
     assert_eq!(found["scanned"]["nodes"], json!([]));
     let stranger = ask(&app.person("eve"), query).await;
     assert_eq!(stranger["project"], Value::Null);
+}
+
+#[actix_web::test]
+async fn a_pipeline_tells_where_its_configuration_came_from() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let shared = app.project(&ada, "shared", Private);
+    let project = app.project(&ada, "one", Private);
+    ci::commit(&ada, shared, "main", "Start", "a: {script: x}\n").await;
+    ci::commit(&ada, shared, "main", "Again [ci skip]", "a: {script: y}\n").await;
+    let down = "down: {trigger: {include: [{project: ada/shared, file: .gitlab-ci.yml}]}}\n";
+    ci::commit(&ada, project, "main", "Start", down).await;
+    app.work().await;
+    let elsewhere = json!({ "ci_config_path": ".gitlab-ci.yml@ada/shared" });
+    ada.put(&format!("/projects/{project}"), elsewhere).await.ok();
+    ada.post(&format!("/projects/{project}/pipeline"), json!({ "ref": "main" })).await.created();
+    let sources = async |path: &str, filter: &str| {
+        let query = format!(
+            r#"{{ project(fullPath: "{path}") {{ pipelines{filter} {{ nodes {{ configSource }} }} }} }}"#
+        );
+        nodes(&ask(&ada, &query).await["project"]["pipelines"], "configSource")
+    };
+
+    assert_eq!(sources("ada/one", "").await, ["EXTERNAL_PROJECT_SOURCE", "REPOSITORY_SOURCE"]);
+    let children = sources("ada/one", r#"(source: "parent_pipeline")"#).await;
+    assert_eq!(children, ["BRIDGE_SOURCE"]);
+    assert_eq!(sources("ada/shared", "").await, ["UNKNOWN_SOURCE", "REPOSITORY_SOURCE"]);
+}
+
+#[actix_web::test]
+async fn coverage_is_looked_for_where_pipelines_are_shown() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "one", Public);
+    ci::commit(&ada, project, "main", "Start", "a:\n  script: x\n").await;
+    ci::run(&app, &ada, project, "a").await;
+    ci::finish(&app, &ada, project, "a", End::Success).await;
+    let covered = json!({ "state": "success", "name": "c", "coverage": 40 });
+    ada.post(&format!("/projects/{project}/statuses/main"), covered).await.created();
+    let (eve, gus) = (app.person("eve"), app.member(project, "gus", Guest));
+    let rita = app.member(project, "rita", Reporter);
+    let query =
+        r#"{ namespace(fullPath: "ada") { projects(hasCodeCoverage: true) { nodes { path } } } }"#;
+    let found = async |person: &Person<'_>| {
+        nodes(&ask(person, query).await["namespace"]["projects"], "path").len()
+    };
+
+    assert_eq!((found(&eve).await, found(&gus).await, found(&rita).await), (1, 1, 1));
+    ada.put(&format!("/projects/{project}"), json!({ "public_jobs": false })).await.ok();
+    assert_eq!((found(&eve).await, found(&gus).await, found(&rita).await), (0, 0, 1));
+    let kept = json!({ "public_jobs": true, "builds_access_level": "private" });
+    ada.put(&format!("/projects/{project}"), kept).await.ok();
+    assert_eq!((found(&eve).await, found(&gus).await, found(&rita).await), (0, 1, 1));
 }
 
 #[actix_web::test]

@@ -207,6 +207,32 @@ async fn a_milestone_tells_the_releases_that_its_reader_may_see() {
 }
 
 #[actix_web::test]
+async fn a_public_release_tells_its_milestones_as_rest_does() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Public);
+    let path = format!("/projects/{project}");
+    commit(&ada, project, "main", "one", "build: {script: x}\n").await;
+    ada.post(&format!("{path}/milestones"), json!({ "title": "1.0" })).await.created();
+    let new = json!({ "tag_name": "v1", "ref": "main", "milestones": ["1.0"] });
+    ada.post(&format!("{path}/releases"), new).await.created();
+    let fields = r#"release(tagName: "v1") { milestones { nodes { title } } }"#;
+    let anyone = app.anonymous();
+
+    let shown = of_project(&anyone, fields).await["release"]["milestones"].clone();
+
+    assert_eq!(nodes(&shown, "title"), ["1.0"]);
+    let rest = anyone.get(&format!("{path}/releases/v1")).await.ok();
+    assert_eq!(rest["milestones"][0]["title"], "1.0");
+    let hidden =
+        json!({ "issues_access_level": "private", "merge_requests_access_level": "private" });
+    ada.put(&path, hidden).await.ok();
+    let shown = of_project(&anyone, fields).await["release"].clone();
+    assert_eq!(shown, json!({ "milestones": null }));
+    assert_eq!(anyone.get(&format!("{path}/releases/v1")).await.ok().get("milestones"), None);
+}
+
+#[actix_web::test]
 async fn a_list_of_releases_costs_the_same_for_any_number() {
     let app = TestApp::new();
     let (ada, project) = set_up(&app).await;

@@ -1,10 +1,19 @@
 //! Runners by GraphQL.
 
-use kernel::{AccessLevel::Developer, Visibility::Private, ids::ProjectId};
+use std::collections::BTreeMap;
+
+use kernel::{
+    AccessLevel::{Developer, Maintainer},
+    Visibility::Private,
+    ids::ProjectId,
+};
 use serde_json::{Value, json};
 
 use super::review::{REFUSED, ask, mutate, nodes, refusal};
-use crate::support::{Person, TestApp};
+use crate::{
+    rest::runners::program::set_up,
+    support::{Person, TestApp},
+};
 
 async fn runner(person: &Person<'_>, project: ProjectId, tags: &[&str]) -> String {
     let new = json!({ "runner_type": "project_type", "project_id": project.0, "tag_list": tags,
@@ -60,6 +69,62 @@ async fn runners_are_listed_by_search_tags_and_order() {
     assert_eq!(listed(r#"(search: "nothing")"#).await, Vec::<Value>::new());
     assert_eq!(listed("(paused: true)").await, Vec::<Value>::new());
     assert_eq!(nodes(&ask(&olga, "{ runners { nodes { id } } }").await["runners"], "id").len(), 2);
+}
+
+#[actix_web::test]
+async fn a_runner_is_found_by_its_token_and_by_the_beginning_that_is_shown() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let project = app.project(&olga, "one", Private);
+    let new = json!({ "runner_type": "project_type", "project_id": project.0 });
+    let made = olga.post("/user/runners", new).await.created();
+    runner(&olga, project, &["linux"]).await;
+    let token = made["token"].as_str().expect("a token");
+    let found = async |search: &str| {
+        let query = format!(r#"{{ runners(search: "{search}") {{ nodes {{ id }} }} }}"#);
+        nodes(&ask(&olga, &query).await["runners"], "id")
+    };
+    let own = [json!(format!("gid://gitlab/Ci::Runner/{}", made["id"]))];
+
+    for search in [token, &token[..10], &token["glrt-".len()..10]] {
+        assert_eq!(found(search).await, own, "{search}");
+    }
+    assert_eq!(found(&token[..token.len() - 1]).await, Vec::<Value>::new());
+    assert_eq!(found("glrt-").await, Vec::<Value>::new());
+}
+
+#[actix_web::test]
+async fn figures_of_a_runner_tell_what_the_caller_may_list() {
+    let app = TestApp::new();
+    let (project, mia, program) = set_up(&app, "a: {script: x}\n").await;
+    let id = mia.get(&format!("/projects/{project}/runners")).await.ok()[0]["id"].clone();
+    let otto = app.person("otto");
+    let other = app.project(&otto, "other", Private);
+    otto.adds("mia", 40, &format!("/projects/{other}")).await;
+    mia.post(&format!("/projects/{other}/runners"), json!({ "runner_id": id })).await.created();
+    let max = app.member(other, "max", Maintainer);
+    program.take().await;
+    let figures = async |person: &Person<'_>, id: &Value| {
+        let query = format!(
+            r#"{{ runner(id: "gid://gitlab/Ci::Runner/{id}") {{ jobCount jobExecutionStatus projectCount }} }}"#
+        );
+        ask(person, &query).await["runner"].clone()
+    };
+    let told = |jobs: Value, does: Value, projects: Value| {
+        let figures =
+            [("jobCount", jobs), ("jobExecutionStatus", does), ("projectCount", projects)];
+        json!(BTreeMap::from(figures))
+    };
+
+    let all = told(json!(1), json!("RUNNING"), json!(2));
+    assert_eq!(figures(&mia, &id).await, all);
+    assert_eq!(figures(&app.admin(), &id).await, all);
+    assert_eq!(figures(&max, &id).await, told(json!(0), json!("IDLE"), json!(1)));
+    let new = json!({ "runner_type": "instance_type" });
+    let shared = app.admin().post("/user/runners", new).await.created()["id"].clone();
+    assert_eq!(figures(&mia, &shared).await, told(Value::Null, Value::Null, Value::Null));
+    let idle = told(json!(0), json!("IDLE"), Value::Null);
+    assert_eq!(figures(&app.admin(), &shared).await, idle);
 }
 
 #[actix_web::test]

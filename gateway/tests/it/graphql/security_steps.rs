@@ -1,7 +1,8 @@
-//! Findings that are dismissed, alerts that people put on their lists, and what is told of reports, by GraphQL.
+//! Findings that are dismissed, alerts that people put on their lists or end by their incidents, mapped fields of alerts,
+//! and what is told of reports, by GraphQL.
 
 use kernel::{
-    AccessLevel::{Developer, Reporter},
+    AccessLevel::{Developer, Maintainer, Reporter},
     Visibility::Private,
     ids::{JobId, PipelineId, ProjectId},
 };
@@ -85,6 +86,51 @@ async fn an_alert_is_put_on_ones_list_by_its_incident() {
     assert_eq!(shown["done"]["nodes"], json!([]));
     let refused = format!("mutation {{ alertTodoCreate(input: {{ {at} }}) {{ errors }} }}");
     assert_eq!(refusal(&rita, &refused).await, REFUSED);
+}
+
+#[actix_web::test]
+async fn an_incident_is_as_bad_as_its_alert_and_ends_it_for_good() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    monitor.send(json!({ "title": "Disk is full", "severity": "medium" })).await.ok();
+    let path = path_of(&mia, project).await;
+    let at = format!(r#"projectPath: "{path}", iid: "1""#);
+    let opened = mutate(&mia, "createAlertIssue", &at, "issue { severity }").await;
+    assert_eq!(opened, json!({ "errors": [], "issue": { "severity": "MEDIUM" } }));
+
+    for (event, state) in [("CLOSE", "closed"), ("REOPEN", "opened")] {
+        let input = format!("{at}, stateEvent: {event}");
+        let payload =
+            "issue { state alertManagementAlerts { nodes { status notes { nodes { body } } } } }";
+        let moved = mutate(&mia, "updateIssue", &input, payload).await["issue"].clone();
+
+        let alert = &moved["alertManagementAlerts"]["nodes"][0];
+        assert_eq!((&moved["state"], &alert["status"]), (&json!(state), &json!("RESOLVED")));
+        let told = "changed the status to **Resolved** because @mia closed incident #1";
+        assert_eq!(nodes(&alert["notes"], "body").last(), Some(&json!(told)));
+    }
+}
+
+#[actix_web::test]
+async fn a_mapping_is_shown_as_it_was_sent() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("olga"), "one", Private);
+    let max = app.member(project, "max", Maintainer);
+    let input = r#"projectPath: "olga/one", active: true, name: "Nagios", payloadAttributeMappings: [
+        { fieldName: START_TIME, path: ["times", 0, "007"], type: DATETIME, label: "Start" },
+        { fieldName: HOSTS, path: ["hosts"], type: ARRAY }]"#;
+    let payload = "integration { id payloadAttributeMappings { fieldName path type label } }";
+    let wanted = json!([
+        { "fieldName": "START_TIME", "path": ["times", 0, "007"], "type": "DATETIME", "label": "Start" },
+        { "fieldName": "HOSTS", "path": ["hosts"], "type": "ARRAY", "label": null },
+    ]);
+
+    let made = mutate(&max, "httpIntegrationCreate", input, payload).await["integration"].clone();
+    let input = format!("id: {}, active: false", made["id"]);
+    let later = mutate(&max, "httpIntegrationUpdate", &input, payload).await["integration"].clone();
+
+    assert_eq!(made["payloadAttributeMappings"], wanted);
+    assert_eq!(later["payloadAttributeMappings"], wanted);
 }
 
 #[actix_web::test]

@@ -48,6 +48,13 @@ impl Socket {
 
     /// A connection that is acknowledged, for somebody with a token in the payload.
     async fn of(server: &Server, person: &Person<'_>) -> Self {
+        let mut socket = Self::greeted(server, person).await;
+        assert_eq!(socket.next().await, Frame::Text(json!({ "type": "connection_ack" })));
+        socket
+    }
+
+    /// As [`of`](Self::of), before it is acknowledged.
+    async fn greeted(server: &Server, person: &Person<'_>) -> Self {
         let mut socket = Self::open(server, PROTOCOL).await;
         let token = person.token.as_ref().map_or("", |token| token.reveal());
         let payload = match token {
@@ -55,7 +62,6 @@ impl Socket {
             token => json!({ "Authorization": format!("Bearer {token}") }),
         };
         socket.say(&json!({ "type": "connection_init", "payload": payload })).await;
-        assert_eq!(socket.next().await, Frame::Text(json!({ "type": "connection_ack" })));
         socket
     }
 
@@ -152,6 +158,19 @@ impl Socket {
             }
             other => panic!("no answer to {id}: {other:?}"),
         }
+    }
+
+    /// Says that the connection ends: the code 1000, under a mask of zeros.
+    async fn say_end(&mut self) {
+        let frame = [0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8];
+        self.stream.write_all(&frame).await.expect("a connection");
+    }
+
+    /// Waits for the server to close the connection, not as long as it waits for clients that say nothing.
+    async fn hung_up(&mut self) {
+        let mut rest = [0; 16];
+        let heard = timeout(Duration::from_secs(4), self.stream.read(&mut rest)).await;
+        assert!(matches!(heard, Ok(Ok(0))), "{heard:?}");
     }
 
     async fn closed(&mut self) -> u16 {
@@ -376,13 +395,43 @@ async fn what_breaks_the_protocol_ends_the_connection_with_its_code() {
 }
 
 #[actix_web::test]
-async fn an_end_in_order_is_answered() {
+async fn an_end_in_order_is_answered_and_the_connection_closed() {
     let app = TestApp::new();
     let server = app.serve();
     let mut socket = Socket::of(&server, &app.person("ada")).await;
-    // The code 1000, under a mask of zeros.
-    socket.stream.write_all(&[0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8]).await.expect("a connection");
+    socket.say_end().await;
     assert_eq!(socket.closed().await, 1000);
+    socket.hung_up().await;
+}
+
+#[actix_web::test]
+async fn the_server_closes_a_connection_whose_end_the_client_answers() {
+    let app = TestApp::new();
+    let server = app.serve();
+    let mut early = Socket::open(&server, PROTOCOL).await;
+    early.subscribe("a", "{ echo(text: \"x\") }").await;
+    let mut none = Socket::open(&server, "").await;
+    for (socket, code) in [(&mut early, 4401), (&mut none, 4406)] {
+        assert_eq!(socket.closed().await, code);
+        socket.say_end().await;
+        socket.hung_up().await;
+    }
+}
+
+#[actix_web::test]
+async fn a_connection_counts_for_whoever_its_first_message_names() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let server = app.serve();
+    let mut hers = Vec::new();
+    for _ in 0..50 {
+        hers.push(Socket::of(&server, &ada).await);
+    }
+    let mut surplus = Socket::greeted(&server, &ada).await;
+    assert_eq!(surplus.closed().await, 4429);
+    // All of them come from one address.
+    Socket::of(&server, &bob).await.wait_until_idle().await;
+    hers[0].wait_until_idle().await;
 }
 
 #[actix_web::test]

@@ -7,7 +7,7 @@ use forgeway_ci::{
     job::Job,
     pipeline::PipelineRef,
     ports::{DeployRight, PlanLimits, Projects, RefAccess, Refs},
-    variable::Home,
+    variable::VariableOwner,
 };
 use kernel::{
     Result, Standing, Ts,
@@ -61,7 +61,7 @@ impl PlanLimits for FakeForge {
         Ok(self.limit)
     }
 
-    fn variables(&self, _: &mut Tx<'_>, _: Home) -> Result<i64> {
+    fn variables(&self, _: &mut Tx<'_>, _: VariableOwner) -> Result<i64> {
         Ok(self.limit)
     }
 }

@@ -10,34 +10,34 @@ use crate::{
     integration::EventTraits,
     webhook::{
         announcer::{Announcer, News},
-        payload::Scene,
+        payload::ProjectContext,
     },
 };
 
 pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &security::Event) -> Result<()> {
     let security::Event::AlertTriggered { project, alert, .. } = fact else { return Ok(()) };
-    let Some((scene, audience)) = by.place(tx, *project, &[Flag::Alerts])? else { return Ok(()) };
+    let Some((context, audience)) = by.place(tx, *project, &[Flag::Alerts])? else { return Ok(()) };
     let Some(row) = tx.alert_by_id(*alert)? else { return Ok(()) };
     let news = News {
         flag: Flag::Alerts,
         header: "Alert Hook",
         project: Some(*project),
         object: format!("alert/{alert}"),
-        payload: alert_payload(&scene, &row),
+        payload: alert_payload(&context, &row),
         gaps: None,
     };
     by.tell(tx, &audience, news, &EventTraits::default())
 }
 
-fn alert_payload(scene: &Scene, alert: &Alert) -> Value {
+fn alert_payload(context: &ProjectContext, alert: &Alert) -> Value {
     json!({
         "object_kind": "alert",
-        "project": scene.project_json(),
+        "project": context.project_json(),
         "object_attributes": {
             "id": alert.id,
             "iid": alert.iid,
             "title": alert.title,
-            "url": scene.at(&format!("alert_management/{}/details", alert.iid)),
+            "url": context.at(&format!("alert_management/{}/details", alert.iid)),
             "severity": alert.severity.to_string(),
             "status": alert.status.to_string(),
             "events": alert.events,

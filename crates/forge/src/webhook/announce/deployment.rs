@@ -33,7 +33,7 @@ pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &deployments::Even
         return Ok(());
     }
     let flags = [Flag::Deployments];
-    let Some((scene, audience)) = by.place(tx, *project, &flags)? else { return Ok(()) };
+    let Some((context, audience)) = by.place(tx, *project, &flags)? else { return Ok(()) };
     let Some(row) = tx.deployment(*project, *deployment)? else { return Ok(()) };
     let Some(environment) = tx.environments_by_id(&[*environment])?.pop() else { return Ok(()) };
     let news = News {
@@ -41,7 +41,7 @@ pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &deployments::Even
         header: "Deployment Hook",
         project: Some(*project),
         object: format!("deployment/{deployment}"),
-        payload: payload::deployment::deployment(tx, &scene, &row, &environment)?,
+        payload: payload::deployment::deployment(tx, &context, &row, &environment)?,
         gaps: Some(Gaps::deployment(*project, &row.sha)),
     };
     by.tell(tx, &audience, news, &EventTraits::default())

@@ -41,7 +41,7 @@ pub(super) fn tell_issue(
     deed: (IssueAction<'_>, EarlierTimes),
 ) -> Result<()> {
     let flags = [Flag::Issues, Flag::ConfidentialIssues];
-    let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
+    let Some((context, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
     let Some(row) = tx.find_issue_by_id(id)? else { return Ok(()) };
     let (flag, header) = match row.confidential {
         true => (Flag::ConfidentialIssues, "Confidential Issue Hook"),
@@ -56,7 +56,7 @@ pub(super) fn tell_issue(
         header,
         project: Some(project),
         object: format!("issue/{id}"),
-        payload: issue::issue(tx, &scene, &part, user, deed)?,
+        payload: issue::issue(tx, &context, &part, user, deed)?,
         gaps: None,
     };
     by.tell(tx, &audience, news, &EventTraits::default())

@@ -79,12 +79,12 @@ pub(super) fn tell_merge_request(
     deed: (MergeRequestAction<'_>, EarlierTimes),
 ) -> Result<()> {
     let flags = [Flag::MergeRequests];
-    let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
+    let Some((context, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
     let Some(row) = tx.merge_requests_in_order(&[id.0])?.pop() else { return Ok(()) };
     let head = row.head_sha.clone();
     let home = row.source_project_id.unwrap_or(project);
-    let part = merge_request::MergeRequestPart::load(tx, &scene, row)?;
-    let payload = merge_request::merge_request(tx, &scene, &part, user, deed)?;
+    let part = merge_request::MergeRequestPart::load(tx, &context, row)?;
+    let payload = merge_request::merge_request(tx, &context, &part, user, deed)?;
     let gaps = head.map(|sha| Gaps::commit(home, &sha, "/object_attributes/last_commit"));
     let news = |gaps, payload| News {
         flag: Flag::MergeRequests,

@@ -18,7 +18,7 @@ use crate::{
     webhook::{
         announcer::{Announcer, News},
         gaps::Gaps,
-        payload::{Scene, issue, merge_request, note},
+        payload::{ProjectContext, issue, merge_request, note},
     },
 };
 
@@ -40,11 +40,11 @@ fn tell_note(
     who: (UserId, &str),
 ) -> Result<()> {
     let flags = [Flag::Notes, Flag::ConfidentialNotes];
-    let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
+    let Some((context, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
     let Some(row) = tx.notes_by_id(&[id])?.pop().filter(|row| !row.is_system) else {
         return Ok(());
     };
-    let Some((subject, gaps)) = note_subject(tx, &scene, kind, item)? else { return Ok(()) };
+    let Some((subject, gaps)) = note_subject(tx, &context, kind, item)? else { return Ok(()) };
     let (flag, header) = match note::is_confidential(&row, &subject) {
         true => (Flag::ConfidentialNotes, "Confidential Note Hook"),
         false => (Flag::Notes, "Note Hook"),
@@ -58,7 +58,7 @@ fn tell_note(
         header,
         project: Some(project),
         object: format!("note/{id}"),
-        payload: note::note(tx, &scene, &row, &subject, who)?,
+        payload: note::note(tx, &context, &row, &subject, who)?,
         gaps,
     };
     by.tell(tx, &audience, news, &EventTraits::default())
@@ -67,7 +67,7 @@ fn tell_note(
 /// What a comment is about, with what is to be read of it.
 pub(in crate::webhook) fn note_subject(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    context: &ProjectContext,
     kind: ItemKind,
     item: i64,
 ) -> Result<Option<(note::Subject, Option<Gaps>)>> {
@@ -82,7 +82,7 @@ pub(in crate::webhook) fn note_subject(
             let home = row.source_project_id.unwrap_or(row.project_id);
             let gaps = row.head_sha.as_deref();
             let gaps = gaps.map(|sha| Gaps::commit(home, sha, "/merge_request/last_commit"));
-            let part = merge_request::MergeRequestPart::load(tx, scene, row)?;
+            let part = merge_request::MergeRequestPart::load(tx, context, row)?;
             Ok(Some((note::Subject::MergeRequest(Box::new(part)), gaps)))
         }
         ItemKind::Epic => Ok(None),

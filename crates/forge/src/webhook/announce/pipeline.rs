@@ -54,13 +54,13 @@ fn tell_pipeline(
     id: PipelineId,
 ) -> Result<()> {
     let flag = Flag::Pipelines;
-    let Some((scene, audience)) = by.place(tx, project, &[flag])? else { return Ok(()) };
+    let Some((context, audience)) = by.place(tx, project, &[flag])? else { return Ok(()) };
     let Some(row) = tx.find_pipeline(project, id)? else { return Ok(()) };
     if is_silent(tx, row.user_id)? {
         return Ok(());
     }
     let branch = (!row.tag).then_some(row.ref_name.as_str());
-    let of_branch = occasion(tx, (&scene, &audience), flag, branch)?;
+    let of_branch = occasion(tx, (&context, &audience), flag, branch)?;
     let state = pipeline_state(tx, &audience, &row)?;
     let occasion = EventTraits { pipeline: Some(state), ..of_branch };
     if audience.receivers(flag, &occasion).is_empty() {
@@ -71,7 +71,7 @@ fn tell_pipeline(
         header: "Pipeline Hook",
         project: Some(project),
         object: format!("pipeline/{id}"),
-        payload: payload::pipeline::pipeline(tx, &scene, &by.vault, &row)?,
+        payload: payload::pipeline::pipeline(tx, &context, &by.vault, &row)?,
         gaps: Some(Gaps::commit(project, &row.sha, "/commit")),
     };
     by.tell(tx, &audience, news, &occasion)
@@ -84,7 +84,7 @@ fn tell_jobs(
     pipeline: PipelineId,
     jobs: &[JobId],
 ) -> Result<()> {
-    let Some((scene, audience)) = by.place(tx, project, &[Flag::Jobs, Flag::ArchivedTraces])?
+    let Some((context, audience)) = by.place(tx, project, &[Flag::Jobs, Flag::ArchivedTraces])?
     else {
         return Ok(());
     };
@@ -110,25 +110,25 @@ fn tell_jobs(
             header: "Job Hook",
             project: Some(project),
             object: format!("job/{}", job.id),
-            payload: job::job(&scene, job, beside)?,
+            payload: job::job(&context, job, beside)?,
             gaps: Some(Gaps::job(project, &job.sha)),
         };
         by.tell(tx, &audience, news, &EventTraits::default())?;
         if job.status.is_finished() {
-            by.tell(tx, &audience, finished_log(&scene, job), &EventTraits::default())?;
+            by.tell(tx, &audience, finished_log(&context, job), &EventTraits::default())?;
         }
     }
     Ok(())
 }
 
 /// The log of a job that ended, of which nothing more comes.
-fn finished_log(scene: &payload::Scene, job: &Job) -> News {
+fn finished_log(context: &payload::ProjectContext, job: &Job) -> News {
     News {
         flag: Flag::ArchivedTraces,
         header: "Archive Trace Hook",
         project: Some(job.project_id),
         object: format!("job/{}", job.id),
-        payload: job::log(scene, job),
+        payload: job::log(context, job),
         gaps: None,
     }
 }

@@ -16,7 +16,9 @@ use crate::{
 
 pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<()> {
     let project = fact.project;
-    let Some((scene, audience)) = by.place(tx, project, &[Flag::Releases])? else { return Ok(()) };
+    let Some((context, audience)) = by.place(tx, project, &[Flag::Releases])? else {
+        return Ok(());
+    };
     let Some(row) = tx.find_release(project, &fact.tag)? else { return Ok(()) };
     let action = match fact.action {
         ReleaseAction::Create => "create",
@@ -27,7 +29,7 @@ pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<(
         header: "Release Hook",
         project: Some(project),
         object: format!("release/{}", row.id),
-        payload: payload::release::release(tx, &scene, &row, action)?,
+        payload: payload::release::release(tx, &context, &row, action)?,
         gaps: Some(Gaps::commit(project, &row.sha, "/commit")),
     };
     by.tell(tx, &audience, news, &EventTraits::default())

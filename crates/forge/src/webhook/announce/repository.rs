@@ -49,7 +49,7 @@ fn pushed(
     (moves, options): (&[MovedRef], &[String]),
 ) -> Result<()> {
     let flags = [Flag::Push, Flag::Commits, Flag::TagPush, Flag::RepositoryUpdate];
-    let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
+    let Some((context, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
     let user = user.map(|id| tx.find_user(id)).transpose()?.flatten();
     let (branches, tags): (Vec<&MovedRef>, Vec<&MovedRef>) = moves
         .iter()
@@ -71,11 +71,11 @@ fn pushed(
         let is_for_system = !audience.system(Some(flag)).is_empty();
         for moved in moves {
             let branch = moved.name.strip_prefix("refs/heads/");
-            let occasion = occasion(tx, (&scene, &audience), flag, branch)?;
+            let occasion = occasion(tx, (&context, &audience), flag, branch)?;
             if !is_for_system && audience.receivers(flag, &occasion).is_empty() {
                 continue;
             }
-            let payload = payload::push::push(&scene, user.as_ref(), moved, options);
+            let payload = payload::push::push(&context, user.as_ref(), moved, options);
             let gaps = Gaps::push(project, moved);
             let object = format!("ref/{}", moved.name);
             let news = |gaps, payload| News {
@@ -98,7 +98,7 @@ fn pushed(
         header: "System Hook",
         project: Some(project),
         object: format!("repository/{project}"),
-        payload: payload::push::repository_update(&scene, user.as_ref(), moves),
+        payload: payload::push::repository_update(&context, user.as_ref(), moves),
         gaps: None,
     };
     by.tell_system(tx, &audience, news, Some(Flag::RepositoryUpdate))
@@ -115,14 +115,14 @@ fn wrote(
         return Ok(());
     };
     let flags = [Flag::WikiPages];
-    let Some((scene, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
+    let Some((context, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
     let user = tx.find_user(user)?;
     let news = News {
         flag: Flag::WikiPages,
         header: "Wiki Page Hook",
         project: Some(project),
         object: format!("wiki/{}", page.slug),
-        payload: payload::wiki::page(&scene, user.as_ref(), &page, (action, commit)),
+        payload: payload::wiki::page(&context, user.as_ref(), &page, (action, commit)),
         gaps: Some(Gaps::wiki(project, path, commit, action == WikiAction::Delete)),
     };
     by.tell(tx, &audience, news, &EventTraits::default())
@@ -135,14 +135,14 @@ fn commented(
     who: (UserId, &str),
     id: CommitNoteId,
 ) -> Result<()> {
-    let Some((scene, audience)) = by.place(tx, project, &[Flag::Notes])? else { return Ok(()) };
+    let Some((context, audience)) = by.place(tx, project, &[Flag::Notes])? else { return Ok(()) };
     let Some(row) = tx.commit_notes_by_id(&[id])?.pop() else { return Ok(()) };
     let news = News {
         flag: Flag::Notes,
         header: "Note Hook",
         project: Some(project),
         object: format!("commit_note/{id}"),
-        payload: note::commit_note(tx, &scene, &row, who)?,
+        payload: note::commit_note(tx, &context, &row, who)?,
         gaps: Gaps::note(
             Some(Gaps::commit(project, &row.sha, "/commit")),
             project,

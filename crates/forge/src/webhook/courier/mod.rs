@@ -1,8 +1,8 @@
 //! The HTTP clients and request slots that all deliveries share.
 
+mod batch_size;
 mod conclusions;
 mod hosts;
-mod pace;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -20,7 +20,7 @@ use tokio::{
 };
 
 pub(super) use self::conclusions::{Conclusion, Conclusions};
-use self::{hosts::Hosts, pace::Pace};
+use self::{batch_size::BatchSize, hosts::Hosts};
 use super::{request::Request, rules::OutgoingRules};
 
 /// Requests under way at once.
@@ -43,7 +43,7 @@ pub struct Courier {
     pub(super) in_flight: Arc<Semaphore>,
     pub(super) taken: Arc<Semaphore>,
     pub(super) hosts: Hosts,
-    pub(super) pace: Pace,
+    pub(super) batch_size: BatchSize,
     pub(super) conclusions: Conclusions,
     /// When somebody had something sent from a project or group in the last minute.
     starts: Mutex<HashMap<Starter, VecDeque<Ts>>>,
@@ -62,7 +62,7 @@ impl Courier {
             in_flight: Arc::new(Semaphore::new(IN_FLIGHT)),
             taken: Arc::new(Semaphore::new(TAKEN)),
             hosts: Hosts::default(),
-            pace: Pace::default(),
+            batch_size: BatchSize::default(),
             conclusions: Conclusions::default(),
             starts: Mutex::default(),
         }

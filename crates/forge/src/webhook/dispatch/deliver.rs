@@ -4,9 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use admin::{
     delivery::{Delivery, DeliveryQueue as _, HookEvent},
-    home::Home,
     hook::Hook,
     integration::Integration,
+    owner::Owner,
 };
 use kernel::{Error, Result};
 use serde_json::Value;
@@ -71,7 +71,7 @@ pub(super) async fn deliver(
     let own = own_headers(forge, hook)?;
     let sent = SentRequest { event, request: &request, answer: &answer, own };
     let conclusion = Conclusion::Sent {
-        guarded: hook.filter(|hook| hook.home() != Home::Instance).map(|hook| hook.id),
+        guarded: hook.filter(|hook| hook.home() != Owner::Instance).map(|hook| hook.id),
         outcome: sent.outcome(),
         log: hook.map(|hook| Box::new(sent.log(hook, &delivery.idempotency_key, None))),
         delivery: delivery.clone(),
@@ -144,7 +144,7 @@ async fn places_at(
         }
         courier.hosts.note_busy(name, delivery);
     }
-    courier.pace.note_left();
+    courier.batch_size.note_left();
     conclude(forge, Conclusion::Left(delivery.clone())).await?;
     Ok(None)
 }

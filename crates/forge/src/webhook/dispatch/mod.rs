@@ -80,7 +80,7 @@ async fn round(forge: &Forge, tasks: &mut JoinSet<()>) -> Result<Round> {
         return Ok(Round { taken: 0, queued: false });
     }
     let busy = courier.hosts.busy();
-    let most = i64::try_from(courier.pace.next(room)).unwrap_or(1);
+    let most = i64::try_from(courier.batch_size.next(room)).unwrap_or(1);
     let taken = forge.db.write(move |tx| {
         let mut taken = tx.take_deliveries(most, &busy)?;
         let room = most - i64::try_from(taken.len()).unwrap_or(most);

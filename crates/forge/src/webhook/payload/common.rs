@@ -24,14 +24,14 @@ pub(super) const REDACTED: &str = "[REDACTED]";
 
 /// The project in which something happened.
 #[derive(Clone, Debug)]
-pub(crate) struct Scene {
+pub(crate) struct ProjectContext {
     pub(crate) project: Project,
     namespace: String,
     ci_config_path: Option<String>,
     urls: Urls,
 }
 
-impl Scene {
+impl ProjectContext {
     /// Nothing where the project is gone.
     pub(crate) fn load(tx: &mut Tx<'_>, urls: &Urls, project: ProjectId) -> Result<Option<Self>> {
         match tx.find_project(project)? {
@@ -278,7 +278,7 @@ pub(super) fn bool_value(text: Option<&str>) -> Value {
 }
 
 /// A text in which the pictures of the installation have whole addresses.
-pub(super) fn with_absolute_pictures(scene: &Scene, text: &str) -> String {
+pub(super) fn with_absolute_pictures(context: &ProjectContext, text: &str) -> String {
     let mut all = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("![") {
@@ -294,9 +294,9 @@ pub(super) fn with_absolute_pictures(scene: &Scene, text: &str) -> String {
         let (words, address) = picture.split_at(end);
         all.push_str(words);
         if address.starts_with("/uploads/") {
-            all.push_str(&scene.url());
+            all.push_str(&context.url());
         } else if address.starts_with('/') && !address.starts_with("//") {
-            all.push_str(scene.urls.at("").trim_end_matches('/'));
+            all.push_str(context.urls.at("").trim_end_matches('/'));
         }
         rest = address;
     }

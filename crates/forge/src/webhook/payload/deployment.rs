@@ -5,12 +5,12 @@ use deployments::{deployment::Deployment, environment::Environment};
 use kernel::Result;
 use serde_json::{Value, json};
 
-use super::common::{People, Scene, utc, word};
+use super::common::{People, ProjectContext, utc, word};
 
 /// A deployment; the title of its commit is added when it was read.
 pub(crate) fn deployment(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    context: &ProjectContext,
     row: &Deployment,
     environment: &Environment,
 ) -> Result<Value> {
@@ -24,16 +24,16 @@ pub(crate) fn deployment(
         "status_changed_at": utc(row.updated_at),
         "deployment_id": row.id,
         "deployable_id": row.job_id,
-        "deployable_url": row.job_id.map(|job| scene.at(&format!("jobs/{job}"))),
+        "deployable_url": row.job_id.map(|job| context.at(&format!("jobs/{job}"))),
         "environment": environment.name,
         "environment_tier": word(environment.tier),
         "environment_slug": environment.slug,
         "environment_external_url": environment.external_url,
-        "project": scene.project_json(),
+        "project": context.project_json(),
         "short_sha": short,
-        "user": people.json(scene.urls(), row.user_id),
-        "user_url": user.map(|user| scene.urls().at(&user.username)),
-        "commit_url": scene.at(&format!("commit/{}", row.sha)),
+        "user": people.json(context.urls(), row.user_id),
+        "user_url": user.map(|user| context.urls().at(&user.username)),
+        "commit_url": context.at(&format!("commit/{}", row.sha)),
         "commit_title": null,
         "ref": row.ref_name,
     }))

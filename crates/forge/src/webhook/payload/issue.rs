@@ -18,8 +18,8 @@ use review::{
 use serde_json::{Map, Value, json};
 
 use super::common::{
-    People, Scene, all_new, bool_value, change, human_time, ids_of, label_json, number_value, utc,
-    utc_or_null, with_absolute_pictures, word,
+    People, ProjectContext, all_new, bool_value, change, human_time, ids_of, label_json,
+    number_value, utc, utc_or_null, with_absolute_pictures, word,
 };
 
 /// Attributes of which changes are told.
@@ -81,7 +81,7 @@ impl IssuePart {
     }
 
     /// The attributes themselves.
-    pub(super) fn attributes(&self, scene: &Scene) -> Value {
+    pub(super) fn attributes(&self, context: &ProjectContext) -> Value {
         let issue = &self.issue;
         let state_id = if issue.state == IssueState::Opened { 1 } else { 2 };
         let mut all = json!({
@@ -89,7 +89,7 @@ impl IssuePart {
             "closed_at": utc_or_null(issue.closed_at),
             "confidential": issue.confidential,
             "created_at": utc(issue.created_at),
-            "description": described(scene, issue.description.as_deref()),
+            "description": described(context, issue.description.as_deref()),
             "discussion_locked": issue.discussion_locked,
             "due_date": issue.due_date.map(|day| date_text(day.date())),
             "id": issue.id,
@@ -108,7 +108,7 @@ impl IssuePart {
             "updated_by_id": self.edit.updated_by,
             "weight": issue.weight,
             "type": kind(issue.issue_type),
-            "url": scene.at(&format!("issues/{}", issue.iid)),
+            "url": context.at(&format!("issues/{}", issue.iid)),
             "total_time_spent": issue.total_time_spent,
             "time_change": 0,
             "human_total_time_spent": human_time(issue.total_time_spent),
@@ -130,8 +130,8 @@ impl IssuePart {
 }
 
 /// A description, with whole addresses of its pictures.
-pub(super) fn described(scene: &Scene, text: Option<&str>) -> Option<String> {
-    text.map(|text| with_absolute_pictures(scene, text))
+pub(super) fn described(context: &ProjectContext, text: Option<&str>) -> Option<String> {
+    text.map(|text| with_absolute_pictures(context, text))
 }
 
 fn kind(of: IssueType) -> &'static str {
@@ -167,7 +167,7 @@ impl IssueAction<'_> {
 
 pub(crate) fn issue(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    context: &ProjectContext,
     part: &IssuePart,
     user: UserId,
     (deed, earlier): (IssueAction<'_>, EarlierTimes),
@@ -180,12 +180,12 @@ pub(crate) fn issue(
     ids.extend(&part.assignees);
     ids.extend(people_in(changes));
     let people = People::load(tx, &ids)?;
-    let mut attributes = part.attributes(scene);
+    let mut attributes = part.attributes(context);
     tell_time(&mut attributes, changes);
     let mut changed = match deed {
         IssueAction::Open => all_new(&attributes, &[&OWN[..], &["weight"]].concat()),
         IssueAction::Update(changes) => {
-            changes_json(tx, scene, &people, (changes, &[&OWN[..], &BESIDE].concat()))?
+            changes_json(tx, context, &people, (changes, &[&OWN[..], &BESIDE].concat()))?
         }
         IssueAction::Close => state_change((1, 2), earlier, &attributes),
         IssueAction::Reopen => state_change((2, 1), earlier, &attributes),
@@ -202,16 +202,16 @@ pub(crate) fn issue(
     let mut payload = json!({
         "object_kind": "issue",
         "event_type": if confidential { "confidential_issue" } else { "issue" },
-        "user": people.json(scene.urls(), Some(user)),
-        "project": scene.project_json(),
+        "user": people.json(context.urls(), Some(user)),
+        "project": context.project_json(),
         "object_attributes": attributes,
         "labels": part.labels_json(),
         "changes": changed,
-        "repository": scene.short_repository(),
+        "repository": context.short_repository(),
     });
     if !part.assignees.is_empty() {
-        payload["assignees"] = json!(people.all(scene.urls(), &part.assignees));
-        payload["assignee"] = people.json(scene.urls(), part.assignees.first().copied());
+        payload["assignees"] = json!(people.all(context.urls(), &part.assignees));
+        payload["assignee"] = people.json(context.urls(), part.assignees.first().copied());
     }
     Ok(payload)
 }
@@ -260,7 +260,7 @@ pub(super) fn tell_time(attributes: &mut Value, changes: &[Change]) {
 /// Changes of what is told, with the records that they name.
 pub(super) fn changes_json(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    context: &ProjectContext,
     people: &People,
     (changes, told): (&[Change], &[&str]),
 ) -> Result<Map<String, Value>> {
@@ -272,7 +272,7 @@ pub(super) fn changes_json(
             "assignees" | "reviewers" => {
                 let named = |text| {
                     let ids: Vec<UserId> = ids_of(text).into_iter().map(UserId).collect();
-                    json!(people.all(scene.urls(), &ids))
+                    json!(people.all(context.urls(), &ids))
                 };
                 (named(before), named(after))
             }
@@ -285,7 +285,7 @@ pub(super) fn changes_json(
             "confidential" | "discussion_locked" | "draft" => {
                 (bool_value(before), bool_value(after))
             }
-            "description" => (json!(described(scene, before)), json!(described(scene, after))),
+            "description" => (json!(described(context, before)), json!(described(context, after))),
             _ => (json!(before), json!(after)),
         };
         all.insert(one.field.to_owned(), change(&before, &after));

@@ -7,7 +7,7 @@ use runners::runner::Runner;
 use serde_json::{Value, json};
 
 use super::{
-    common::{Scene, user_json, utc, utc_or_null, word},
+    common::{ProjectContext, user_json, utc, utc_or_null, word},
     environment::JobSurroundings,
 };
 
@@ -34,19 +34,19 @@ pub(crate) fn runner_json(runner: &Runner) -> Result<Value> {
 }
 
 /// The log of a job that ended.
-pub(crate) fn log(scene: &Scene, row: &Job) -> Value {
-    let place = format!("api/v4/projects/{}/jobs/{}/trace", scene.project.id, row.id);
+pub(crate) fn log(context: &ProjectContext, row: &Job) -> Value {
+    let place = format!("api/v4/projects/{}/jobs/{}/trace", context.project.id, row.id);
     json!({
         "object_kind": "archive_trace",
-        "trace_url": scene.urls().at(&place),
+        "trace_url": context.urls().at(&place),
         "build_id": row.id,
         "pipeline_id": row.pipeline_id,
-        "project": scene.project_json(),
+        "project": context.project_json(),
     })
 }
 
 /// A job that moved; what its commit says is added when it was read.
-pub(crate) fn job(scene: &Scene, row: &Job, beside: JobRecords<'_>) -> Result<Value> {
+pub(crate) fn job(context: &ProjectContext, row: &Job, beside: JobRecords<'_>) -> Result<Value> {
     let pipeline = beside.pipeline;
     let runner = beside.runner.map(runner_json).transpose()?;
     let reason = row.failure_reason.as_deref().unwrap_or("unknown_failure");
@@ -70,9 +70,9 @@ pub(crate) fn job(scene: &Scene, row: &Job, beside: JobRecords<'_>) -> Result<Va
         "build_failure_reason": reason,
         "pipeline_id": row.pipeline_id,
         "runner": runner,
-        "project_id": scene.project.id,
-        "project_name": scene.project.full_name,
-        "user": beside.user.map(|user| user_json(scene.urls(), user)),
+        "project_id": context.project.id,
+        "project_name": context.project.full_name,
+        "user": beside.user.map(|user| user_json(context.urls(), user)),
         "commit": {
             "id": pipeline.id,
             "name": pipeline.name,
@@ -86,8 +86,8 @@ pub(crate) fn job(scene: &Scene, row: &Job, beside: JobRecords<'_>) -> Result<Va
             "started_at": utc_or_null(pipeline.started_at),
             "finished_at": utc_or_null(pipeline.finished_at),
         },
-        "repository": scene.repository(),
-        "project": scene.project_json(),
+        "repository": context.repository(),
+        "project": context.project_json(),
         "environment": beside.around.environment(row),
     }))
 }

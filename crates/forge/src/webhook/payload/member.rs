@@ -4,11 +4,17 @@ use kernel::Ts;
 use org::{member::event::Fact, namespace::Namespace, user::User};
 use serde_json::{Value, json};
 
-use super::common::{Scene, role, shown_email, utc, word};
+use super::common::{ProjectContext, role, shown_email, utc, word};
 
 /// A member of a project.
-pub(crate) fn of_project(event: &str, scene: &Scene, user: &User, fact: &Fact, now: Ts) -> Value {
-    let project = &scene.project;
+pub(crate) fn of_project(
+    event: &str,
+    context: &ProjectContext,
+    user: &User,
+    fact: &Fact,
+    now: Ts,
+) -> Value {
+    let project = &context.project;
     json!({
         "created_at": utc(now),
         "updated_at": utc(now),

@@ -18,7 +18,7 @@ use review::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    common::{People, Scene, all_new, human_time, label_json, utc, utc_or_null, word},
+    common::{People, ProjectContext, all_new, human_time, label_json, utc, utc_or_null, word},
     issue::{BESIDE, changes_json, described, insert_change, people_in, tell_time},
 };
 
@@ -61,21 +61,27 @@ pub(crate) struct MergeRequestPart {
     labels: Vec<Label>,
     assignees: Vec<UserId>,
     reviewers: Vec<UserId>,
-    source: Option<Scene>,
+    source: Option<ProjectContext>,
     head_pipeline: Option<i64>,
     edit: LastEdit,
     is_first_contribution: bool,
 }
 
 impl MergeRequestPart {
-    pub(crate) fn load(tx: &mut Tx<'_>, scene: &Scene, row: MergeRequest) -> Result<Self> {
+    pub(crate) fn load(
+        tx: &mut Tx<'_>,
+        context: &ProjectContext,
+        row: MergeRequest,
+    ) -> Result<Self> {
         let (id, kind) = (row.id.0, ItemKind::MergeRequest);
         let labels = tx.labels_of(kind, &[id])?.remove(&id).unwrap_or_default();
         let assignees = tx.assignees_of(kind, &[id])?.remove(&id).unwrap_or_default();
         let reviewers = tx.reviewers_of(&[row.id])?.remove(&row.id).unwrap_or_default();
         let source = match row.source_project_id {
-            Some(source) if source != row.project_id => Scene::load(tx, scene.urls(), source)?,
-            Some(_) => Some(scene.clone()),
+            Some(source) if source != row.project_id => {
+                ProjectContext::load(tx, context.urls(), source)?
+            }
+            Some(_) => Some(context.clone()),
             None => None,
         };
         let head_pipeline = match &row.head_sha {
@@ -101,18 +107,18 @@ impl MergeRequestPart {
     }
 
     /// The attributes themselves. The last commit is added when it was read.
-    pub(super) fn attributes(&self, scene: &Scene) -> Value {
+    pub(super) fn attributes(&self, context: &ProjectContext) -> Value {
         let row = &self.row;
-        let mut all = self.identity(scene);
+        let mut all = self.identity(context);
         let more = json!({
             "merge_commit_sha": row.merge_commit_sha,
             "merge_error": row.merge_error,
             "merge_user_id": row.merge_user_id,
             "merge_when_pipeline_succeeds": row.auto_merge.is_some(),
             "head_pipeline_id": self.head_pipeline,
-            "url": scene.at(&format!("merge_requests/{}", row.iid)),
-            "source": self.source.as_ref().map(Scene::project_json),
-            "target": scene.project_json(),
+            "url": context.at(&format!("merge_requests/{}", row.iid)),
+            "source": self.source.as_ref().map(ProjectContext::project_json),
+            "target": context.project_json(),
             "last_commit": null,
             "labels": self.labels_json(),
             "total_time_spent": row.total_time_spent,
@@ -127,7 +133,7 @@ impl MergeRequestPart {
         all
     }
 
-    fn identity(&self, scene: &Scene) -> Value {
+    fn identity(&self, context: &ProjectContext) -> Value {
         let row = &self.row;
         let (status, detailed) = status(row);
         json!({
@@ -142,7 +148,7 @@ impl MergeRequestPart {
             "assignee_id": self.assignees.first(),
             "reviewer_ids": self.reviewers,
             "title": row.title,
-            "description": described(scene, row.description.as_deref()),
+            "description": described(context, row.description.as_deref()),
             "created_at": utc(row.created_at),
             "updated_at": utc(row.updated_at),
             "milestone_id": row.milestone_id,
@@ -164,7 +170,7 @@ impl MergeRequestPart {
     }
 
     /// As pipelines name it.
-    pub(super) fn brief(&self, scene: &Scene) -> Value {
+    pub(super) fn brief(&self, context: &ProjectContext) -> Value {
         let row = &self.row;
         let (status, detailed) = status(row);
         json!({
@@ -178,7 +184,7 @@ impl MergeRequestPart {
             "state": word(row.state),
             "merge_status": status,
             "detailed_merge_status": detailed,
-            "url": scene.at(&format!("merge_requests/{}", row.iid)),
+            "url": context.at(&format!("merge_requests/{}", row.iid)),
         })
     }
 }
@@ -230,7 +236,7 @@ pub(crate) enum MergeRequestAction<'a> {
 
 pub(crate) fn merge_request(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    context: &ProjectContext,
     part: &MergeRequestPart,
     user: Option<UserId>,
     (deed, earlier): (MergeRequestAction<'_>, EarlierTimes),
@@ -242,12 +248,12 @@ pub(crate) fn merge_request(
     let mut ids: Vec<UserId> = user.into_iter().chain(people_in(changes)).collect();
     ids.extend(part.assignees.iter().chain(&part.reviewers));
     let people = People::load(tx, &ids)?;
-    let mut attributes = part.attributes(scene);
+    let mut attributes = part.attributes(context);
     tell_time(&mut attributes, changes);
     let mut changed = match deed {
         MergeRequestAction::Open => all_new(&attributes, &OWN),
         MergeRequestAction::Update(changes) => {
-            changes_json(tx, scene, &people, (changes, &[&OWN[..], &BESIDE].concat()))?
+            changes_json(tx, context, &people, (changes, &[&OWN[..], &BESIDE].concat()))?
         }
         MergeRequestAction::Push { .. }
         | MergeRequestAction::Step(_)
@@ -275,16 +281,16 @@ pub(crate) fn merge_request(
     let mut payload = json!({
         "object_kind": "merge_request",
         "event_type": "merge_request",
-        "user": people.json(scene.urls(), user),
-        "project": scene.project_json(),
+        "user": people.json(context.urls(), user),
+        "project": context.project_json(),
         "object_attributes": attributes,
         "labels": part.labels_json(),
         "changes": changed,
-        "repository": scene.short_repository(),
+        "repository": context.short_repository(),
     });
     for (name, ids) in [("assignees", &part.assignees), ("reviewers", &part.reviewers)] {
         if !ids.is_empty() {
-            payload[name] = json!(people.all(scene.urls(), ids));
+            payload[name] = json!(people.all(context.urls(), ids));
         }
     }
     Ok(payload)

@@ -16,4 +16,4 @@ pub(super) mod subgroup;
 pub(super) mod user;
 pub(super) mod wiki;
 
-pub(super) use common::{Scene, commit};
+pub(super) use common::{ProjectContext, commit};

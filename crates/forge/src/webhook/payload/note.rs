@@ -7,7 +7,7 @@ use review::note::Note;
 use serde_json::{Value, json};
 
 use super::{
-    common::{People, Scene, utc, utc_or_null, with_absolute_pictures, word},
+    common::{People, ProjectContext, utc, utc_or_null, with_absolute_pictures, word},
     issue::IssuePart,
     merge_request::MergeRequestPart,
 };
@@ -21,7 +21,7 @@ pub(crate) enum Subject {
 
 pub(crate) fn note(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    context: &ProjectContext,
     note: &Note,
     subject: &Subject,
     (user, action): (UserId, &str),
@@ -29,12 +29,12 @@ pub(crate) fn note(
     let people = People::load(tx, &[user])?;
     let (place, kind, key, about) = match subject {
         Subject::Issue(part) => {
-            let mut about = part.attributes(scene);
+            let mut about = part.attributes(context);
             about["labels"] = json!(part.labels_json());
             (format!("issues/{}", part.issue.iid), "Issue", "issue", about)
         }
         Subject::MergeRequest(part) => {
-            let mut about = part.attributes(scene);
+            let mut about = part.attributes(context);
             about["labels"] = json!(part.labels_json());
             (format!("merge_requests/{}", part.row.iid), "MergeRequest", "merge_request", about)
         }
@@ -42,9 +42,9 @@ pub(crate) fn note(
     let mut payload = json!({
         "object_kind": "note",
         "event_type": if is_confidential(note, subject) { "confidential_note" } else { "note" },
-        "user": people.json(scene.urls(), Some(user)),
-        "project_id": scene.project.id,
-        "project": scene.project_json(),
+        "user": people.json(context.urls(), Some(user)),
+        "project_id": context.project.id,
+        "project": context.project_json(),
         "object_attributes": {
             "attachment": null,
             "author_id": note.author_id,
@@ -69,11 +69,11 @@ pub(crate) fn note(
             "type": note.note_type.map(word),
             "updated_at": utc(note.updated_at),
             "updated_by_id": (action == "update").then_some(user),
-            "description": with_absolute_pictures(scene, &note.body),
-            "url": scene.at(&format!("{place}#note_{}", note.id)),
+            "description": with_absolute_pictures(context, &note.body),
+            "url": context.at(&format!("{place}#note_{}", note.id)),
             "action": action,
         },
-        "repository": scene.short_repository(),
+        "repository": context.short_repository(),
     });
     payload[key] = about;
     Ok(payload)
@@ -90,7 +90,7 @@ fn position(text: Option<&str>) -> Value {
 /// A comment on a commit, which is added when it was read.
 pub(crate) fn commit_note(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    context: &ProjectContext,
     note: &CommitNote,
     (user, action): (UserId, &str),
 ) -> Result<Value> {
@@ -98,9 +98,9 @@ pub(crate) fn commit_note(
     Ok(json!({
         "object_kind": "note",
         "event_type": "note",
-        "user": people.json(scene.urls(), Some(user)),
-        "project_id": scene.project.id,
-        "project": scene.project_json(),
+        "user": people.json(context.urls(), Some(user)),
+        "project_id": context.project.id,
+        "project": context.project_json(),
         "object_attributes": {
             "attachment": null,
             "author_id": note.author_id,
@@ -125,11 +125,11 @@ pub(crate) fn commit_note(
             "type": note.note_type.map(word),
             "updated_at": utc(note.updated_at),
             "updated_by_id": (action == "update").then_some(user),
-            "description": with_absolute_pictures(scene, &note.note),
-            "url": scene.at(&format!("commit/{}#note_{}", note.sha, note.id)),
+            "description": with_absolute_pictures(context, &note.note),
+            "url": context.at(&format!("commit/{}#note_{}", note.sha, note.id)),
             "action": action,
         },
-        "repository": scene.short_repository(),
+        "repository": context.short_repository(),
         "commit": null,
     }))
 }

@@ -18,7 +18,7 @@ use secrets::Vault;
 use serde_json::{Value, json};
 
 use super::{
-    common::{People, Scene, user_json, utc, utc_or_null, word},
+    common::{People, ProjectContext, user_json, utc, utc_or_null, word},
     environment::JobSurroundings,
     job::runner_json,
     merge_request::MergeRequestPart,
@@ -30,7 +30,7 @@ const MOST_JOBS: i64 = 1_000;
 /// A pipeline; its commit is added when it was read.
 pub(crate) fn pipeline(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    context: &ProjectContext,
     vault: &Vault,
     row: &Pipeline,
 ) -> Result<Value> {
@@ -46,7 +46,7 @@ pub(crate) fn pipeline(
     let builds = jobs.iter().map(|job| {
         let user = job.user_id.and_then(|id| people.get(id));
         let runner = job.runner_id.and_then(|id| runners.get(&id).copied());
-        build(scene, (job, &around), user, (runner, now))
+        build(context, (job, &around), user, (runner, now))
     });
     let builds = builds.collect::<Result<Vec<_>>>()?;
     let mut stages: Vec<&str> = Vec::new();
@@ -74,14 +74,14 @@ pub(crate) fn pipeline(
             "duration": row.duration,
             "queued_duration": row.queued_duration(),
             "variables": variables(tx, vault, row)?,
-            "url": scene.at(&format!("pipelines/{}", row.id)),
+            "url": context.at(&format!("pipelines/{}", row.id)),
         },
-        "merge_request": merge_request(tx, scene, row)?,
-        "user": people.json(scene.urls(), row.user_id),
-        "project": scene.project_json(),
+        "merge_request": merge_request(tx, context, row)?,
+        "user": people.json(context.urls(), row.user_id),
+        "project": context.project_json(),
         "commit": null,
     });
-    if let Some(source) = source(tx, scene, row)? {
+    if let Some(source) = source(tx, context, row)? {
         payload["source_pipeline"] = source;
     }
     payload["builds"] = json!(builds);
@@ -119,17 +119,19 @@ fn variables(tx: &mut Tx<'_>, vault: &Vault, row: &Pipeline) -> Result<Vec<Value
     Ok(all.iter().map(|one| json!({ "key": one.key, "value": one.value })).collect())
 }
 
-fn merge_request(tx: &mut Tx<'_>, scene: &Scene, row: &Pipeline) -> Result<Value> {
+fn merge_request(tx: &mut Tx<'_>, context: &ProjectContext, row: &Pipeline) -> Result<Value> {
     let Some(id) = row.merge_request_id else { return Ok(Value::Null) };
     let Some(found) = tx.merge_requests_in_order(&[id.0])?.pop() else { return Ok(Value::Null) };
-    Ok(MergeRequestPart::load(tx, scene, found)?.brief(scene))
+    Ok(MergeRequestPart::load(tx, context, found)?.brief(context))
 }
 
 /// The pipeline that made this one.
-fn source(tx: &mut Tx<'_>, scene: &Scene, row: &Pipeline) -> Result<Option<Value>> {
+fn source(tx: &mut Tx<'_>, context: &ProjectContext, row: &Pipeline) -> Result<Option<Value>> {
     let Some(parent) = row.parent_job_id else { return Ok(None) };
     let Some(job) = tx.jobs_by_id(&[parent.0])?.pop() else { return Ok(None) };
-    let Some(from) = Scene::load(tx, scene.urls(), job.project_id)? else { return Ok(None) };
+    let Some(from) = ProjectContext::load(tx, context.urls(), job.project_id)? else {
+        return Ok(None);
+    };
     Ok(Some(json!({
         "project": {
             "id": from.project.id,
@@ -142,7 +144,7 @@ fn source(tx: &mut Tx<'_>, scene: &Scene, row: &Pipeline) -> Result<Option<Value
 }
 
 fn build(
-    scene: &Scene,
+    context: &ProjectContext,
     (job, around): (&Job, &JobSurroundings),
     user: Option<&org::user::User>,
     (runner, now): (Option<&Runner>, kernel::Ts),
@@ -166,7 +168,7 @@ fn build(
         "when": job.run_when,
         "manual": job.is_action(),
         "allow_failure": job.allow_failure,
-        "user": user.map(|user| user_json(scene.urls(), user)),
+        "user": user.map(|user| user_json(context.urls(), user)),
         "runner": runner,
         "artifacts_file": around.archive(job),
         "environment": around.environment_with_tier(job),

@@ -4,7 +4,7 @@ use org::user::User;
 use repo::event::MovedRef;
 use serde_json::{Map, Value, json};
 
-use super::common::{Scene, picture};
+use super::common::{ProjectContext, picture};
 
 const NOTHING: &str = "0000000000000000000000000000000000000000";
 
@@ -32,14 +32,14 @@ fn options_json(options: &[String]) -> Value {
 
 /// A branch or tag that moved. Commits, and the text of a tag, are added when they were read.
 pub(crate) fn push(
-    scene: &Scene,
+    context: &ProjectContext,
     user: Option<&User>,
     moved: &MovedRef,
     options: &[String],
 ) -> Value {
     let is_tag = moved.name.starts_with("refs/tags/");
     let kind = if is_tag { "tag_push" } else { "push" };
-    let urls = scene.urls();
+    let urls = context.urls();
     json!({
         "object_kind": kind,
         "event_name": kind,
@@ -53,17 +53,21 @@ pub(crate) fn push(
         "user_username": user.map(|user| &user.username),
         "user_email": user.map(|user| user.public_email.clone().unwrap_or_default()),
         "user_avatar": user.and_then(|user| picture(urls, user)),
-        "project_id": scene.project.id,
-        "project": scene.project_json(),
+        "project_id": context.project.id,
+        "project": context.project_json(),
         "commits": [],
         "total_commits_count": moved.commit_count,
         "push_options": options_json(options),
-        "repository": scene.repository(),
+        "repository": context.repository(),
     })
 }
 
 /// All that a push moved, for system hooks.
-pub(crate) fn repository_update(scene: &Scene, user: Option<&User>, moves: &[MovedRef]) -> Value {
+pub(crate) fn repository_update(
+    context: &ProjectContext,
+    user: Option<&User>,
+    moves: &[MovedRef],
+) -> Value {
     let changes: Vec<Value> = moves
         .iter()
         .map(|moved| {
@@ -80,9 +84,9 @@ pub(crate) fn repository_update(scene: &Scene, user: Option<&User>, moves: &[Mov
         "user_id": user.map(|user| user.id),
         "user_name": user.map(|user| &user.name),
         "user_email": user.map(|user| &user.email),
-        "user_avatar": user.and_then(|user| picture(scene.urls(), user)),
-        "project_id": scene.project.id,
-        "project": scene.project_json(),
+        "user_avatar": user.and_then(|user| picture(context.urls(), user)),
+        "project_id": context.project.id,
+        "project": context.project_json(),
         "changes": changes,
         "refs": refs,
     })

@@ -4,11 +4,11 @@ use org::user::User;
 use repo::{event::WikiAction, wiki::PageName};
 use serde_json::{Value, json};
 
-use super::common::{Scene, user_json};
+use super::common::{ProjectContext, user_json};
 
 /// A page; its text and the message of its version are added when they were read.
 pub(crate) fn page(
-    scene: &Scene,
+    context: &ProjectContext,
     user: Option<&User>,
     page: &PageName,
     (action, version): (WikiAction, &str),
@@ -18,12 +18,12 @@ pub(crate) fn page(
         WikiAction::Update | WikiAction::Attach => "update",
         WikiAction::Delete => "delete",
     };
-    let url = scene.at(&format!("wikis/{}", page.slug));
+    let url = context.at(&format!("wikis/{}", page.slug));
     json!({
         "object_kind": "wiki_page",
-        "user": user.map(|user| user_json(scene.urls(), user)),
-        "project": scene.project_json(),
-        "wiki": scene.wiki(),
+        "user": user.map(|user| user_json(context.urls(), user)),
+        "project": context.project_json(),
+        "wiki": context.wiki(),
         "object_attributes": {
             "title": page.title(),
             "content": null,

@@ -9,6 +9,7 @@ use kernel::{
 use super::{
     ProjectFilter, ProjectSet,
     conditions::{Conditions, CountedTree},
+    reports,
     words::containing,
 };
 use crate::{
@@ -48,6 +49,7 @@ pub(super) fn conditions(
     within_reach(tx, &mut all, actor)?;
     about_the_caller(&mut all, actor, filter, tx.now);
     about_the_project(&mut all, filter);
+    reports::conditions(tx, &mut all, actor, filter)?;
     if let Some(search) = filter.search.as_deref().filter(|search| !search.trim().is_empty()) {
         containing(tx, &mut all, search, filter.search_namespaces)?;
     }
@@ -65,7 +67,12 @@ fn needed_level(filter: &ProjectFilter) -> Option<AccessLevel> {
 const GATHERED: i64 = 1000;
 
 /// The projects in which somebody has at least a role, as a condition.
-fn reached(tx: &mut Tx<'_>, all: &mut Conditions, user: UserId, level: AccessLevel) -> Result<()> {
+pub(super) fn reached(
+    tx: &mut Tx<'_>,
+    all: &mut Conditions,
+    user: UserId,
+    level: AccessLevel,
+) -> Result<()> {
     let reached = visible_groups::reached(tx.now, level);
     let sql = format!(
         "SELECT a.project_id AS id FROM project_access a WHERE a.user_id = $1 LIMIT 1 OFFSET {GATHERED}"
@@ -224,9 +231,6 @@ fn about_the_project(all: &mut Conditions, filter: &ProjectFilter) {
         );
     }
     having(all, &filter.attributes);
-    if let Some(condition) = &filter.with_security_reports {
-        all.plain(&condition.to_string());
-    }
     // Forks have a status, too.
     if filter.imported {
         all.plain("p.import_status <> 'none' AND p.fork_root_id IS NULL");

@@ -108,14 +108,8 @@ impl Environments for FakeIncidents {
 }
 
 impl Incidents for FakeIncidents {
-    fn open(
-        &self,
-        _: &mut Tx<'_>,
-        _: ProjectId,
-        title: &str,
-        _: String,
-    ) -> Result<Option<Incident>> {
-        self.hear(format!("open {title}"));
+    fn open(&self, _: &mut Tx<'_>, alert: &Alert, _: String) -> Result<Option<Incident>> {
+        self.hear(format!("open {}", alert.title));
         Ok(None)
     }
 

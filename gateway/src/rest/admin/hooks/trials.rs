@@ -1,7 +1,7 @@
 //! Trying webhooks out, what was sent to them, and sending it once more.
 
 use admin::{
-    home::HookKeeper,
+    owner::HookKeeper,
     hook::actions,
     policy::{AdminGroupHooks, AdminHooks},
 };

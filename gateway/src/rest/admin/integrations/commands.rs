@@ -1,7 +1,7 @@
 //! Slash commands of chat rooms: whoever knows the integration's token is heard.
 
 use admin::{
-    home::Home,
+    owner::Owner,
     integration::{Kind, actions},
 };
 use entities::admin::integration::ReplyEntity;
@@ -61,7 +61,7 @@ async fn reply(
         };
         let project = found.map(|(project, _)| project);
         // What is not there takes the same statements as what is there.
-        let home = Home::Project(project.as_ref().map_or(ProjectId(0), |project| project.id));
+        let home = Owner::Project(project.as_ref().map_or(ProjectId(0), |project| project.id));
         let mut groups = groups_above(tx, home)?;
         if groups.is_empty() {
             groups.push(NamespaceId(0));

@@ -2,7 +2,7 @@
 
 use ci::{
     sealed,
-    variable::{Home, RefProtection, VariableStore as _, for_pipeline},
+    variable::{RefProtection, VariableOwner, VariableStore as _, for_pipeline},
 };
 use forge::vault;
 use kernel::{
@@ -240,7 +240,7 @@ async fn a_value_is_sealed_in_its_row_for_its_place() {
         mia.post(&path, json!({ "key": key, "value": format!("clear {key}") })).await.created();
     }
     let page = PageRequest { page: 1, per_page: 5 };
-    let mut rows = app.write(move |tx| tx.variables(Home::Project(project), page)).items;
+    let mut rows = app.write(move |tx| tx.variables(VariableOwner::Project(project), page)).items;
     rows.reverse();
     assert_eq!(rows.len(), 2);
     let told = format!("{rows:?}");

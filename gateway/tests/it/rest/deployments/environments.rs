@@ -106,10 +106,11 @@ async fn an_environment_is_changed_and_keeps_its_slug() {
     );
     let taken = json!({ "message": { "name": ["has already been taken"] } });
     dan.put(&one, json!({ "name": "other" })).await.refused(400, taken);
-    assert_eq!(
-        dan.put(&one, json!({ "external_url": "" })).await.ok()["external_url"],
-        Value::Null
-    );
+    for blank in [json!(""), Value::Null] {
+        dan.put(&one, json!({ "external_url": "https://b.example.com" })).await.ok();
+        let after = dan.put(&one, json!({ "external_url": blank, "tier": null })).await.ok();
+        assert_eq!((&after["external_url"], &after["tier"]), (&Value::Null, &json!("production")));
+    }
     dan.put(&format!("{path}/99"), json!({}))
         .await
         .refused(404, json!({ "message": "404 Not found" }));

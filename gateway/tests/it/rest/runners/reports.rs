@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use flate2::{Compression, write::GzEncoder};
 use kernel::{
-    AccessLevel::{Guest, Reporter},
+    AccessLevel::{Developer, Guest, Reporter},
     ids::ProjectId,
 };
 use serde_json::{Value, json};
@@ -142,6 +142,33 @@ async fn tests_are_told_to_whom_the_pipeline_is() {
         app.anonymous().get(&report).await.with(404);
     }
     mia.get(&format!("/projects/{project}/pipelines/999999/test_report")).await.with(404);
+}
+
+#[actix_web::test]
+async fn tests_in_closed_artifacts_are_told_to_whom_these_are_open() {
+    let app = TestApp::new();
+    let text = "open: {script: x}\nclosed: {script: x, artifacts: {public: false}}\n";
+    let (project, mia, runner) = set_up(&app, text).await;
+    tested(&runner, "<testsuite><testcase name='seen'/></testsuite>").await;
+    let closed = tested(&runner, TWO).await["id"].clone();
+    let path = path(&mia, project).await;
+    let id = path.rsplit('/').next().expect("an id");
+    let query = format!(
+        r#"{{ project(fullPath: "olga/one") {{ pipelines {{ nodes {{ id testReportSummary {{ total {{ count }} }}
+            testSuite(buildIds: ["gid://gitlab/Ci::Build/{closed}"]) {{ totalCount }} }} }} }} }}"#
+    );
+    let (rob, dan) = (app.member(project, "rob", Reporter), app.member(project, "dan", Developer));
+
+    for (person, total, suite) in [(&rob, 1, Value::Null), (&dan, 3, json!({ "totalCount": 2 }))] {
+        let report = person.get(&format!("{path}/test_report")).await.ok();
+        assert_eq!(report["total_count"], total);
+        let summary = person.get(&format!("{path}/test_report_summary")).await.ok();
+        assert_eq!(summary["total"]["count"], total);
+        let shown = person.post("//api/graphql", json!({ "query": query })).await.ok();
+        let told = json!({ "id": format!("gid://gitlab/Ci::Pipeline/{id}"), "testSuite": suite,
+            "testReportSummary": { "total": { "count": total } } });
+        assert_eq!(shown["data"]["project"]["pipelines"]["nodes"], json!([told]));
+    }
 }
 
 fn variable(payload: &Value, key: &str) -> Value {

@@ -18,7 +18,10 @@ async fn an_integration_is_made_changed_and_taken_away() {
     let path = format!("/projects/{project}/alert_management_integrations/{}", made["id"]);
     assert_eq!(mia.get(&path).await.ok(), made);
 
-    let mappings = json!([{ "field_name": "title", "path": ["a"] }]);
+    let plain = json!({ "field_name": "title", "path": ["a"], "type": "string", "label": null });
+    let whole =
+        json!({ "field_name": "hosts", "path": ["b"], "type": "array", "label": "Machines" });
+    let mappings = json!([plain, whole]);
     let example = "{\"a\":1}";
     let change = json!({ "name": "New", "payload_attribute_mappings": mappings, "payload_example": example });
     let changed = mia.put(&path, change).await.ok();

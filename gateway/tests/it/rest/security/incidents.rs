@@ -62,6 +62,73 @@ async fn an_incident_stays_open_where_that_is_wanted() {
 }
 
 #[actix_web::test]
+async fn an_incident_is_as_bad_as_its_alert() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    settings(&mia, project, json!({ "create_issue": true })).await;
+    for severity in ["critical", "high", "medium", "low", "info", "unknown"] {
+        monitor.send(json!({ "title": severity, "severity": severity })).await.ok();
+    }
+
+    let mut shown: Vec<String> = issues(&mia, project)
+        .await
+        .iter()
+        .map(|one| format!("{} {}", one["title"], one["severity"]).replace('"', ""))
+        .collect();
+
+    shown.sort();
+    let wanted = [
+        "critical CRITICAL",
+        "high HIGH",
+        "info UNKNOWN",
+        "low LOW",
+        "medium MEDIUM",
+        "unknown UNKNOWN",
+    ];
+    assert_eq!(shown, wanted);
+}
+
+#[actix_web::test]
+async fn an_incident_that_is_closed_resolves_its_alert_for_good() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    settings(&mia, project, json!({ "create_issue": true })).await;
+    monitor.send(json!({ "title": "a" })).await.ok();
+    let issue = format!("/projects/{project}/issues/1");
+
+    mia.put(&issue, json!({ "state_event": "close" })).await.ok();
+    mia.put(&issue, json!({ "state_event": "reopen" })).await.ok();
+
+    let ended = alerts(&mia, project).await.remove(0);
+    assert_eq!(ended["status"], "resolved");
+    assert!(ended["ended_at"].is_string(), "{ended}");
+    let notes = format!("/projects/{project}/alert_management_alerts/1/notes");
+    let told = "changed the status to **Resolved** because @mia closed incident #1";
+    assert_eq!(mia.get(&notes).await.each("body")[0], told);
+    monitor.send(json!({ "title": "a" })).await.ok();
+    assert_eq!(alerts(&mia, project).await.len(), 2, "the monitor tells of it anew");
+}
+
+#[actix_web::test]
+async fn an_alert_that_closes_its_incident_is_resolved_once() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    settings(&mia, project, json!({ "create_issue": true })).await;
+    monitor.send(json!({ "title": "a" })).await.ok();
+    monitor.send(json!({ "title": "a", "end_time": "2026-01-01T00:00:00Z" })).await.ok();
+
+    let notes = format!("/projects/{project}/alert_management_alerts/1/notes");
+    let told = [
+        "changed the status to **Resolved**",
+        "logged a recovery alert from **My Monitor**",
+        "created incident #1 for this alert",
+        "logged an alert from **My Monitor**",
+    ];
+    assert_eq!(mia.get(&notes).await.each("body"), told);
+    assert_eq!(issues(&mia, project).await[0]["state"], "closed");
+}
+
+#[actix_web::test]
 async fn an_incident_ends_with_the_text_of_its_template() {
     let app = TestApp::new();
     let (project, mia, monitor) = set_up(&app, "http").await;

@@ -2,7 +2,10 @@
 
 use db::schema::job_artifacts;
 use diesel::prelude::*;
-use kernel::ids::{PipelineId, ProjectId};
+use kernel::{
+    AccessLevel::{Developer, Reporter},
+    ids::{PipelineId, ProjectId},
+};
 use security::{
     report::REPORT_SIZE_LIMIT,
     scan::{Scan, ScanStatus, ScanStore as _, keep_findings},
@@ -238,6 +241,32 @@ async fn a_report_that_is_none_fails_its_scan_and_nothing_else() {
         assert_eq!(scan.error_list().expect("a list")[0], sentence);
         assert_eq!(titles(&mia, project, "").await, ["a"]);
         assert_eq!(titles(&mia, project, "?resolved_on_default_branch=false").await, ["a"]);
+    }
+}
+
+#[actix_web::test]
+async fn which_projects_were_scanned_is_told_to_those_who_read_findings() {
+    let app = TestApp::new();
+    let keeper = app.person("keeper");
+    let group = keeper.group_with("works", json!({ "visibility": "public" })).await;
+    let new = json!({ "name": "scanned", "namespace_id": group, "visibility": "public" });
+    let made = keeper.post("/projects", new).await.created();
+    let project = ProjectId(made["id"].as_i64().expect("an id"));
+    commit(&keeper, project, "main", "jobs", JOBS).await;
+    let runner = Runner::of(&keeper, project, json!({})).await;
+    bring(&runner, "sast", report(&[]).to_string().as_bytes()).await;
+    let (dan, rea) = (app.member(project, "dan", Developer), app.member(project, "rea", Reporter));
+    let path = format!("/groups/{group}/projects?with_security_reports=true");
+    let query =
+        r#"{ group(fullPath: "works") { projects(hasVulnerabilities: true) { nodes { name } } } }"#;
+
+    for (person, told) in
+        [(&dan, 1), (&app.admin(), 1), (&rea, 0), (&app.person("eve"), 0), (&app.anonymous(), 0)]
+    {
+        assert_eq!(person.get(&path).await.each("name").len(), told, "{}", person.username);
+        let found = person.post("//api/graphql", json!({ "query": query })).await.ok();
+        let nodes = found["data"]["group"]["projects"]["nodes"].as_array().map(Vec::len);
+        assert_eq!(nodes, Some(told), "{} by GraphQL", person.username);
     }
 }
 

@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const FEWEST: usize = 8;
 
 #[derive(Debug)]
-pub(in crate::webhook) struct Pace {
+pub(in crate::webhook) struct BatchSize {
     most: AtomicUsize,
     left: AtomicUsize,
 }
 
-impl Default for Pace {
+impl Default for BatchSize {
     fn default() -> Self {
         Self { most: AtomicUsize::new(FEWEST), left: AtomicUsize::new(0) }
     }
 }
 
-impl Pace {
+impl BatchSize {
     /// Notes that one was taken for nothing.
     pub(in crate::webhook) fn note_left(&self) {
         self.left.fetch_add(1, Ordering::Relaxed);
@@ -39,19 +39,19 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use super::Pace;
+    use super::BatchSize;
 
     #[test]
     fn more_are_taken_until_some_are_left() {
-        let pace = Pace::default();
-        assert_eq!([pace.next(256), pace.next(256), pace.next(40)], [16, 32, 40]);
-        pace.note_left();
-        assert_eq!([pace.next(256), pace.next(256), pace.next(3)], [20, 40, 3]);
+        let batch_size = BatchSize::default();
+        assert_eq!([batch_size.next(256), batch_size.next(256), batch_size.next(40)], [16, 32, 40]);
+        batch_size.note_left();
+        assert_eq!([batch_size.next(256), batch_size.next(256), batch_size.next(3)], [20, 40, 3]);
         (0..9).for_each(|_| {
-            pace.note_left();
-            pace.next(256);
+            batch_size.note_left();
+            batch_size.next(256);
         });
-        pace.note_left();
-        assert_eq!(pace.next(256), 8, "a few are always taken");
+        batch_size.note_left();
+        assert_eq!(batch_size.next(256), 8, "a few are always taken");
     }
 }

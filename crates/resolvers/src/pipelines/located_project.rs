@@ -15,12 +15,12 @@ use crate::{context::Context, failure::failure_of, projects::ProjectRecord, valu
 
 /// A project, and how the caller stands there.
 #[derive(Clone, Debug)]
-pub struct Home {
+pub struct LocatedProject {
     pub project: Project,
     pub who: Standing,
 }
 
-impl Home {
+impl LocatedProject {
     pub fn of(record: &ProjectRecord) -> Arc<Self> {
         Arc::new(Self { project: Project(record.facts.clone()), who: record.who })
     }
@@ -59,7 +59,10 @@ impl Home {
 ///
 /// # Errors
 /// When the database failed.
-pub async fn find(context: &Context, id: ProjectId) -> Result<Option<Arc<Home>>, Failure> {
+pub async fn find(
+    context: &Context,
+    id: ProjectId,
+) -> Result<Option<Arc<LocatedProject>>, Failure> {
     CiLoaders::of(context).homes.load(id).await
 }
 
@@ -67,7 +70,7 @@ pub async fn find(context: &Context, id: ProjectId) -> Result<Option<Arc<Home>>,
 ///
 /// # Errors
 /// `NotFoundOrForbidden` where the caller may not know of it.
-pub async fn expect(context: &Context, id: ProjectId) -> Result<Arc<Home>, Failure> {
+pub async fn expect(context: &Context, id: ProjectId) -> Result<Arc<LocatedProject>, Failure> {
     find(context, id).await?.ok_or(Failure::NotFoundOrForbidden)
 }
 
@@ -75,12 +78,12 @@ pub async fn expect(context: &Context, id: ProjectId) -> Result<Arc<Home>, Failu
 ///
 /// # Errors
 /// `NotFoundOrForbidden` where the caller may not know of it.
-pub async fn at(context: &Context, path: String) -> Result<Arc<Home>, Failure> {
+pub async fn at(context: &Context, path: String) -> Result<Arc<LocatedProject>, Failure> {
     let actor = context.actor();
     let found =
         context.forge.db.read(move |tx| locate_project(tx, actor, &IdOrPath::Path(path))).await;
     let (project, who) = found.map_err(failure_of)?;
-    Ok(Arc::new(Home { project, who }))
+    Ok(Arc::new(LocatedProject { project, who }))
 }
 
 /// The proof of an ability in a group.

@@ -11,13 +11,13 @@ use crate::policy::{AdminGroupHooks, AdminGroupIntegrations, AdminHooks, AdminIn
 
 /// A project, a group, or the whole installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Home {
+pub enum Owner {
     Project(ProjectId),
     Group(NamespaceId),
     Instance,
 }
 
-impl Home {
+impl Owner {
     /// From the columns of a row.
     pub fn of(project: Option<ProjectId>, group: Option<NamespaceId>) -> Self {
         match (project, group) {
@@ -57,18 +57,18 @@ impl Home {
 
 /// Proof that somebody may change the webhooks of a home.
 pub trait HookKeeper {
-    fn home(&self) -> Home;
+    fn home(&self) -> Owner;
     fn keeper(&self) -> Result<UserId>;
 }
 
 /// Proof that somebody may change the integrations of a home.
 pub trait IntegrationKeeper {
-    fn home(&self) -> Home;
+    fn home(&self) -> Owner;
 }
 
 impl HookKeeper for Grant<AdminHooks> {
-    fn home(&self) -> Home {
-        Home::Project(self.project())
+    fn home(&self) -> Owner {
+        Owner::Project(self.project())
     }
 
     fn keeper(&self) -> Result<UserId> {
@@ -77,8 +77,8 @@ impl HookKeeper for Grant<AdminHooks> {
 }
 
 impl HookKeeper for Grant<AdminGroupHooks> {
-    fn home(&self) -> Home {
-        Home::Group(self.group())
+    fn home(&self) -> Owner {
+        Owner::Group(self.group())
     }
 
     fn keeper(&self) -> Result<UserId> {
@@ -87,8 +87,8 @@ impl HookKeeper for Grant<AdminGroupHooks> {
 }
 
 impl HookKeeper for Grant<Administrate> {
-    fn home(&self) -> Home {
-        Home::Instance
+    fn home(&self) -> Owner {
+        Owner::Instance
     }
 
     fn keeper(&self) -> Result<UserId> {
@@ -97,19 +97,19 @@ impl HookKeeper for Grant<Administrate> {
 }
 
 impl IntegrationKeeper for Grant<AdminIntegrations> {
-    fn home(&self) -> Home {
-        Home::Project(self.project())
+    fn home(&self) -> Owner {
+        Owner::Project(self.project())
     }
 }
 
 impl IntegrationKeeper for Grant<AdminGroupIntegrations> {
-    fn home(&self) -> Home {
-        Home::Group(self.group())
+    fn home(&self) -> Owner {
+        Owner::Group(self.group())
     }
 }
 
 impl IntegrationKeeper for Grant<Administrate> {
-    fn home(&self) -> Home {
-        Home::Instance
+    fn home(&self) -> Owner {
+        Owner::Instance
     }
 }

@@ -14,7 +14,7 @@ use actix_web::{
 use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Session};
 use tokio::{sync::oneshot, time::timeout};
 
-use super::{PATIENCE, connection::ConnectionSlot};
+use super::{PATIENCE, connection_slot::ConnectionSlot};
 use crate::{error::ApiError, hang_up::HangUp};
 
 /// The client ended the connection, and is answered with the same.

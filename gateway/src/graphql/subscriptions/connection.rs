@@ -10,14 +10,9 @@ use forge::{
 use graphql::{Operation, Outcome, Request, Response, Schema, Subscription};
 use kernel::Error;
 use org::token::Scope;
-use resolvers::{
-    Context,
-    subscriptions::{
-        fact::Fact,
-        feed::{SubscriberSlot, Subscribers},
-    },
-};
+use resolvers::{Context, subscriptions::fact::Fact};
 
+use super::connection_slot::{AppHandle, ConnectionSlot};
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
@@ -42,19 +37,6 @@ pub(super) struct Connection {
     is_safe: bool,
     without_deprecated: bool,
 }
-
-/// A handle on the application that gives access to its subscriber slots.
-#[derive(Clone)]
-pub(super) struct AppHandle(pub(super) App);
-
-impl AsRef<Subscribers> for AppHandle {
-    fn as_ref(&self) -> &Subscribers {
-        &self.0.subscribers
-    }
-}
-
-/// One of the limited number of subscriber slots.
-pub(super) type ConnectionSlot = SubscriberSlot<AppHandle>;
 
 impl Connection {
     pub(super) fn new(
@@ -107,7 +89,7 @@ impl Connection {
     /// # Errors
     /// Where all places are taken, or the server is about to stop.
     pub(super) fn place(&self, who: SlotOwner) -> kernel::Result<ConnectionSlot> {
-        SubscriberSlot::take(AppHandle(self.app.clone()), who)
+        ConnectionSlot::take(AppHandle(self.app.clone()), who)
     }
 
     /// Counts a request for its person, or for its address.

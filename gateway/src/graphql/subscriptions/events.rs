@@ -15,7 +15,8 @@ use tokio::sync::{
 
 use super::{
     PATIENCE,
-    connection::{Connection, ConnectionSlot, refusal},
+    connection::{Connection, refusal},
+    connection_slot::ConnectionSlot,
 };
 use crate::{
     app::App,

@@ -2,6 +2,7 @@
 
 mod closing;
 mod connection;
+mod connection_slot;
 mod events;
 mod message;
 mod socket;

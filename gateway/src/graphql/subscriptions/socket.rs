@@ -20,7 +20,8 @@ use tokio::{
 use super::{
     PATIENCE,
     closing::{CloseCause, SocketBody, close},
-    connection::{Connection, ConnectionSlot, refusal},
+    connection::{Connection, refusal},
+    connection_slot::ConnectionSlot,
     message::{self, ClientMessage},
 };
 use crate::{

@@ -1,11 +1,11 @@
 //! Webhooks of projects and groups, and system hooks. The handlers are generic over the kind of grant.
 
 use admin::{
-    owner::HookKeeper,
     hook::{
         Hook,
         actions::{self, HookChange, Pairs},
     },
+    owner::HookKeeper,
     policy::{AdminGroupHooks, AdminHooks},
 };
 use entities::admin::hook::{Detail, HookEntity};

@@ -1,8 +1,8 @@
 //! Integrations of projects, groups and the whole installation; `services` is their older name. The handlers are generic over the kind of grant.
 
 use admin::{
-    owner::{Owner, IntegrationKeeper},
     integration::actions,
+    owner::{IntegrationKeeper, Owner},
     policy::{AdminGroupIntegrations, AdminIntegrations},
 };
 use db::Tx;

@@ -341,7 +341,11 @@ async fn a_pipeline_tells_where_its_configuration_came_from() {
 async fn coverage_is_looked_for_where_pipelines_are_shown() {
     let app = TestApp::new();
     let ada = app.person("ada");
-    let project = app.project(&ada, "one", Public);
+    let group = json!({ "name": "orchid", "path": "orchid", "visibility": "public" });
+    let group = ada.post("/groups", group).await.created()["id"].clone();
+    let new = json!({ "name": "one", "namespace_id": group, "visibility": "public" });
+    let made = ada.post("/projects", new).await.created();
+    let project = ProjectId(made["id"].as_i64().expect("an id"));
     ci::commit(&ada, project, "main", "Start", "a:\n  script: x\n").await;
     ci::run(&app, &ada, project, "a").await;
     ci::finish(&app, &ada, project, "a", End::Success).await;
@@ -350,9 +354,9 @@ async fn coverage_is_looked_for_where_pipelines_are_shown() {
     let (eve, gus) = (app.person("eve"), app.member(project, "gus", Guest));
     let rita = app.member(project, "rita", Reporter);
     let query =
-        r#"{ namespace(fullPath: "ada") { projects(hasCodeCoverage: true) { nodes { path } } } }"#;
+        r#"{ group(fullPath: "orchid") { projects(hasCodeCoverage: true) { nodes { path } } } }"#;
     let found = async |person: &Person<'_>| {
-        nodes(&ask(person, query).await["namespace"]["projects"], "path").len()
+        nodes(&ask(person, query).await["group"]["projects"], "path").len()
     };
 
     assert_eq!((found(&eve).await, found(&gus).await, found(&rita).await), (1, 1, 1));

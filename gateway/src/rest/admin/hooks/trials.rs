@@ -1,8 +1,8 @@
 //! Trying webhooks out, what was sent to them, and sending it once more.
 
 use admin::{
-    owner::HookKeeper,
     hook::actions,
+    owner::HookKeeper,
     policy::{AdminGroupHooks, AdminHooks},
 };
 use entities::admin::{

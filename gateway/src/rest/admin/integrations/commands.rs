@@ -1,8 +1,8 @@
 //! Slash commands of chat rooms: whoever knows the integration's token is heard.
 
 use admin::{
-    owner::Owner,
     integration::{Kind, actions},
+    owner::Owner,
 };
 use entities::admin::integration::ReplyEntity;
 use kernel::{

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    OneOf as _, Tx, each_backend, error,
+    Conn, OneOf as _, Tx, each_backend, error,
     listing::{self, Bind, Selection, page_of_ids},
     schema::jobs,
 };
@@ -154,17 +154,17 @@ impl JobListStore for Tx<'_> {
         if runners.is_empty() {
             return Ok(HashMap::new());
         }
-        let (with, among) = of_projects(projects);
+        let ProjectCondition { with, condition, binds } = ProjectCondition::new(self, projects);
         // Of each runner no more rows than are told.
         let counts = runners.iter().map(|runner| {
             let id = listing::value(runner);
             format!(
                 "SELECT {id} AS id, (SELECT COUNT(*) FROM \
-                 (SELECT id FROM jobs WHERE runner_id = {id}{among} LIMIT {limit}) AS counted) AS total"
+                 (SELECT id FROM jobs WHERE runner_id = {id}{condition} LIMIT {limit}) AS counted) AS total"
             )
         });
-        let sql = with + &counts.collect::<Vec<_>>().join(" UNION ALL ");
-        let rows: Vec<RunnerCount> = listing::rows(self, &sql, &[])?;
+        let sql = format!("{with}{}", counts.collect::<Vec<_>>().join(" UNION ALL "));
+        let rows: Vec<RunnerCount> = listing::rows(self, &sql, &binds)?;
         Ok(rows.into_iter().map(|row| (RunnerId(row.id), row.total)).collect())
     }
 
@@ -234,13 +234,13 @@ impl JobListStore for Tx<'_> {
         projects: Option<&[ProjectId]>,
     ) -> Result<Vec<RunnerId>> {
         let ids: Vec<i64> = runners.iter().map(|id| id.0).collect();
-        let (with, among) = of_projects(projects);
+        let ProjectCondition { with, condition, binds } = ProjectCondition::new(self, projects);
         let sql = format!(
             "{with}SELECT DISTINCT runner_id AS id FROM jobs \
-             WHERE runner_id IN ({}) AND status = 'running'{among}",
+             WHERE runner_id IN ({}) AND status = 'running'{condition}",
             listing::list_of(&ids)
         );
-        Ok(listing::ids(self, &sql, &[])?.into_iter().map(RunnerId).collect())
+        Ok(listing::ids(self, &sql, &binds)?.into_iter().map(RunnerId).collect())
     }
 
     fn jobs_by_id(&mut self, ids: &[i64]) -> Result<Vec<Job>> {
@@ -305,14 +305,29 @@ fn in_order(tx: &mut Tx<'_>, filter: &JobFilter, ids: &[i64]) -> Result<Vec<Job>
     Ok(jobs)
 }
 
-/// What a statement begins with that speaks of the jobs of these projects, and the condition with its `AND`.
-/// Runners share one list, which may be long.
-fn of_projects(projects: Option<&[ProjectId]>) -> (String, &'static str) {
-    let Some(projects) = projects else { return (String::new(), "") };
-    let ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
-    let rows = listing::list_of(&ids).replace(", ", "), (");
-    let with = format!("WITH among(id) AS (VALUES ({rows})) ");
-    (with, " AND project_id IN (SELECT id FROM among)")
+/// The condition, with its `AND`, that jobs are of some projects.
+#[derive(Default)]
+struct ProjectCondition {
+    /// What the statement begins with: the projects, once for all who ask.
+    with: &'static str,
+    condition: &'static str,
+    binds: Vec<Bind>,
+}
+
+impl ProjectCondition {
+    /// Without projects it holds of every job.
+    fn new(tx: &Tx<'_>, projects: Option<&[ProjectId]>) -> Self {
+        let Some(projects) = projects else { return Self::default() };
+        let ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
+        let with = match &tx.conn {
+            Conn::Sqlite(_) => "WITH among(id) AS (SELECT value FROM json_each($1)) ",
+            Conn::Postgres(_) => {
+                "WITH among(id) AS (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($1 AS json))) "
+            }
+        };
+        let condition = " AND project_id IN (SELECT id FROM among)";
+        Self { with, condition, binds: vec![Bind::Word(listing::json_of(&ids))] }
+    }
 }
 
 fn words(statuses: &[Status]) -> String {

@@ -13,7 +13,7 @@ use super::{
     ManageVariables, NewVariable, Reader, Variable, VariableChange, VariableOwner,
     VariableStore as _,
     rules::{HIDDEN_STAYS, faults, fullness},
-    store::ExtentStore as _,
+    store::UsageStore as _,
 };
 use crate::ports::PlanLimits;
 

@@ -32,7 +32,7 @@ pub trait VariableStore {
 }
 
 /// Counts of variables for the limits.
-pub(super) trait ExtentStore {
+pub(super) trait UsageStore {
     fn variable_usage(&mut self, home: VariableOwner) -> Result<Usage>;
 }
 
@@ -132,7 +132,7 @@ impl VariableStore for Tx<'_> {
     }
 }
 
-impl ExtentStore for Tx<'_> {
+impl UsageStore for Tx<'_> {
     fn variable_usage(&mut self, home: VariableOwner) -> Result<Usage> {
         let (of_home, binds) = match home {
             VariableOwner::Instance => ("project_id IS NULL AND namespace_id IS NULL", Vec::new()),
@@ -142,7 +142,7 @@ impl ExtentStore for Tx<'_> {
         let sql = format!(
             "SELECT COUNT(*) AS count, COALESCE(SUM(LENGTH(sealed)), 0) AS bytes FROM variables WHERE {of_home}"
         );
-        let found: Vec<ExtentRow> = rows(self, &sql, &binds)?;
+        let found: Vec<UsageRow> = rows(self, &sql, &binds)?;
         Ok(found.first().map_or(Usage { count: 0, bytes: 0 }, |row| Usage {
             count: row.count,
             bytes: row.bytes,
@@ -151,7 +151,7 @@ impl ExtentStore for Tx<'_> {
 }
 
 #[derive(QueryableByName)]
-struct ExtentRow {
+struct UsageRow {
     #[diesel(sql_type = BigInt)]
     count: i64,
     #[diesel(sql_type = BigInt)]

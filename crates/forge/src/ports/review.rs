@@ -142,7 +142,8 @@ impl ports::Deployments for OrgHierarchy {
         let filter = IndexedFilter::new(part(sql.set), part(sql.check));
         Ok(IndexedFilter {
             project: Some(PROJECT_COLUMN),
-            is_of_project: wanted.project.is_some(),
+            // What a deployment brings is of its project. Where that is said as well, SQLite looks through the project.
+            is_of_project: wanted.project.is_some() || wanted.deployment.is_some(),
             repeats: sql.repeats,
             ..filter
         })

@@ -154,8 +154,12 @@ pub fn readable_with_jobs(
     ids: &[RunnerId],
 ) -> Result<Vec<RunnerId>> {
     let found = readable(tx, actor, roles, ids)?.into_iter();
-    let may = |runner: &Runner| actor.admin || !runner.is_shared();
-    Ok(found.filter(may).map(|runner| runner.id).collect())
+    Ok(found.filter(|runner| may_list_jobs(actor, runner)).map(|runner| runner.id).collect())
+}
+
+/// Whether a user who may see all fields of a runner may list its jobs.
+fn may_list_jobs(actor: Actor, runner: &Runner) -> bool {
+    actor.admin || !runner.is_shared()
 }
 
 /// Whether a user may see all fields of a runner.
@@ -233,9 +237,9 @@ pub fn read_with_jobs(
     id: RunnerId,
 ) -> Result<Runner> {
     let runner = read(tx, grant, roles, id)?;
-    match runner.is_shared() && !grant.actor().admin {
-        true => Err(no_access()),
-        false => Ok(runner),
+    match may_list_jobs(grant.actor(), &runner) {
+        true => Ok(runner),
+        false => Err(no_access()),
     }
 }
 

@@ -150,6 +150,21 @@ async fn filters_by_deployments_walk_no_table() {
     }
 }
 
+#[actix_web::test]
+async fn what_a_deployment_brought_is_looked_up_by_the_deployment() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("engine", "private").await;
+    merged(&ada, &project, "one").await;
+    let deployment = deploy(&ada, &project, "staging").await;
+    let path = format!("/projects/{project}/deployments/{deployment}/merge_requests");
+
+    for step in plans(&app, &ada, &path).await {
+        let is_search = step.starts_with("SEARCH dm ");
+        assert!(!is_search || step.contains("(deployment_id=?"), "{step}");
+    }
+}
+
 /// Of each merge request there are `more`, which were deployed with it.
 fn repeat_merge_requests(tx: &mut Tx<'_>, more: i64) -> kernel::Result<()> {
     let columns = match &tx.conn {

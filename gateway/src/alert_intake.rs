@@ -103,7 +103,7 @@ async fn take(app: &App, req: &HttpRequest, body: Body, to: Address) -> ApiResul
     let Some(project) = intake::project(app, to.project).await? else {
         return Err(ApiError::NoRoute);
     };
-    let text = read(app, body).await?;
+    let text = read(app, req, body).await?;
     let Some(payload) = text.and_then(|text| Payload::read(&text)) else {
         return Ok(bare(StatusCode::BAD_REQUEST));
     };
@@ -134,8 +134,8 @@ async fn take(app: &App, req: &HttpRequest, body: Body, to: Address) -> ApiResul
 }
 
 /// `None` where there is too much.
-async fn read(app: &App, body: Body) -> ApiResult<Option<BytesMut>> {
-    let mut pieces = SlowClientGuard::new(body, app.limits.patience);
+async fn read(app: &App, req: &HttpRequest, body: Body) -> ApiResult<Option<BytesMut>> {
+    let mut pieces = SlowClientGuard::new(req, body, app.limits.patience);
     let mut text = BytesMut::new();
     while let Some(piece) = pieces.next().await {
         let piece = piece.map_err(|_cut_off| ApiError::Slow)?;

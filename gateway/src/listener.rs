@@ -9,7 +9,8 @@ use actix_web::{App as Application, dev::AppConfig};
 use tokio::net::TcpStream;
 
 use crate::{
-    app::App, hang_up::HangUpStream, request_line::FirstLine, serve, write_timeout::WriteTimeout,
+    app::App, extract::StalledBody, hang_up::HangUpStream, request_line::FirstLine, serve,
+    write_timeout::WriteTimeout,
 };
 
 /// A client's connection: what stands between the HTTP library and the network.
@@ -76,6 +77,7 @@ fn connections(
         .h1_allow_half_closed(false)
         .on_connect_ext(|connection: &Connection, data| {
             data.insert(connection.hang_up());
+            data.insert(StalledBody::default());
         })
         .finish(map_config(application, |()| AppConfig::default()));
     let watched = fn_service(|stream: TcpStream| async move {

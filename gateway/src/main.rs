@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+/// Answers are many small texts, which the allocator of the C library makes a tenth to a quarter slower; see
+/// `docs/performance.md`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match repo::git::hook::run_if_called().or_else(repo::lfs::smudge::run_if_called) {
         Some(code) => code,

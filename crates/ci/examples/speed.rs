@@ -13,6 +13,10 @@ use forgeway_ci::config::{
     variables::{OuterVariables, Variable},
 };
 
+/// The allocator of the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const ROUNDS: usize = 21;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

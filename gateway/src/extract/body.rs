@@ -65,7 +65,7 @@ pub(super) async fn parameters(
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
     let kind = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let payload = SlowClientGuard::new(payload.take(), limits.patience);
+    let payload = SlowClientGuard::new(req, payload.take(), limits.patience);
     if kind == "multipart/form-data" {
         let parts = Multipart::new(req.headers(), payload);
         return multipart(parts, limits, &declared()).await;

@@ -26,5 +26,6 @@ pub use locate::Locate;
 pub use params::{Param, ParamErrors, Params};
 pub use raw::{Raw, RawMap};
 pub use slow_client_guard::SlowClientGuard;
+pub(crate) use slow_client_guard::StalledBody;
 pub use sort::Sort;
 pub use values::{Change, Csv, NonBlank, NonEmpty, NonNegative, OrNull, Positive, RawText};

@@ -4,10 +4,11 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use actix_multipart::Multipart;
+use actix_multipart::{Multipart, MultipartError};
 use actix_web::{
     HttpRequest, HttpResponse,
     dev::Payload,
+    error::PayloadError,
     http::{StatusCode, header},
     web::BytesMut,
 };
@@ -139,7 +140,7 @@ pub(super) async fn read(
     let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     memory::ensure_some().map_err(|failure| graphql_error(&failure.into()))?;
-    let payload = SlowClientGuard::new(payload, limits.patience);
+    let payload = SlowClientGuard::new(req, payload, limits.patience);
     if kind == "multipart/form-data" {
         return multipart(Multipart::new(req.headers(), payload), limits.body).await;
     }
@@ -168,8 +169,7 @@ pub(super) async fn read(
 async fn bytes(mut payload: SlowClientGuard, most: usize) -> Result<BytesMut, HttpResponse> {
     let mut text = BytesMut::new();
     while let Some(piece) = payload.next().await {
-        let piece =
-            piece.map_err(|_cut_off| refusal(StatusCode::REQUEST_TIMEOUT, "Request Timeout"))?;
+        let piece = piece.map_err(|_cut_off| timed_out())?;
         if text.len() + piece.len() > most {
             return Err(too_large());
         }
@@ -183,6 +183,10 @@ fn values(text: &[u8]) -> usize {
     text.iter().filter(|byte| matches!(byte, b'[' | b'{' | b',')).count()
 }
 
+fn timed_out() -> HttpResponse {
+    refusal(StatusCode::REQUEST_TIMEOUT, "Request Timeout")
+}
+
 fn too_large() -> HttpResponse {
     refusal(StatusCode::PAYLOAD_TOO_LARGE, "Request Entity Too Large")
 }
@@ -190,7 +194,10 @@ fn too_large() -> HttpResponse {
 /// Reads a form with files: `operations` is what JSON requests have as their body, and `map` says for which variables
 /// the files stand.
 async fn multipart(mut parts: Multipart, most: usize) -> Result<RequestBody, HttpResponse> {
-    let unreadable = |_| refusal(StatusCode::BAD_REQUEST, "The multipart body cannot be read");
+    let unreadable = |cause| match cause {
+        MultipartError::Payload(PayloadError::Io(_)) => timed_out(),
+        _ => refusal(StatusCode::BAD_REQUEST, "The multipart body cannot be read"),
+    };
     let (mut left, mut fields, mut files) = (most, HashMap::new(), HashMap::new());
     let mut parts_taken = 0;
     while let Some(mut part) = parts.try_next().await.map_err(unreadable)? {

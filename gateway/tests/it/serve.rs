@@ -1,6 +1,9 @@
 //! What every answer carries: `gateway/src/serve.rs`.
 
+use std::time::Duration;
+
 use actix_web::http::Method;
+use gateway::app::Limits;
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -100,6 +103,36 @@ async fn an_address_of_any_length_is_told_that_it_is_too_long() {
         assert!(heard.starts_with("HTTP/1.1 414 URI Too Long\r\n"), "{length}: {heard}");
         assert!(heard.contains("x-request-id: "), "{length}: {heard}");
         assert!(heard.ends_with(r#"{"error":"414 URI Too Long"}"#), "{length}: {heard}");
+    }
+}
+
+#[actix_web::test]
+async fn a_body_that_stalls_ends_its_connection() {
+    let app =
+        TestApp::with_limits(Limits { patience: Duration::from_millis(50), ..Limits::default() });
+    let (server, ada) = (app.serve(), app.person("ada"));
+    let token = ada.token.as_ref().expect("a token").reveal();
+    let form = "multipart/form-data; boundary=edge";
+
+    for (path, kind) in [
+        ("/api/v4/user/emails", "application/json"),
+        ("/api/v4/user/emails", form),
+        ("/api/graphql", "application/json"),
+        ("/api/graphql", form),
+    ] {
+        for length in ["Transfer-Encoding: chunked", "Content-Length: 90"] {
+            let mut client = TcpStream::connect(&server.address).await.expect("a server");
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {token}\r\nContent-Type: {kind}\r\n{length}\r\n\r\n"
+            );
+            client.write_all(format!("{head}6\r\n--edge").as_bytes()).await.expect("a server");
+            let mut heard = vec![0; 4096];
+            let answer = client.read(&mut heard).await.expect("an answer");
+            let heard = String::from_utf8_lossy(&heard[..answer]);
+            assert!(heard.starts_with("HTTP/1.1 408 "), "{path} {kind} {length}: {heard}");
+            // The connection ends once the client has had five seconds to read this.
+            assert!(heard.contains("connection: close"), "{path} {kind} {length}: {heard}");
+        }
     }
 }
 

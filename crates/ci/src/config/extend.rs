@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{
     merge::{Budget, deep_merge},
-    node::{Entries, Map, Node},
+    node::{Map, Node, entries_of},
 };
 
 /// How far below the job a name may still extend something.
@@ -17,7 +17,7 @@ pub(super) fn extend(document: &Map, budget: &mut Budget) -> Result<Map, String>
         return Ok(document.clone());
     }
     let mut extension = Extension { document, budget, done: HashMap::new(), chain: Vec::new() };
-    let mut entries = Entries::with_capacity_and_hasher(document.len(), ahash::RandomState::new());
+    let mut entries = entries_of(document.len());
     for (key, value) in document.iter() {
         let value = if uses(value) { extension.entry(key.as_str(), value)? } else { value.clone() };
         entries.insert(key.clone(), value);
@@ -47,18 +47,24 @@ impl<'d> Extension<'d, '_> {
         let Some(bases) = map.present("extends") else { return Ok(value.clone()) };
         let bases = self.bases(name, bases)?;
         self.chain.push(name);
-        let (mut merged, mut height) = (Map::new(Entries::default()), 0);
+        let (mut merged, mut height): (Option<Arc<Map>>, _) = (None, 0);
         for base in bases {
             let base_value = self.document.get(base).unwrap_or(&Node::Null);
             let node = self.entry(base, base_value)?;
             height = height.max(self.done.get(base).map_or(0, |(_, above)| *above) + 1);
             self.budget.take(node.weight())?;
             if let Node::Map(base) = &node {
-                merged = deep_merge(&merged, base);
+                merged = Some(match merged {
+                    Some(below) => Arc::new(deep_merge(&below, base)),
+                    None => Arc::clone(base),
+                });
             }
         }
         self.chain.pop();
-        let node = Node::Map(Arc::new(deep_merge(&merged, map)));
+        let node = match merged {
+            Some(base) => Node::Map(Arc::new(deep_merge(&base, map))),
+            None => value.clone(),
+        };
         self.budget.take(node.weight())?;
         self.done.insert(name, (node.clone(), height));
         Ok(node)

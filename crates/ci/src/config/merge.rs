@@ -1,21 +1,25 @@
 //! Deep merging: mappings are joined, everything else is replaced.
 
-use super::node::{Map, Node};
+use std::sync::Arc;
+
+use super::node::{Map, Node, entries_of};
 
 /// Letters of all that a configuration comes to once templates and references are written out.
 const LARGEST: u64 = 32 << 20;
 
 /// `over` on `base`: keys of `base` first, then new ones, values of `over` where both have one.
 pub(super) fn deep_merge(base: &Map, over: &Map) -> Map {
-    let mut entries = base.entries().clone();
+    let mut entries = entries_of(base.len() + over.len());
+    entries.extend(base.iter().map(|(key, value)| (key.clone(), value.clone())));
     for (key, value) in over.iter() {
-        let joined = match (entries.get(key), value) {
-            (Some(Node::Map(below)), Node::Map(above)) => {
-                Node::Map(std::sync::Arc::new(deep_merge(below, above)))
-            }
+        let Some(below) = entries.get_mut(key) else {
+            entries.insert(key.clone(), value.clone());
+            continue;
+        };
+        *below = match (&*below, value) {
+            (Node::Map(below), Node::Map(above)) => Node::Map(Arc::new(deep_merge(below, above))),
             _ => value.clone(),
         };
-        entries.insert(key.clone(), joined);
     }
     Map::new(entries)
 }

@@ -31,6 +31,10 @@ impl Key {
         &self.text
     }
 
+    pub fn to_shared(&self) -> Arc<str> {
+        Arc::clone(&self.text)
+    }
+
     pub fn is_text(&self) -> bool {
         self.is_text
     }
@@ -56,6 +60,11 @@ impl fmt::Display for Key {
 
 /// Keys are hashed from a seed of the process, so that no configuration can be written for which all of them collide.
 pub(crate) type Entries = IndexMap<Key, Node, ahash::RandomState>;
+
+/// Room for so many entries.
+pub(crate) fn entries_of(count: usize) -> Entries {
+    Entries::with_capacity_and_hasher(count, ahash::RandomState::new())
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Map {

@@ -31,7 +31,7 @@ pub(super) struct Job {
 }
 
 /// By name, in the order of the configuration.
-pub(super) type Jobs = IndexMap<Arc<str>, Job>;
+pub(super) type Jobs = IndexMap<Arc<str>, Job, ahash::RandomState>;
 
 pub(super) fn normalize(entries: Vec<JobEntry>, budget: &mut Budget) -> Result<Jobs, StepFailure> {
     let mut copies: HashMap<Arc<str>, Arc<[Arc<str>]>> = HashMap::new();
@@ -41,7 +41,7 @@ pub(super) fn normalize(entries: Vec<JobEntry>, budget: &mut Budget) -> Result<J
         copies.insert(Arc::clone(&entry.name), names.into());
     }
     let mut spreading = JobCopies { copies, budget };
-    let mut jobs = Jobs::with_capacity(entries.len());
+    let mut jobs = Jobs::with_capacity_and_hasher(entries.len(), ahash::RandomState::new());
     for entry in entries {
         spreading.add(&mut jobs, &Arc::new(entry))?;
     }
@@ -58,12 +58,12 @@ struct Instance {
 fn instances(entry: &JobEntry) -> Vec<Instance> {
     let name = &entry.name;
     match &entry.parallel {
-        None => vec![Instance { name: Arc::clone(name), number: None, matrix: Values::new() }],
+        None => vec![Instance { name: Arc::clone(name), number: None, matrix: Values::default() }],
         Some(Parallel { matrix: None, total, .. }) => (1..=*total)
             .map(|number| Instance {
                 name: format!("{name} {number}/{total}").into(),
                 number: Some(number),
-                matrix: Values::new(),
+                matrix: Values::default(),
             })
             .collect(),
         Some(Parallel { matrix: Some(matrix), .. }) => {
@@ -141,9 +141,14 @@ impl JobCopies<'_> {
     fn needs(&mut self, needs: &[Need]) -> Result<Arc<[Need]>, StepFailure> {
         let mut spread = Vec::with_capacity(needs.len());
         for need in needs {
-            for name in self.named(&need.name) {
-                self.take(&name)?;
-                spread.push(Need { name: name.to_string(), ..need.clone() });
+            let Some(copies) = self.copies.get(need.name.as_str()).cloned() else {
+                self.take(&need.name)?;
+                spread.push(need.clone());
+                continue;
+            };
+            for name in &*copies {
+                self.take(name)?;
+                spread.push(Need { name: name.to_string(), ..*need });
             }
         }
         Ok(spread.into())

@@ -10,9 +10,12 @@ use super::{
     yaml,
 };
 
+/// Stages with their places.
+type Places<'s> = HashMap<&'s str, usize, ahash::RandomState>;
+
 /// The first relation that does not hold.
 pub(super) fn check(jobs: &Jobs, stages: &[String]) -> Result<(), String> {
-    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut places: Places<'_> = Places::default();
     for (place, stage) in stages.iter().enumerate() {
         places.entry(stage).or_insert(place);
     }
@@ -30,7 +33,7 @@ pub(super) fn check(jobs: &Jobs, stages: &[String]) -> Result<(), String> {
 struct Relations<'r> {
     jobs: &'r Jobs,
     stages: &'r [String],
-    places: HashMap<&'r str, usize>,
+    places: Places<'r>,
 }
 
 impl Relations<'_> {

@@ -1,5 +1,7 @@
 //! Trying a webhook out, and sending something once more: done at once, for somebody who waits for it.
 
+use std::sync::Arc;
+
 use admin::{
     delivery::{DeliveryLog, HookEvent, LogStore as _},
     flags::Flag,
@@ -127,10 +129,10 @@ async fn send(
     (key, by): (&str, UserId),
 ) -> Result<TrialResult> {
     let request = Request::to_hook(forge.urls.base(), &forge.vault, hook, &event, key)?;
+    let request = Arc::new(request);
     let _places = forge.courier.places(&request)?;
-    let answer = forge.courier.send(request.clone()).await?;
-    let own = hook.secrets(&forge.vault)?.custom_headers.into_keys().collect();
-    let sent = SentRequest { event: &event, request: &request, answer: &answer, own };
+    let answer = forge.courier.send(Arc::clone(&request)).await?;
+    let sent = SentRequest { event: &event, request: &request, answer: &answer };
     let (log, outcome) = (sent.log(hook, key, Some(by)), sent.outcome());
     let (id, is_system) = (hook.id, hook.home() == Owner::Instance);
     let noted = forge.db.write(move |tx| {

@@ -17,11 +17,12 @@ const LARGEST: usize = 25 << 20;
 const REDACTED: &str = "[REDACTED]";
 
 /// A request to send.
-#[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) method: &'static str,
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
+    /// The names of the headers that people set themselves. Their values are nobody's business.
+    own_headers: Vec<String>,
     pub(crate) body: String,
     pub(crate) verify: bool,
     /// Whether system hooks' rules count for it.
@@ -51,6 +52,7 @@ impl Request {
         if let Some(token) = &secrets.token {
             headers.push(("X-Gitlab-Token".to_owned(), token.replace(['\r', '\n'], "")));
         }
+        let own_headers = secrets.custom_headers.keys().cloned().collect();
         for (name, value) in secrets.custom_headers.clone() {
             replace_header(&mut headers, name, value);
         }
@@ -62,6 +64,7 @@ impl Request {
             method: "POST",
             url: secrets.address(),
             headers,
+            own_headers,
             body,
             verify: hook.enable_ssl_verification,
             is_system: hook.home() == Owner::Instance,
@@ -92,6 +95,7 @@ impl Request {
             shown_url: format!("integration {}", row.slug),
             url: message.url,
             headers,
+            own_headers: Vec::new(),
             body: message.body,
             verify: message.verify,
             is_system: false,
@@ -119,10 +123,10 @@ impl Request {
     }
 
     /// The headers as the log keeps them.
-    pub(super) fn shown_headers(&self, own: &[String]) -> String {
+    pub(super) fn shown_headers(&self) -> String {
         let is_secret = |name: &str| {
             ["X-Gitlab-Token", "Authorization"].iter().any(|one| one.eq_ignore_ascii_case(name))
-                || own.iter().any(|one| one == name)
+                || self.own_headers.iter().any(|one| one == name)
         };
         let shown = self.headers.iter().map(|(name, value)| {
             let value = if is_secret(name) { REDACTED } else { value.as_str() };

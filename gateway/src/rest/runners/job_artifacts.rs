@@ -121,7 +121,7 @@ async fn upload(
         Ok(brought) => brought,
         Err(text) => return Ok(rejection(&shown, StatusCode::BAD_REQUEST, text)),
     };
-    let payload = SlowClientGuard::new(payload, app.limits.patience);
+    let payload = SlowClientGuard::new(req, payload, app.limits.patience);
     let mut parts = Multipart::new(req.headers(), payload);
     let mut rest = LARGEST_REST;
     while let Some(part) = parts.next().await {

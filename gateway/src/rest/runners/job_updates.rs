@@ -235,7 +235,7 @@ async fn append(
     };
     let query = raw_pairs(req.query_string().as_bytes());
     let debug = matches!(query.text("debug_trace"), Some("true" | "1"));
-    let piece = read(app, payload).await?;
+    let piece = read(app, req, payload).await?;
     Ok(match write_log(app, &shown, start, piece, debug).await? {
         LogResult::Kept(length) => with_status(StatusCode::ACCEPTED, status)
             .insert_header(("Range", format!("0-{length}")))
@@ -250,8 +250,8 @@ async fn append(
     })
 }
 
-async fn read(app: &App, payload: Payload) -> ApiResult<Bytes> {
-    let mut payload = SlowClientGuard::new(payload, app.limits.patience);
+async fn read(app: &App, req: &HttpRequest, payload: Payload) -> ApiResult<Bytes> {
+    let mut payload = SlowClientGuard::new(req, payload, app.limits.patience);
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_cut_off| ApiError::Slow)?;

@@ -22,7 +22,7 @@ pub(super) fn bridge(
     let mark = report.mark();
     let mut fields = Fields::of(report, path, map);
     let resource_group = common_attributes(&mut fields);
-    fields.known(&[COMMON_KEYS, KEYS].concat());
+    fields.known_of(&[COMMON_KEYS, KEYS]);
     let when =
         fields.choice("when", TIMES, "should be one of: on_success, on_failure, always, manual");
     let allow_failure = fields.flag("allow_failure");

@@ -35,6 +35,10 @@ impl<'r, 'a> Fields<'r, 'a> {
     }
 
     pub(super) fn known(&mut self, keys: &[&str]) {
+        self.known_of(&[keys]);
+    }
+
+    pub(super) fn known_of(&mut self, keys: &[&[&str]]) {
         if let Some(unknown) = unknown_keys(self.map, keys) {
             self.report.config(self.path, &format!("contains unknown keys: {unknown}"));
         }

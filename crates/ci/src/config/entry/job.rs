@@ -90,7 +90,7 @@ pub(super) struct OwnFields {
 
 fn own(fields: &mut Fields<'_, '_>) -> OwnFields {
     let resource_group = common_attributes(fields);
-    fields.known(&[COMMON_KEYS, KEYS].concat());
+    fields.known_of(&[COMMON_KEYS, KEYS]);
     if fields.get("script").is_none_or(Node::is_blank) {
         fields.wrong("script", "can't be blank");
     }

@@ -122,7 +122,9 @@ pub(super) fn jobs(
         Some(Sort::Visible(kind)) => Some((*key, node.as_map()?, kind)),
         _ => None,
     });
-    visible.filter_map(|(key, map, kind)| one(report, &path, key, map, kind, around)).collect()
+    let mut jobs = Vec::with_capacity(entries.len());
+    jobs.extend(visible.filter_map(|(key, map, kind)| one(report, &path, key, map, kind, around)));
+    jobs
 }
 
 fn one(
@@ -141,7 +143,7 @@ fn one(
         Kind::Build => job::job(report, &path, map, around),
         Kind::Bridge => bridge::bridge(report, &path, map, around),
     };
-    read.filter(|_| named).map(|job| JobEntry { name: Arc::from(key.as_str()), ..job })
+    read.filter(|_| named).map(|job| JobEntry { name: key.to_shared(), ..job })
 }
 
 fn ensure_name(report: &mut Report, path: &Path<'_>, key: &Key) {

@@ -90,7 +90,7 @@ pub(crate) struct Report {
     pub(crate) warnings: Vec<String>,
     pub(crate) patterns: Patterns,
     /// Conditions read before: the same one stands in many jobs.
-    expressions: HashMap<Arc<str>, Option<Arc<Expression>>>,
+    expressions: HashMap<Arc<str>, Option<Arc<Expression>>, ahash::RandomState>,
 }
 
 impl Report {
@@ -142,8 +142,9 @@ fn spelled(name: &str) -> String {
 }
 
 /// The names of keys that are not among those, with commas.
-fn unknown_keys(map: &Map, known: &[&str]) -> Option<String> {
-    let unknown = |key: &&super::node::Key| !key.is_text() || !known.contains(&key.as_str());
+fn unknown_keys(map: &Map, known: &[&[&str]]) -> Option<String> {
+    let is_known = |name: &str| known.iter().any(|names| names.contains(&name));
+    let unknown = |key: &&super::node::Key| !key.is_text() || !is_known(key.as_str());
     let names: Vec<String> = map.keys().filter(unknown).map(ToString::to_string).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }

@@ -74,7 +74,7 @@ impl Root {
     fn empty() -> Self {
         Self {
             stages: Vec::new(),
-            variables: Values::new(),
+            variables: Values::default(),
             workflow: Workflow::default(),
             jobs: Vec::new(),
         }

@@ -16,7 +16,7 @@ pub(crate) struct Value {
 }
 
 /// In the order written.
-pub(crate) type Values = IndexMap<Arc<str>, Value>;
+pub(crate) type Values = IndexMap<Arc<str>, Value, ahash::RandomState>;
 
 /// Keys that a variable may have when it is a mapping.
 pub(super) const GLOBAL: &[&str] = &["value", "description", "expand", "options"];
@@ -33,7 +33,8 @@ pub(super) fn variables(
         report.config(entry.path, "should be a hash of key value pairs, value can be a hash");
         return None;
     };
-    let (mark, mut values) = (report.mark(), Values::with_capacity(map.len()));
+    let mark = report.mark();
+    let mut values = Values::with_capacity_and_hasher(map.len(), ahash::RandomState::new());
     for (key, node) in map.iter() {
         let path = entry.path.child(key.as_str());
         let value = match node {
@@ -41,7 +42,7 @@ pub(super) fn variables(
             node => plain(report, node),
         };
         if let Some(value) = value {
-            values.insert(Arc::from(key.as_str()), value);
+            values.insert(key.to_shared(), value);
         }
     }
     report.is_clean_since(mark).then_some(values)
@@ -84,7 +85,7 @@ fn described(
     }
     if keys.is_empty() {
         report.config(path, "must be a string");
-    } else if let Some(unknown) = super::unknown_keys(map, keys) {
+    } else if let Some(unknown) = super::unknown_keys(map, &[keys]) {
         report.config(path, &format!("uses invalid data keys: {unknown}"));
     }
     options(report, path, map);

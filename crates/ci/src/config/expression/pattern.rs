@@ -15,7 +15,7 @@ const KEPT: usize = 500;
 /// Compiles patterns, each once, until the time is over.
 #[derive(Default)]
 pub(crate) struct Patterns {
-    compiled: HashMap<String, Option<Regex>>,
+    compiled: HashMap<String, Option<Regex>, ahash::RandomState>,
     deadline: Option<Instant>,
     expired: bool,
 }

@@ -190,7 +190,7 @@ impl Inclusion<'_, '_> {
 
     /// A text with variables written out.
     fn expanded(&self, text: &str) -> String {
-        let none = entry::Values::new();
+        let none = entry::Values::default();
         let view = self.lookup.of(None, &none, &[]);
         expand(text, &|name| view.get(name), UnknownVariable::Vanishes).into_owned()
     }
@@ -214,7 +214,7 @@ impl Inclusion<'_, '_> {
         if let Some(problem) = problem {
             return Err(StepFailure::problem(problem));
         }
-        let none = entry::Values::new();
+        let none = entry::Values::default();
         let view = self.lookup.of(None, &none, &[]);
         let mut evaluation = Evaluation::new(self.given, tree, &mut self.report.patterns);
         let rules = parsed.unwrap_or_default();

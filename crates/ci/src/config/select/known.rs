@@ -1,5 +1,7 @@
 //! The properties of a job that are known before it is created.
 
+use std::borrow::Cow;
+
 use crate::config::{
     input::EnvironmentIdentity,
     normalize::Job,
@@ -9,24 +11,24 @@ use crate::config::{
 };
 
 /// By name; the configuration may set each of them otherwise.
-pub(super) fn known(job: &Job) -> Vec<(&'static str, String)> {
+pub(super) fn known(job: &Job) -> Vec<(&'static str, Cow<'_, str>)> {
     let entry = &job.entry;
-    let total = entry.parallel.as_ref().map_or(1, |parallel: &Parallel| parallel.total);
+    let total = entry.parallel.as_ref().map(|parallel: &Parallel| parallel.total.to_string());
     let mut known = vec![
-        ("CI_JOB_NAME", job.name.to_string()),
-        ("CI_JOB_NAME_SLUG", variables::slug(&job.name)),
-        ("CI_JOB_GROUP_NAME", entry.name.to_string()),
-        ("CI_JOB_STAGE", entry.stage.clone()),
-        ("CI_NODE_TOTAL", total.to_string()),
+        ("CI_JOB_NAME", Cow::Borrowed(&*job.name)),
+        ("CI_JOB_NAME_SLUG", Cow::Owned(variables::slug(&job.name))),
+        ("CI_JOB_GROUP_NAME", Cow::Borrowed(&*entry.name)),
+        ("CI_JOB_STAGE", Cow::Borrowed(entry.stage.as_str())),
+        ("CI_NODE_TOTAL", total.map_or(Cow::Borrowed("1"), Cow::Owned)),
     ];
     if let Some(instance) = job.instance {
-        known.push(("CI_NODE_INDEX", instance.to_string()));
+        known.push(("CI_NODE_INDEX", Cow::Owned(instance.to_string())));
     }
     if matches!(entry.when.as_deref(), Some("manual" | "delayed")) {
-        known.push(("CI_JOB_MANUAL", "true".to_owned()));
+        known.push(("CI_JOB_MANUAL", Cow::Borrowed("true")));
     }
     if let Some(image) = &entry.options.image {
-        known.push(("CI_JOB_IMAGE", image.name.clone()));
+        known.push(("CI_JOB_IMAGE", Cow::Borrowed(image.name.as_str())));
     }
     known
 }
@@ -35,7 +37,7 @@ pub(super) fn known(job: &Job) -> Vec<(&'static str, String)> {
 pub(super) fn of_environment(
     environment: &PlannedEnvironment,
     identity: EnvironmentIdentity,
-) -> [(&'static str, String); 4] {
+) -> [(&'static str, Cow<'static, str>); 4] {
     let written = &environment.written;
     let tier = written.deployment_tier.clone().unwrap_or(identity.tier);
     [
@@ -44,14 +46,15 @@ pub(super) fn of_environment(
         ("CI_ENVIRONMENT_TIER", tier),
         ("CI_ENVIRONMENT_ACTION", written.action.as_deref().unwrap_or("start").to_owned()),
     ]
+    .map(|(name, value)| (name, Cow::Owned(value)))
 }
 
 /// The address of an environment with all that is known of it.
 pub(super) fn address(
     environment: &PlannedEnvironment,
     view: View<'_>,
-) -> Option<(&'static str, String)> {
+) -> Option<(&'static str, Cow<'static, str>)> {
     let url = environment.written.url.as_ref()?;
     let url = expand(url, &|name| view.get(name), UnknownVariable::Vanishes);
-    Some(("CI_ENVIRONMENT_URL", url.into_owned()))
+    Some(("CI_ENVIRONMENT_URL", Cow::Owned(url.into_owned())))
 }

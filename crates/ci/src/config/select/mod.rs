@@ -43,7 +43,7 @@ pub(super) fn select(
         evaluation,
         budget: Budget::new(),
         problems: Vec::new(),
-        options: HashMap::new(),
+        options: HashMap::default(),
     };
     let picked = selection.pick(&mut lookup)?;
     selection.ensure_needs(&picked);
@@ -69,8 +69,11 @@ fn is_edge(stage: &str) -> bool {
 }
 
 /// Variables that win first, then the others.
-fn over(winning: Option<&Values>, others: &Values) -> Values {
-    let mut all = winning.cloned().unwrap_or_default();
+fn over(winning: &Values, others: &Values) -> Values {
+    if winning.is_empty() {
+        return others.clone();
+    }
+    let mut all = winning.clone();
     for (key, value) in others {
         if !all.contains_key(key) {
             all.insert(Arc::clone(key), value.clone());
@@ -102,7 +105,7 @@ struct Selection<'c, 'e> {
     /// Each with the place of its job.
     problems: Vec<(usize, String)>,
     /// Options made for a job before: its copies share them as far as they can.
-    options: HashMap<*const JobEntry, Arc<Options>>,
+    options: HashMap<*const JobEntry, Arc<Options>, ahash::RandomState>,
 }
 
 impl<'c> Selection<'c, '_> {
@@ -156,7 +159,10 @@ impl<'c> Selection<'c, '_> {
             job.entry.rules.as_ref()?.iter().position(|other| std::ptr::eq(other, rule))
         });
         let own = index.and_then(|index| job.rule_needs.get(index).cloned().flatten());
-        let variables = over(rule.and_then(|rule| rule.variables.as_ref()), &values);
+        let variables = match rule.and_then(|rule| rule.variables.as_ref()) {
+            Some(winning) => over(winning, &values),
+            None => values,
+        };
         Ok(Some(SelectedJob {
             place,
             job,
@@ -172,7 +178,7 @@ impl<'c> Selection<'c, '_> {
 
     /// The variables of the configuration that a job has, its own first.
     fn values(&self, job: &Job) -> Values {
-        let mut values = over(Some(&job.matrix), &job.entry.variables);
+        let mut values = over(&job.matrix, &job.entry.variables);
         for (key, value) in &self.globals {
             if !values.contains_key(key) && job.entry.inheritance.takes(key) {
                 values.insert(Arc::clone(key), value.clone());
@@ -210,7 +216,8 @@ impl<'c> Selection<'c, '_> {
 
     /// What a job needs has to be in the pipeline.
     fn ensure_needs(&mut self, picked: &[SelectedJob<'_>]) {
-        let names: HashSet<&str> = picked.iter().map(|job| &*job.job.name).collect();
+        let names: HashSet<&str, ahash::RandomState> =
+            picked.iter().map(|job| &*job.job.name).collect();
         for job in picked {
             let Some(needs) = &job.needs else { continue };
             let (name, most) = (&job.job.name, self.given.limits.needs);

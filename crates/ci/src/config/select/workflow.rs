@@ -33,7 +33,9 @@ pub(super) fn workflow(
             .map_err(|stop| Refusal::from(stop.map(|problem| format!("workflow:{problem}"))))?;
         let rule = rule.filter(|rule| rule.when.as_deref() != Some("never"));
         let rule = rule.ok_or(Refusal::Filtered)?;
-        globals = over(rule.variables.as_ref(), &globals);
+        if let Some(winning) = &rule.variables {
+            globals = over(winning, &globals);
+        }
         cancel = rule.auto_cancel.clone().or(cancel);
     }
     let view = lookup.of(None, &globals, &[]);

@@ -1,6 +1,6 @@
 //! The precedence of variables with the same name.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use super::{OuterVariables, ScopedVariable, Variable};
 use crate::config::entry::Values;
@@ -53,10 +53,13 @@ fn said(scope: &str, environment: Option<&str>) -> (u8, usize) {
     }
 }
 
+/// Names with their values.
+type ByName<'v> = HashMap<&'v str, &'v str, ahash::RandomState>;
+
 /// Variables by name, as one job sees them.
 pub(crate) struct Lookup<'v> {
-    beneath: HashMap<&'v str, &'v str>,
-    above: HashMap<Option<String>, HashMap<&'v str, &'v str>>,
+    beneath: ByName<'v>,
+    above: HashMap<Option<String>, ByName<'v>, ahash::RandomState>,
     known: &'v OuterVariables,
     /// Whether there are variables for some environments alone.
     is_scoped: bool,
@@ -66,7 +69,7 @@ impl<'v> Lookup<'v> {
     pub(crate) fn new(known: &'v OuterVariables) -> Self {
         let is_scoped = known.above.iter().flatten().any(|scoped| scoped.environment_scope != "*");
         let mut lookup =
-            Self { beneath: by_name(&known.beneath), above: HashMap::new(), known, is_scoped };
+            Self { beneath: by_name(&known.beneath), above: HashMap::default(), known, is_scoped };
         lookup.add_environment(None);
         lookup
     }
@@ -88,7 +91,7 @@ impl<'v> Lookup<'v> {
         &'l self,
         environment: Option<&str>,
         yaml: &'l Values,
-        job: &'l [(&'static str, String)],
+        job: &'l [(&'static str, Cow<'_, str>)],
     ) -> View<'l> {
         let above = self.above.get(&self.key(environment)).or_else(|| self.above.get(&None));
         View { beneath: &self.beneath, above, yaml, job }
@@ -113,10 +116,10 @@ impl Lookup<'_> {
 /// The variables of one job.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'l> {
-    beneath: &'l HashMap<&'l str, &'l str>,
-    above: Option<&'l HashMap<&'l str, &'l str>>,
+    beneath: &'l ByName<'l>,
+    above: Option<&'l ByName<'l>>,
     yaml: &'l Values,
-    job: &'l [(&'static str, String)],
+    job: &'l [(&'static str, Cow<'l, str>)],
 }
 
 impl<'l> View<'l> {
@@ -130,11 +133,11 @@ impl<'l> View<'l> {
         if let Some(value) = self.beneath.get(name) {
             return Some(value);
         }
-        self.job.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
+        self.job.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_ref())
     }
 }
 
-fn by_name<'v>(variables: impl IntoIterator<Item = &'v Variable>) -> HashMap<&'v str, &'v str> {
+fn by_name<'v>(variables: impl IntoIterator<Item = &'v Variable>) -> ByName<'v> {
     let pair = |variable: &'v Variable| (variable.key.as_str(), variable.value.as_str());
     variables.into_iter().map(pair).collect()
 }

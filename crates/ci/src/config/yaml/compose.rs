@@ -10,7 +10,7 @@ use libyaml_safer::{EventData, ScalarStyle};
 use super::{Fault, events::Events, scalar};
 use crate::config::{
     input::Limits,
-    node::{Entries, Key, Node, Reference},
+    node::{Entries, Key, Node, Reference, entries_of},
 };
 
 const TEXT_TAG: &str = "tag:yaml.org,2002:str";
@@ -21,6 +21,7 @@ pub(crate) fn parse_within(limits: &Limits, text: &str) -> Result<Option<Node>, 
         events: Events::of(text),
         anchors: HashMap::new(),
         words: HashSet::default(),
+        pairs: Vec::new(),
         depth: 0,
         limits: *limits,
     };
@@ -44,8 +45,17 @@ struct Composer<'t> {
     anchors: HashMap<String, Option<Node>>,
     /// Keys seen before: most of them come again and again.
     words: HashSet<Arc<str>, ahash::RandomState>,
+    /// Keys and values of the mappings that are being read, those of the innermost one last.
+    pairs: Vec<Pair>,
     depth: usize,
     limits: Limits,
+}
+
+/// A key of a mapping with its value.
+struct Pair {
+    key: Key,
+    value: Node,
+    is_merge: bool,
 }
 
 impl Composer<'_> {
@@ -126,25 +136,20 @@ impl Composer<'_> {
 
     fn map(&mut self) -> Result<Node, Fault> {
         self.deeper()?;
-        let (mut entries, mut merged) = (Entries::default(), HashSet::new());
+        let start = self.pairs.len();
         loop {
             let event = self.events.next()?;
             if matches!(event, EventData::MappingEnd) {
                 break;
             }
-            let merges = is_merge_key(&event);
+            let is_merge = is_merge_key(&event);
             let key = self.key(event)?;
             let value = self.events.next()?;
             let value = self.node(value)?;
-            if merges && merge(&mut entries, &mut merged, &value) {
-                continue;
-            }
-            if !merged.is_empty() {
-                merged.remove(&key);
-            }
-            entries.insert(key, value);
+            self.pairs.push(Pair { key, value, is_merge });
         }
         self.depth -= 1;
+        let entries = entries(self.pairs.drain(start..));
         self.light(Node::of_map(entries))
     }
 
@@ -164,6 +169,21 @@ impl Composer<'_> {
         self.words.insert(Arc::clone(&text));
         Ok(Key::text(text))
     }
+}
+
+/// The entries of a mapping. How many there are is known by now, so that they are put where they stay.
+fn entries(pairs: impl ExactSizeIterator<Item = Pair>) -> Entries {
+    let (mut entries, mut merged) = (entries_of(pairs.len()), HashSet::new());
+    for Pair { key, value, is_merge } in pairs {
+        if is_merge && merge(&mut entries, &mut merged, &value) {
+            continue;
+        }
+        if !merged.is_empty() {
+            merged.remove(&key);
+        }
+        entries.insert(key, value);
+    }
+    entries
 }
 
 fn is_merge_key(event: &EventData) -> bool {

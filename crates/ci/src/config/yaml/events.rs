@@ -4,14 +4,20 @@
 //! with a panic instead of an event: a block scalar that ends with the text, and a tag before a comma in a flow
 //! collection. So every text ends with a line, and such a tag is parted from its comma by blanks that are taken out again.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    io::{BufReader, Cursor},
+};
 
 use libyaml_safer::{Error, ErrorKind, Event, EventData, Parser, ScalarStyle};
 
 use super::Fault;
 
+/// Bytes that the library takes at once. It keeps four bytes for each character, and would else take all of the text.
+const BLOCK: usize = 16 << 10;
+
 pub(super) struct Events<'t> {
-    parser: Parser<std::io::Cursor<Cow<'t, [u8]>>>,
+    parser: Parser<BufReader<Cursor<Cow<'t, [u8]>>>>,
     /// The blanks put in, when there are any.
     gap: Option<String>,
     /// Where the text ends, if a line feed was added to it.
@@ -36,7 +42,7 @@ impl<'t> Events<'t> {
         };
         let mut parser = Parser::new();
         parser.set_encoding(libyaml_safer::Encoding::Utf8);
-        parser.set_input(std::io::Cursor::new(bytes));
+        parser.set_input(BufReader::with_capacity(BLOCK, Cursor::new(bytes)));
         Self { parser, gap, added_at: added_at.and_then(|end| u64::try_from(end).ok()) }
     }
 

@@ -95,7 +95,7 @@ impl Courier {
     /// Sends a request on a thread that may block.
     pub(crate) async fn send(
         self: &Arc<Self>,
-        request: Request,
+        request: Arc<Request>,
     ) -> Result<std::result::Result<Answer, FetchError>> {
         if request.is_too_large() {
             return Ok(Err(FetchError::TooLarge));

@@ -1,5 +1,7 @@
 //! Writes down what became of deliveries, for many at once: a commit for each of them would be what takes the time.
 
+use std::sync::Arc;
+
 use admin::{
     delivery::{Delivery, DeliveryQueue as _, LogStore as _, NewLog},
     hook::{Health, Hook, HookStore as _, Outcome},
@@ -25,12 +27,13 @@ pub(super) async fn conclude(forge: &Forge, one: Conclusion) -> Result<()> {
     if all.is_empty() {
         return Ok(());
     }
-    let together = all.clone();
+    let all = Arc::new(all);
+    let together = Arc::clone(&all);
     match forge.db.write(move |tx| write(tx, &together)).await {
         Err(cause) if !cause.is_of_machine() && all.len() > 1 => {
             tracing::warn!(error = %cause, "deliveries are concluded one by one");
-            for one in all {
-                conclude_one(forge, one).await?;
+            for one in all.iter() {
+                conclude_one(forge, one.clone()).await?;
             }
             Ok(())
         }

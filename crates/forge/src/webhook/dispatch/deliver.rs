@@ -4,7 +4,6 @@ use std::{sync::Arc, time::Duration};
 
 use admin::{
     delivery::{Delivery, DeliveryQueue as _, HookEvent},
-    hook::Hook,
     integration::Integration,
     owner::Owner,
 };
@@ -63,13 +62,12 @@ pub(super) async fn deliver(
         }
         _ => None,
     };
-    let Some(request) = request else { return finish(forge, delivery).await };
+    let Some(request) = request.map(Arc::new) else { return finish(forge, delivery).await };
     let Some(places) = places_at(forge, delivery, &request.host()).await? else { return Ok(()) };
-    let answer = forge.courier.send(request.clone()).await?;
+    let answer = forge.courier.send(Arc::clone(&request)).await?;
     // The next one need not wait until this one is written down.
     drop(places);
-    let own = own_headers(forge, hook)?;
-    let sent = SentRequest { event, request: &request, answer: &answer, own };
+    let sent = SentRequest { event, request: &request, answer: &answer };
     let conclusion = Conclusion::Sent {
         guarded: hook.filter(|hook| hook.home() != Owner::Instance).map(|hook| hook.id),
         outcome: sent.outcome(),
@@ -147,12 +145,6 @@ async fn places_at(
     courier.batch_size.note_left();
     conclude(forge, Conclusion::Left(delivery.clone())).await?;
     Ok(None)
-}
-
-/// Headers that people set themselves: their values are nobody's business.
-fn own_headers(forge: &Forge, hook: Option<&Hook>) -> Result<Vec<String>> {
-    let secrets = hook.map(|hook| hook.secrets(&forge.vault)).transpose()?;
-    Ok(secrets.map(|all| all.custom_headers.into_keys().collect()).unwrap_or_default())
 }
 
 /// An event with what git says; without it where git has not said it after some attempts.

@@ -15,8 +15,6 @@ pub(in crate::webhook) struct SentRequest<'a> {
     pub(in crate::webhook) event: &'a HookEvent,
     pub(in crate::webhook) request: &'a Request,
     pub(in crate::webhook) answer: &'a std::result::Result<Answer, FetchError>,
-    /// The names of headers that people set themselves.
-    pub(in crate::webhook) own: Vec<String>,
 }
 
 impl SentRequest<'_> {
@@ -51,7 +49,7 @@ impl SentRequest<'_> {
             trigger: self.event.trigger_name,
             header: self.event.header.clone(),
             url: self.request.shown_url.clone(),
-            request_headers: self.request.shown_headers(&self.own),
+            request_headers: self.request.shown_headers(),
             request_data: self.request.body.clone(),
             response_headers,
             response_body,

@@ -14,7 +14,11 @@ use actix_web::{
 use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Session};
 use tokio::{sync::oneshot, time::timeout};
 
-use super::{PATIENCE, connection_slot::ConnectionSlot};
+use super::{
+    PATIENCE,
+    connection_slot::ConnectionSlot,
+    outbox::{Outbox, Taken},
+};
 use crate::{error::ApiError, hang_up::HangUp};
 
 /// The client ended the connection, and is answered with the same.
@@ -85,6 +89,7 @@ async fn hears_end(messages: &mut AggregatedMessageStream) -> bool {
 /// What is sent over a connection, with the place that the connection takes.
 pub(super) struct SocketBody {
     body: BoxBody,
+    taken: Taken,
     is_sent: bool,
     /// Tells that both sides have said their last. What it ends without telling, the HTTP library closes by itself: it reads on
     /// for a while.
@@ -96,11 +101,13 @@ pub(super) struct SocketBody {
 impl SocketBody {
     pub(super) fn new(
         body: BoxBody,
+        outbox: Outbox,
         over: oneshot::Receiver<()>,
         hang_up: Option<HangUp>,
         place: Arc<ConnectionSlot>,
     ) -> Self {
-        Self { body, is_sent: false, over, hang_up, _place: place }
+        let taken = Taken::new(outbox);
+        Self { body, taken, is_sent: false, over, hang_up, _place: place }
     }
 }
 
@@ -117,8 +124,12 @@ impl MessageBody for SocketBody {
     ) -> Poll<Option<Result<Bytes, Self::Error>>> {
         let this = self.get_mut();
         if !this.is_sent {
+            this.taken.ask();
             match ready!(Pin::new(&mut this.body).poll_next(cx)) {
-                Some(piece) => return Poll::Ready(Some(piece)),
+                Some(piece) => {
+                    this.taken.hand_out(piece.as_ref().map_or(0, Bytes::len));
+                    return Poll::Ready(Some(piece));
+                }
                 None => this.is_sent = true,
             }
         }

@@ -92,6 +92,18 @@ impl Connection {
         ConnectionSlot::take(AppHandle(self.app.clone()), who)
     }
 
+    /// A connection on which nothing happens ends with its credential, too; not for a fault of the server.
+    ///
+    /// # Errors
+    /// For a credential that is not good any more.
+    pub(super) async fn ensure_credential(&self) -> ApiResult<()> {
+        match self.caller().await {
+            Ok(_) => Ok(()),
+            Err(ApiError::Kernel(error)) if error.is_ours() => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// Counts a request for its person, or for its address.
     ///
     /// # Errors
@@ -118,8 +130,8 @@ impl Connection {
         Ok(begun)
     }
 
-    /// Answers a fact for each of these subscriptions that is told of it, as the caller stands now. An answer is sent before
-    /// the next one is made, so that one of them is in memory.
+    /// Answers a fact for each of these subscriptions that is told of it, as the caller stands now. An answer is handed on before
+    /// the next one is made, as soon as those before it leave room for it.
     ///
     /// # Errors
     /// For a credential that is not good any more, where memory is short, and those of `send`.
@@ -134,11 +146,11 @@ impl Connection {
         if concerned.is_empty() {
             return Ok(());
         }
-        memory::ensure_some().map_err(ApiError::from)?;
         let caller = self.caller().await?;
         let owner = self.owner(&caller);
         let context = context_of(&self.app, &caller);
         for (id, subscription) in concerned {
+            memory::ensure_some().map_err(ApiError::from)?;
             let work = self.schema.answer_event(subscription, fact.clone(), context.clone());
             if let Some(answer) = FOR.scope(owner, work).await {
                 send(id, answer).await?;

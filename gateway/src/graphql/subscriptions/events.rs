@@ -1,7 +1,11 @@
 //! Server-Sent Events: one request, answered as often as there is something to tell ("distinct connections" of
 //! graphql-sse).
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    task::{Poll, ready},
+    time::Duration,
+};
 
 use actix_web::{HttpRequest, HttpResponse, http::header, web::Bytes};
 use futures_util::stream::poll_fn;
@@ -17,6 +21,7 @@ use super::{
     PATIENCE,
     connection::{Connection, refusal},
     connection_slot::ConnectionSlot,
+    outbox::{Outbox, Taken},
 };
 use crate::{
     app::App,
@@ -104,12 +109,17 @@ fn follow(
 ) -> HttpResponse {
     let (sender, mut receiver) = mpsc::channel::<Bytes>(WAITING);
     let end = connection.app().subscribers.end();
-    let feed = Feed { connection, subscription, facts, end, sender };
+    let outbox = Outbox::default();
+    let mut taken = Taken::new(outbox.clone());
+    let feed = Feed { connection, subscription, facts, end, sender, outbox };
     drop(actix_web::rt::spawn(feed.run()));
     let body = poll_fn(move |task| {
         // The place is taken until the last of what was sent is gone.
         let _place = &place;
-        receiver.poll_recv(task).map(|piece| piece.map(Ok::<_, actix_web::Error>))
+        taken.ask();
+        let piece = ready!(receiver.poll_recv(task));
+        taken.hand_out(piece.as_ref().map_or(0, Bytes::len));
+        Poll::Ready(piece.map(Ok::<_, actix_web::Error>))
     });
     stream_head().streaming(body)
 }
@@ -134,6 +144,7 @@ struct Feed {
     facts: broadcast::Receiver<Arc<Fact>>,
     end: watch::Receiver<bool>,
     sender: mpsc::Sender<Bytes>,
+    outbox: Outbox,
 }
 
 impl Feed {
@@ -143,7 +154,7 @@ impl Feed {
             let sent = tokio::select! {
                 () = self.sender.closed() => return,
                 _ = self.end.changed() => return,
-                _ = heartbeat.tick() => self.send(":\n\n".to_owned()).await,
+                _ = heartbeat.tick() => self.beat().await,
                 fact = self.facts.recv() => match fact {
                     Ok(fact) => self.tell(&fact).await,
                     // Too much was missed, or nothing comes any more: the client begins again.
@@ -156,6 +167,21 @@ impl Feed {
         }
     }
 
+    /// Says that the connection is still there, as long as its credential is good; nothing where it is to end.
+    async fn beat(&self) -> Option<()> {
+        match self.connection.ensure_credential().await {
+            Ok(()) => self.send(":\n\n".to_owned()).await,
+            Err(failure) => self.refuse(&failure).await,
+        }
+    }
+
+    async fn refuse(&self, failure: &ApiError) -> Option<()> {
+        let text = json!({ "errors": refusal(failure).body["errors"] });
+        self.send(format!("event: next\ndata: {text}\n\n")).await?;
+        self.send(complete()).await?;
+        None
+    }
+
     /// Nothing where the connection is to end.
     async fn tell(&self, fact: &Arc<Fact>) -> Option<()> {
         let one = std::iter::once(("", &*self.subscription));
@@ -165,18 +191,16 @@ impl Feed {
         match told.await {
             Ok(()) => Some(()),
             Err(End::Gone) => None,
-            Err(End::Refused(failure)) => {
-                let text = json!({ "errors": refusal(&failure).body["errors"] });
-                self.send(format!("event: next\ndata: {text}\n\n")).await?;
-                self.send(complete()).await?;
-                None
-            }
+            Err(End::Refused(failure)) => self.refuse(&failure).await,
         }
     }
 
     async fn send(&self, text: String) -> Option<()> {
-        let sent = tokio::time::timeout(PATIENCE, self.sender.send(text.into())).await;
-        sent.ok()?.ok()
+        let sent = tokio::time::timeout(PATIENCE, async {
+            self.outbox.add(text.len()).await;
+            self.sender.send(text.into()).await
+        });
+        sent.await.ok()?.ok()
     }
 }
 

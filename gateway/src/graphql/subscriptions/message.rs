@@ -3,6 +3,8 @@
 use graphql::Request;
 use serde_json::{Map, Value, json};
 
+/// The longest message to the server itself whose payload comes back.
+const LONGEST_ECHO: usize = 1 << 10;
 /// The longest id that a client may give a subscription.
 const LONGEST_ID: usize = 256;
 
@@ -31,7 +33,8 @@ impl ClientMessage {
                 Some(Value::Object(payload)) => Ok(Self::Init(payload.clone())),
                 Some(_) => Err("The payload of connection_init must be an object".to_owned()),
             },
-            Some("ping") => Ok(Self::Ping(payload.cloned())),
+            // Numbers can come back four times as long as they were.
+            Some("ping") => Ok(Self::Ping(payload.filter(|_| text.len() <= LONGEST_ECHO).cloned())),
             Some("pong") => Ok(Self::Pong),
             Some("subscribe") => {
                 let request = request(payload.unwrap_or(&Value::Null))?;
@@ -111,6 +114,15 @@ mod tests {
         assert!(matches!(init, Ok(ClientMessage::Init(payload)) if payload.is_empty()));
         let end = ClientMessage::parse(r#"{"type": "complete", "id": "x"}"#);
         assert!(matches!(end, Ok(ClientMessage::Complete { id }) if id == "x"));
+    }
+
+    #[test]
+    fn long_payloads_of_pings_do_not_come_back() {
+        let ping = |payload: &str| json!({ "type": "ping", "payload": payload }).to_string();
+        let read = ClientMessage::parse(&ping("x"));
+        assert!(matches!(read, Ok(ClientMessage::Ping(Some(payload))) if payload == "x"));
+        let long = ClientMessage::parse(&ping(&"x".repeat(2000)));
+        assert!(matches!(long, Ok(ClientMessage::Ping(None))), "{long:?}");
     }
 
     #[test]

@@ -4,7 +4,9 @@ mod closing;
 mod connection;
 mod connection_slot;
 mod events;
+mod frame_guard;
 mod message;
+mod outbox;
 mod socket;
 
 use std::time::Duration;

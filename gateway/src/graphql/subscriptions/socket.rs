@@ -22,7 +22,9 @@ use super::{
     closing::{CloseCause, SocketBody, close},
     connection::{Connection, refusal},
     connection_slot::ConnectionSlot,
+    frame_guard::FrameGuard,
     message::{self, ClientMessage},
+    outbox::Outbox,
 };
 use crate::{
     app::App,
@@ -42,6 +44,12 @@ const HEARTBEAT: Duration = Duration::from_secs(25);
 const SILENCE: Duration = Duration::from_secs(80);
 /// The longest message, in bytes: a query of 10,000 characters with its variables.
 const LONGEST: usize = 256 << 10;
+/// The longest message of whoever has not said who they are.
+const LONGEST_BEFORE_INIT: usize = 16 << 10;
+/// So much may be said in a while beside requests, a message without length for one and a KiB for one more: pings and their like
+/// count for no rate.
+const CHATTER: usize = 1_000;
+const WHILE: Duration = Duration::from_secs(10);
 /// So many subscriptions a connection may have.
 const MOST: usize = 100;
 
@@ -55,7 +63,7 @@ pub(in crate::graphql) fn is_upgrade(req: &HttpRequest) -> bool {
 pub(in crate::graphql) async fn answer(
     app: App,
     req: &HttpRequest,
-    mut payload: Payload,
+    payload: Payload,
     route: MatchedRoute,
     schema: &'static Schema<Context>,
 ) -> HttpResponse {
@@ -72,6 +80,7 @@ pub(in crate::graphql) async fn answer(
         Ok(place) => Arc::new(place),
         Err(full) => return graphql_error(&full.into()),
     };
+    let mut payload = FrameGuard::guard(payload, LONGEST);
     let begun = match web::Payload::from_request(req, &mut payload).await {
         Ok(body) => actix_ws::handle_with_protocols(req, body, &[PROTOCOL]),
         Err(failure) => Err(failure),
@@ -86,9 +95,11 @@ pub(in crate::graphql) async fn answer(
     let (over, is_over) = oneshot::channel();
     // The place is taken until the last of what was sent is gone.
     let held = Arc::clone(&place);
+    let outbox = Outbox::default();
+    let waiting = outbox.clone();
     drop(actix_web::rt::spawn(async move {
         let (session, cause) = match is_spoken {
-            true => Dialog::new(connection, session, place).run(&mut messages).await,
+            true => Dialog::new(connection, session, outbox, place).run(&mut messages).await,
             false => (session, Some(CloseCause::new(4406, "Subprotocol not acceptable"))),
         };
         if let Some(cause) = cause
@@ -99,13 +110,15 @@ pub(in crate::graphql) async fn answer(
         }
     }));
     let hang_up = req.conn_data::<HangUp>().cloned();
-    response.map_body(|_, body| BoxBody::new(SocketBody::new(body, is_over, hang_up, held)))
+    response
+        .map_body(|_, body| BoxBody::new(SocketBody::new(body, waiting, is_over, hang_up, held)))
 }
 
 /// The message exchange over one WebSocket.
 struct Dialog {
     connection: Connection,
     session: Session,
+    outbox: Outbox,
     place: Arc<ConnectionSlot>,
     is_acknowledged: bool,
     subscriptions: HashMap<String, Box<Subscription>>,
@@ -113,6 +126,8 @@ struct Dialog {
     facts: Option<broadcast::Receiver<Arc<Fact>>>,
     end: watch::Receiver<bool>,
     heard_at: Instant,
+    /// What was said beside requests since a moment.
+    chatter: (Instant, usize),
 }
 
 /// The next event of a connection.
@@ -134,17 +149,24 @@ enum Step {
 }
 
 impl Dialog {
-    fn new(connection: Connection, session: Session, place: Arc<ConnectionSlot>) -> Self {
+    fn new(
+        connection: Connection,
+        session: Session,
+        outbox: Outbox,
+        place: Arc<ConnectionSlot>,
+    ) -> Self {
         let end = connection.app().subscribers.end();
         Self {
             connection,
             session,
+            outbox,
             place,
             is_acknowledged: false,
             subscriptions: HashMap::new(),
             facts: None,
             end,
             heard_at: Instant::now(),
+            chatter: (Instant::now(), 0),
         }
     }
 
@@ -160,6 +182,8 @@ impl Dialog {
             if let Err(cause) = self.follow(step).await {
                 return (self.session, cause);
             }
+            // Messages that have come already are worked off without a wait, and others wait.
+            tokio::task::yield_now().await;
         }
     }
 
@@ -177,9 +201,13 @@ impl Dialog {
                     Step::Odd(CloseCause::new(4400, "Messages are texts"))
                 }
                 Some(Ok(AggregatedMessage::Ping(payload))) => {
-                    match self.session.pong(&payload).await {
-                        Ok(()) => Step::Alive,
-                        Err(_closed) => Step::Gone,
+                    let answer = async {
+                        self.outbox.add(frame(payload.len())).await;
+                        self.session.pong(&payload).await
+                    };
+                    match timeout(PATIENCE, answer).await {
+                        Ok(Ok(())) => Step::Alive,
+                        Ok(Err(_)) | Err(_) => Step::Gone,
                     }
                 }
                 Some(Ok(AggregatedMessage::Pong(_))) => Step::Alive,
@@ -203,13 +231,19 @@ impl Dialog {
         match step {
             Step::Said(text) => {
                 self.heard_at = Instant::now();
+                if !self.is_acknowledged && text.len() > LONGEST_BEFORE_INIT {
+                    return Err(Some(CloseCause::new(4400, "The message is too long")));
+                }
                 let message = ClientMessage::parse(&text)
                     .map_err(|reason| Some(CloseCause::new(4400, reason)))?;
+                if !matches!(message, ClientMessage::Subscribe { .. }) {
+                    self.count_chatter(text.len())?;
+                }
                 self.hear(message).await
             }
             Step::Alive => {
                 self.heard_at = Instant::now();
-                Ok(())
+                self.count_chatter(0)
             }
             Step::Gone => Err(None),
             Step::Closed => Err(Some(CloseCause::answer())),
@@ -219,21 +253,28 @@ impl Dialog {
             Step::Heartbeat if self.heard_at.elapsed() > SILENCE => Err(None),
             Step::Heartbeat => {
                 if self.is_acknowledged {
-                    self.ensure_credential().await?;
+                    let good = self.connection.ensure_credential().await;
+                    good.map_err(|failure| Some(CloseCause::of(&failure)))?;
                 }
-                self.session.ping(b"").await.map_err(|_closed| None)
+                let sent = timeout(PATIENCE, self.session.ping(b"")).await;
+                sent.map_err(|_late| None)?.map_err(|_closed| None)
             }
             Step::ServerEnds => Err(Some(CloseCause::new(1001, "The server stops"))),
             Step::Odd(closing) => Err(Some(closing)),
         }
     }
 
-    /// A connection on which nothing happens ends with its credential, too; not for a fault of the server.
-    async fn ensure_credential(&self) -> Result<(), Option<CloseCause>> {
-        match self.connection.caller().await {
-            Ok(_) => Ok(()),
-            Err(ApiError::Kernel(error)) if error.is_ours() => Ok(()),
-            Err(failure) => Err(Some(CloseCause::of(&failure))),
+    /// # Errors
+    /// Where more was said in a while than anybody needs to say.
+    fn count_chatter(&mut self, bytes: usize) -> Result<(), Option<CloseCause>> {
+        let (since, amount) = &mut self.chatter;
+        if since.elapsed() > WHILE {
+            (*since, *amount) = (Instant::now(), 0);
+        }
+        *amount += 1 + bytes / 1024;
+        match *amount > CHATTER {
+            true => Err(Some(CloseCause::new(4429, "Too many messages"))),
+            false => Ok(()),
         }
     }
 
@@ -318,15 +359,15 @@ impl Dialog {
 
     async fn tell(&mut self, fact: &Arc<Fact>) -> Result<(), Option<CloseCause>> {
         let subscriptions = self.subscriptions.iter().map(|(id, one)| (id.as_str(), &**one));
-        let session = &mut self.session;
+        let (session, outbox) = (&mut self.session, &self.outbox);
         let sent = self.connection.tell(fact, subscriptions, async |id, answer| {
-            send(session, message::next(id, &answer.body)).await
+            send(session, outbox, message::next(id, &answer.body)).await
         });
         sent.await.map_err(|End(closing)| closing)
     }
 
     async fn send(&mut self, text: String) -> Result<(), Option<CloseCause>> {
-        send(&mut self.session, text).await.map_err(|End(closing)| closing)
+        send(&mut self.session, &self.outbox, text).await.map_err(|End(closing)| closing)
     }
 }
 
@@ -339,12 +380,26 @@ impl From<ApiError> for End {
     }
 }
 
-async fn send(session: &mut Session, text: String) -> Result<(), End> {
-    match timeout(PATIENCE, session.text(text)).await {
+async fn send(session: &mut Session, outbox: &Outbox, text: String) -> Result<(), End> {
+    let sent = async {
+        outbox.add(frame(text.len())).await;
+        session.text(text).await
+    };
+    match timeout(PATIENCE, sent).await {
         Ok(Ok(())) => Ok(()),
         // Gone, or as good as that.
         Ok(Err(_)) | Err(_) => Err(End(None)),
     }
+}
+
+/// The bytes that a message has as a frame of the server.
+fn frame(bytes: usize) -> usize {
+    bytes
+        + match bytes {
+            0..126 => 2,
+            126..65_536 => 4,
+            _ => 10,
+        }
 }
 
 /// The next fact; never where nothing is subscribed to.

@@ -369,6 +369,40 @@ async fn a_blocked_person_is_sent_away_with_the_next_event() {
 }
 
 #[actix_web::test]
+async fn a_frame_that_is_too_long_is_refused_before_it_comes() {
+    let app = TestApp::new();
+    let server = app.serve();
+    let tebibyte = [0x81, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let parted_ping = [0x09, 0x81, 0, 0, 0, 0, b'x'];
+    for head in [&tebibyte[..], &parted_ping] {
+        let mut socket = Socket::open(&server, PROTOCOL).await;
+        socket.stream.write_all(head).await.expect("a connection");
+        assert_eq!(socket.closed().await, 4400);
+    }
+}
+
+#[actix_web::test]
+async fn who_says_more_than_anybody_needs_to_say_is_cut_off() {
+    let app = TestApp::new();
+    let (ada, server) = (app.person("ada"), app.serve());
+    let mut long = Socket::open(&server, PROTOCOL).await;
+    long.say_text(&json!({ "type": "pong", "payload": "x".repeat(20_000) }).to_string()).await;
+    assert_eq!(long.closed().await, 4400);
+
+    let mut talker = Socket::of(&server, &ada).await;
+    for _ in 0..20 {
+        talker
+            .say_text(&json!({ "type": "pong", "payload": "x".repeat(60_000) }).to_string())
+            .await;
+    }
+    assert_eq!(talker.closed().await, 4429);
+    let mut signs = Socket::of(&server, &ada).await;
+    let pongs = [0x8a, 0x80, 0, 0, 0, 0].repeat(1_001);
+    signs.stream.write_all(&pongs).await.expect("a connection");
+    assert_eq!(signs.closed().await, 4429);
+}
+
+#[actix_web::test]
 async fn what_breaks_the_protocol_ends_the_connection_with_its_code() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -256,7 +256,7 @@ fn clone_and_start(
     if job.is_action() {
         enqueue(tx, again)?;
     } else {
-        reset_dependents(tx, job.pipeline_id, &[new])?;
+        reset_dependents(tx, (job.project_id, job.pipeline_id), &[new])?;
         crate::pipeline::advance(tx, job.pipeline_id)?;
     }
     tx.job(new)

@@ -16,18 +16,26 @@ pub fn hold(tx: &mut Tx<'_>, id: JobId) -> Result<Job> {
     let status = job.status.after(Step::Actionize)?;
     let job = Job { status, run_when: When::Manual, queued_at: None, ..job };
     // It is played once it is approved.
-    let played = diesel::update(jobs::table.find(id)).set(jobs::run_when.eq(When::Manual));
-    each_backend!(tx, |conn| played.execute(conn).map_err(error("Job")))?;
+    run_when(tx, id, When::Manual)?;
     save_job(tx, &job)?;
     after_end(tx, &[job])?;
     tx.job(id)
 }
 
+fn run_when(tx: &mut Tx<'_>, id: JobId, when: When) -> Result<()> {
+    let change = diesel::update(jobs::table.find(id)).set(jobs::run_when.eq(when));
+    each_backend!(tx, |conn| change.execute(conn).map_err(error("Job")))?;
+    Ok(())
+}
+
 /// Lets a job begin that waited for approvals, unless it does not wait any more.
 pub fn release(tx: &mut Tx<'_>, id: JobId) -> Result<Job> {
     let job = lock_job(tx, id)?;
-    if job.status == Status::Manual {
-        enqueue(tx, job)?;
+    match job.status {
+        Status::Manual => enqueue(tx, job)?,
+        // It waits for others again, and nobody has to play it once they have ended.
+        Status::Created => run_when(tx, id, When::OnSuccess)?,
+        _ => {}
     }
     tx.job(id)
 }

@@ -5,28 +5,43 @@ use std::collections::HashSet;
 use db::Tx;
 use kernel::{
     Result,
-    ids::{JobId, PipelineId},
+    ids::{JobId, PipelineId, ProjectId},
 };
 
 use super::{Member, MotionStore as _, Step};
 use crate::{
-    Status,
+    Event, Status,
+    event::JobMove,
     process::{Row, dependents},
 };
 
 /// Those that were skipped or could be played, since these jobs had ended, wait for them again.
 pub(crate) fn reset_dependents(
     tx: &mut Tx<'_>,
-    pipeline: PipelineId,
+    (project, pipeline): (ProjectId, PipelineId),
     alive: &[JobId],
 ) -> Result<()> {
     let members = tx.members(pipeline)?;
     let rows = members.iter().map(Member::row).collect::<Result<Vec<Row>>>()?;
     let alive: HashSet<JobId> = alive.iter().copied().collect();
     let found = dependents(&rows, &alive);
-    let ids: Vec<JobId> = found.into_iter().map(|index| rows[index].id).collect();
-    if ids.is_empty() {
+    let found: Vec<&Member> = found.into_iter().filter_map(|index| members.get(index)).collect();
+    revive(tx, (project, pipeline), &found)
+}
+
+/// Lets jobs wait for others again.
+pub(crate) fn revive(
+    tx: &mut Tx<'_>,
+    (project, pipeline): (ProjectId, PipelineId),
+    jobs: &[&Member],
+) -> Result<()> {
+    if jobs.is_empty() {
         return Ok(());
     }
-    tx.move_jobs(&ids, Step::Process, Status::Created)
+    let ids: Vec<JobId> = jobs.iter().map(|member| member.id).collect();
+    tx.move_jobs(&ids, Step::Process, Status::Created)?;
+    let moved =
+        |member: &&Member| JobMove { job: member.id, kind: member.kind, status: Status::Created };
+    let jobs = jobs.iter().map(moved).collect();
+    tx.emit(Event::JobsMoved { project, pipeline, jobs })
 }

@@ -19,7 +19,7 @@ use crate::{
     event::JobMove,
     job::{
         Job, JobKind, JobListStore as _, Member, MotionStore as _, Step, actions::may_update,
-        progress::after_end, rules::is_archived,
+        dependents::revive, progress::after_end, rules::is_archived,
     },
     policy::{DeletePipelines, ReadPipelines, UpdatePipelines},
     ports::{DeployRight, Projects, Refs},
@@ -61,12 +61,10 @@ pub fn retry(
     if !retryable.is_empty() {
         tx.clone_jobs(&retryable, Some(grant.user()?))?;
     }
-    let skipped: Vec<JobId> = members
-        .iter()
-        .filter(|member| member.status == Status::Skipped && member.kind != JobKind::External)
-        .map(|member| member.id)
-        .collect();
-    tx.move_jobs(&skipped, Step::Process, Status::Created)?;
+    let skipped =
+        |member: &&Member| member.status == Status::Skipped && member.kind != JobKind::External;
+    let skipped: Vec<&Member> = members.iter().filter(skipped).collect();
+    revive(tx, (pipeline.project_id, id), &skipped)?;
     let pipeline = advance(tx, id)?;
     // Until a runner has taken one of its jobs it is told to wait for that, whatever of it had succeeded before.
     let runs = tx.members(id)?.iter().any(|member| member.status == Status::Running);

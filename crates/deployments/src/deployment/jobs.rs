@@ -93,7 +93,8 @@ pub fn mirror(
     status: DeploymentStatus,
     user: Option<UserId>,
 ) -> Result<Deployment> {
-    let deployment = Deployment { user_id: user.or(deployment.user_id), ..deployment };
+    let before = deployment.user_id;
+    let deployment = Deployment { user_id: user.or(before), ..deployment };
     let taken = match status {
         DeploymentStatus::Created if deployment.status == DeploymentStatus::Running => {
             DeploymentStep::Requeue
@@ -108,7 +109,13 @@ pub fn mirror(
     };
     match deployment.status.after(taken) {
         Ok(_) => step(tx, deployment, taken),
-        Err(_illegal) => Ok(deployment),
+        Err(_illegal) => {
+            // Whoever plays a job does what it deploys.
+            if deployment.user_id != before {
+                tx.save_deployment(&deployment)?;
+            }
+            Ok(deployment)
+        }
     }
 }
 

@@ -5,17 +5,21 @@ use std::{
     sync::Arc,
 };
 
-use ci::job::JobListStore as _;
+use ci::{job::JobListStore as _, pipeline::actions::is_shown, policy::ReadJobs};
 use db::Tx;
 use deployments::{
     approval::actions::state,
     deployment::Deployment,
     environment::{Environment, EnvironmentStore as _},
 };
-use forge::{Forge, ports::deployments::Members, urls::Urls};
+use forge::{
+    Forge,
+    ports::{ci::Projects, deployments::Members},
+    urls::Urls,
+};
 use kernel::{
-    Actor, Error, Result,
-    access::ProjectFacts,
+    Ability, Actor, Error, Grant, Result,
+    access::{Project, ProjectFacts},
     ids::{EnvironmentId, UserId},
     page::{Page, PageRequest, Total},
 };
@@ -39,17 +43,39 @@ struct DeploymentContext {
     jobs: JobPage,
 }
 
+/// Who reads deployments, and whether they may read the jobs that made them.
+#[derive(Clone, Debug)]
+pub struct DeploymentReader {
+    actor: Actor,
+    jobs: Option<Grant<ReadJobs>>,
+}
+
+impl<A: Ability<Scope = Project>> From<&Grant<A>> for DeploymentReader {
+    fn from(grant: &Grant<A>) -> Self {
+        Self { actor: grant.actor(), jobs: grant.also().ok() }
+    }
+}
+
+impl DeploymentReader {
+    fn reads_jobs(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        match &self.jobs {
+            Some(grant) => is_shown(tx, &Projects, grant.who(), grant.project()),
+            None => Ok(false),
+        }
+    }
+}
+
 /// Records of all deployments of a page, which `list` reads in the transaction that reads what is told beside them.
 pub async fn present(
     forge: &Forge,
     facts: &Arc<ProjectFacts>,
-    reader: Actor,
+    reader: DeploymentReader,
     list: impl FnOnce(&mut Tx<'_>) -> Result<Page<Deployment>> + Clone + Send + 'static,
 ) -> Result<Page<DeploymentEntity>> {
     let (urls, of) = (forge.urls.clone(), Arc::clone(facts));
     let read = forge.db.read(move |tx| {
         let deployments = list(tx)?;
-        let around = around(tx, &urls, &of, reader, &deployments.items)?;
+        let around = around(tx, &urls, &of, &reader, &deployments.items)?;
         Ok((deployments, around))
     });
     let (deployments, around) = read.await?;
@@ -78,7 +104,7 @@ async fn records(
 pub async fn present_one(
     forge: &Forge,
     facts: &Arc<ProjectFacts>,
-    reader: Actor,
+    reader: DeploymentReader,
     deployment: Deployment,
 ) -> Result<DeploymentEntity> {
     let page = PageRequest::default().slice(vec![deployment]);
@@ -89,7 +115,7 @@ pub async fn present_one(
 pub async fn present_detail(
     forge: &Forge,
     facts: &Arc<ProjectFacts>,
-    reader: Actor,
+    reader: DeploymentReader,
     find: impl FnOnce(&mut Tx<'_>) -> Result<Deployment> + Clone + Send + 'static,
 ) -> Result<DeploymentDetailEntity> {
     let (urls, of) = (forge.urls.clone(), Arc::clone(facts));
@@ -97,7 +123,7 @@ pub async fn present_detail(
         let deployment = find(tx)?;
         let state = state(tx, &Members, &deployment)?;
         let approval = DeploymentApprovalsEntity::new(tx, &urls, &state)?;
-        let around = around(tx, &urls, &of, reader, std::slice::from_ref(&deployment))?;
+        let around = around(tx, &urls, &of, &reader, std::slice::from_ref(&deployment))?;
         Ok((deployment, around, approval))
     });
     let (deployment, around, approval) = read.await?;
@@ -110,15 +136,17 @@ fn around(
     tx: &mut Tx<'_>,
     urls: &Urls,
     facts: &ProjectFacts,
-    reader: Actor,
+    reader: &DeploymentReader,
     deployments: &[Deployment],
 ) -> Result<DeploymentContext> {
-    let jobs: Vec<i64> = deployments.iter().filter_map(|one| Some(one.job_id?.0)).collect();
+    let reads_jobs = reader.reads_jobs(tx)?;
+    let jobs = deployments.iter().filter(|_| reads_jobs);
+    let jobs: Vec<i64> = jobs.filter_map(|one| Some(one.job_id?.0)).collect();
     let jobs = Page { items: tx.jobs_by_id(&jobs)?, total: Total::Uncounted { more: false } };
     Ok(DeploymentContext {
         environments: environments(tx, deployments)?,
         people: people(tx, urls, deployments)?,
-        jobs: JobPage::read(tx, urls, facts, reader, jobs)?,
+        jobs: JobPage::read(tx, urls, facts, reader.actor, jobs)?,
     })
 }
 

@@ -6,7 +6,7 @@ use deployments::{
     policy::{ChangeEnvironments, ReadEnvironments, RemoveEnvironments, StopEnvironments},
 };
 use entities::{
-    deployments::{deployment_records::present_one, environment::EnvironmentEntity},
+    deployments::{deployment_records::{DeploymentReader, present_one}, environment::EnvironmentEntity},
     org::project::BasicProject,
 };
 use forge::{
@@ -83,7 +83,7 @@ async fn show(
     call: Call<ReadEnvironments, OneEnvironment>,
 ) -> ApiResult<Json<EnvironmentEntity>> {
     let (grant, id) = (call.grant, call.params.environment_id);
-    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let (facts, reader) = (grant.facts().clone(), DeploymentReader::from(&grant));
     let found = app.db.read(move |tx| {
         let environment = actions::read(tx, &grant, id)?;
         Ok((tx.last_deployment(environment.id)?, environment))
@@ -91,7 +91,7 @@ async fn show(
     let (last, environment) = found.await?;
     let last = match last {
         Some(last) => {
-            let shown = present_one(&app, &facts, actor, last).await?;
+            let shown = present_one(&app, &facts, reader, last).await?;
             Some(shown.without_environment())
         }
         None => None,

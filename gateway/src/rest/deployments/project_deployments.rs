@@ -10,7 +10,7 @@ use deployments::{
 use entities::deployments::{
     deployment::DeploymentEntity,
     deployment_approval::DeploymentDetailEntity,
-    deployment_records::{present, present_detail},
+    deployment_records::{DeploymentReader, present, present_detail},
 };
 use forge::{
     deployment::{report, run_now},
@@ -56,7 +56,7 @@ async fn list(
     call: Call<ReadDeployments, ListDeployments>,
 ) -> ApiResult<PagedList<DeploymentEntity>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
-    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let (facts, reader) = (grant.facts().clone(), DeploymentReader::from(&grant));
     let list = move |tx: &mut Tx<'_>| {
         let filter = DeploymentFilter {
             environment: None,
@@ -69,7 +69,7 @@ async fn list(
         let environment = params.environment.as_deref().filter(|name| !name.is_empty());
         actions::list(tx, &grant, environment, &filter, page)
     };
-    Ok(PagedList(present(&app, &facts, actor, list).await?))
+    Ok(PagedList(present(&app, &facts, reader, list).await?))
 }
 
 params! {
@@ -83,9 +83,9 @@ async fn show(
     call: Call<ReadDeployments, OneDeployment>,
 ) -> ApiResult<Json<DeploymentDetailEntity>> {
     let (grant, id) = (call.grant, call.params.deployment_id);
-    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let (facts, reader) = (grant.facts().clone(), DeploymentReader::from(&grant));
     let find = move |tx: &mut Tx<'_>| actions::read(tx, &grant, id);
-    Ok(Json(present_detail(&app, &facts, actor, find).await?))
+    Ok(Json(present_detail(&app, &facts, reader, find).await?))
 }
 
 params! {
@@ -107,7 +107,7 @@ async fn create(
     call: Call<ChangeDeployments, CreateDeployment>,
 ) -> ApiResult<Created<DeploymentDetailEntity>> {
     let (grant, params) = (call.grant, call.params);
-    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let (facts, reader) = (grant.facts().clone(), DeploymentReader::from(&grant));
     let new = NewDeployment {
         environment: params.environment.0,
         ref_name: params.r#ref.0,
@@ -116,7 +116,7 @@ async fn create(
         status: params.status,
     };
     let made = report(&app, grant, new).await?;
-    Ok(Created(present_detail(&app, &facts, actor, |_| Ok(made)).await?))
+    Ok(Created(present_detail(&app, &facts, reader, |_| Ok(made)).await?))
 }
 
 params! {
@@ -131,13 +131,13 @@ async fn update(
     call: Call<ChangeDeployments, UpdateDeployment>,
 ) -> ApiResult<Json<DeploymentDetailEntity>> {
     let (grant, params) = (call.grant, call.params);
-    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let (facts, reader) = (grant.facts().clone(), DeploymentReader::from(&grant));
     let changed = app.db.write(move |tx| {
         actions::update(tx, &grant, &Members, params.deployment_id, params.status)
     });
     let changed = changed.await?;
     run_now(&app, changed.id).await;
-    Ok(Json(present_detail(&app, &facts, actor, |_| Ok(changed)).await?))
+    Ok(Json(present_detail(&app, &facts, reader, |_| Ok(changed)).await?))
 }
 
 async fn remove(app: App, call: Call<RemoveDeployments, OneDeployment>) -> ApiResult<NoContent> {

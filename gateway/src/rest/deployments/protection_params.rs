@@ -88,6 +88,9 @@ impl AccessChangeParams {
     }
 
     pub fn all(given: Option<Vec<Self>>, under: &str) -> Result<Vec<AccessChange>> {
-        given.unwrap_or_default().into_iter().map(|one| one.change(under)).collect()
+        // Without an id there is nothing to remove.
+        let changes = given.unwrap_or_default().into_iter();
+        let changes = changes.filter(|one| one.id.is_some() || !one._destroy);
+        changes.map(|one| one.change(under)).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! What a project keeps back that does not show its jobs to everybody (`public_jobs`), on every route about them.
 
+use ci::job::End;
 use gateway::{rest, route::RouteRow};
 use kernel::{
     AccessLevel::{Guest, Reporter},
@@ -7,7 +8,10 @@ use kernel::{
 };
 use serde_json::json;
 
-use crate::support::{RowRequest, TestApp, ci::commit};
+use crate::support::{
+    Person, RowRequest, TestApp,
+    ci::{commit, finish, run},
+};
 
 /// What may be read from guests on, unless the project keeps it back.
 const READ_WITH_JOBS: [&str; 4] =
@@ -16,6 +20,30 @@ const READ_WITH_JOBS: [&str; 4] =
 fn rows() -> impl Iterator<Item = &'static RouteRow> {
     let all = rest::tables().into_iter().flatten();
     all.filter(|row| READ_WITH_JOBS.contains(&row.ability)).collect::<Vec<_>>().into_iter()
+}
+
+#[actix_web::test]
+async fn deployments_tell_of_their_jobs_those_who_may_read_jobs() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Visibility::Public);
+    let text = "deploy: {script: x, environment: {name: production}}\n";
+    commit(&ada, project, "main", "first", text).await;
+    ada.put(&format!("/projects/{project}"), json!({ "public_jobs": false })).await.ok();
+    let place = format!("/projects/{project}/environments");
+    let environment = ada.get(&place).await.ok()[0]["id"].clone();
+    run(&app, &ada, project, "deploy").await;
+    finish(&app, &ada, project, "deploy", End::Success).await;
+    let jobs = async |person: &Person<'_>| {
+        let all = person.get(&format!("/projects/{project}/deployments")).await.ok()[0].clone();
+        let one = person.get(&format!("/projects/{project}/deployments/{}", all["id"])).await.ok();
+        let last = person.get(&format!("{place}/{environment}")).await.ok();
+        [&all, &one, &last["last_deployment"]].map(|shown| shown["deployable"].is_object())
+    };
+    assert_eq!(jobs(&app.member(project, "reporter", Reporter)).await, [true; 3]);
+    for person in [app.member(project, "guest", Guest), app.person("stranger")] {
+        assert_eq!(jobs(&person).await, [false; 3], "{}", person.username);
+    }
 }
 
 #[actix_web::test]

@@ -1,7 +1,7 @@
 //! Jobs that deploy: `crates/forge/src/deployment/jobs.rs`.
 
 use ci::job::End;
-use kernel::{Visibility::Private, ids::ProjectId};
+use kernel::{AccessLevel::Maintainer, Visibility::Private, ids::ProjectId};
 use serde_json::{Value, json};
 use time::Duration;
 
@@ -32,6 +32,30 @@ async fn deployments(person: &Person<'_>, project: ProjectId, field: &str) -> Ve
 async fn environment(person: &Person<'_>, project: ProjectId, name: &str) -> Value {
     let path = format!("/projects/{project}/environments?name={name}");
     person.get(&path).await.ok()[0].clone()
+}
+
+#[actix_web::test]
+async fn a_deployment_follows_who_plays_its_job_and_that_it_waits_again() {
+    let app = TestApp::new();
+    let text = "stages: [build, deploy]\nbuild: {stage: build, script: x}\n\
+         play: {stage: build, script: x, when: manual, environment: {name: staging}}\n\
+         deploy: {stage: deploy, script: x, environment: {name: production}}\n";
+    let (ada, project, _) = project_with(&app, text).await;
+    let max = app.member(project, "max", Maintainer);
+    let of = async |name: &str, field: &str| {
+        let path = format!("/projects/{project}/deployments?environment={name}");
+        ada.get(&path).await.ok()[0][field].clone()
+    };
+    run(&app, &ada, project, "build").await;
+    finish(&app, &ada, project, "build", End::failed("script_failure")).await;
+    assert_eq!(of("production", "status").await, "skipped");
+    let build = job(&ada, project, "build").await["id"].clone();
+    ada.post(&format!("/projects/{project}/jobs/{build}/retry"), json!({})).await.created();
+    assert_eq!(of("production", "status").await, "created");
+
+    let played = job(&ada, project, "play").await["id"].clone();
+    max.post(&format!("/projects/{project}/jobs/{played}/play"), json!({})).await.ok();
+    assert_eq!(of("staging", "user").await["username"], "max");
 }
 
 #[actix_web::test]

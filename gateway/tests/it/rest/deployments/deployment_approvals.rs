@@ -1,5 +1,6 @@
 //! Approvals of deployments: `gateway/src/rest/deployments/deployment_approvals.rs`.
 
+use ci::job::End;
 use kernel::{
     AccessLevel::{Developer, Maintainer, Reporter},
     Visibility::Private,
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     Person, TestApp,
-    ci::{commit, job},
+    ci::{commit, finish, job, run},
 };
 
 struct Set<'a> {
@@ -85,6 +86,33 @@ async fn a_deployment_waits_for_approvals_and_then_begins() {
     assert_eq!(shown["approvals"][0]["status"], "approved");
     let late = json!({ "message": "This deployment is not waiting for approvals." });
     set.say(&set.mia, json!({ "status": "approved" })).await.refused(400, late);
+}
+
+async fn first_succeeds(app: &TestApp, person: &Person<'_>, project: ProjectId) {
+    run(app, person, project, "first").await;
+    finish(app, person, project, "first", End::Success).await;
+}
+
+#[actix_web::test]
+async fn a_job_that_waits_for_others_when_it_is_approved_begins_by_itself() {
+    let app = TestApp::new();
+    let set = set_up(&app, json!({ "required_approval_count": 1 })).await;
+    let text = "stages: [a, b]\nfirst: {stage: a, script: x}\n\
+         deploy: {stage: b, script: x, environment: production}\n";
+    commit(&set.dan, set.project, "feature", "third", text).await;
+    first_succeeds(&app, &set.dan, set.project).await;
+    let newest = format!("/projects/{}/deployments?sort=desc", set.project);
+    let set = Set { deployment: set.dan.get(&newest).await.ok()[0].clone(), ..set };
+    assert_eq!(set.job().await, "manual");
+    let first = job(&set.dan, set.project, "first").await["id"].clone();
+    let retry = format!("/projects/{}/jobs/{first}/retry", set.project);
+    set.dan.post(&retry, json!({})).await.created();
+
+    set.say(&set.mia, json!({ "status": "approved" })).await.created();
+
+    assert_eq!(set.job().await, "created");
+    first_succeeds(&app, &set.dan, set.project).await;
+    assert_eq!(set.job().await, "pending");
 }
 
 #[actix_web::test]

@@ -45,12 +45,17 @@ async fn an_environment_is_protected_changed_and_freed() {
     let taken = json!({ "message": "Protected environment 'production' already exists" });
     mia.post(&path, body.clone()).await.refused(409, taken);
     let change = json!({
-        "deploy_access_levels": [{ "user_id": user }, { "id": level["id"], "_destroy": true }],
+        "deploy_access_levels": [
+            { "user_id": user },
+            { "id": level["id"], "_destroy": true },
+            { "access_level": 30, "_destroy": true },
+        ],
         "required_approval_count": 1,
         "approval_rules": [{ "id": rule["id"], "_destroy": true }],
     });
     let after = mia.put(&one, change).await.ok();
     assert_eq!(after["deploy_access_levels"][0]["user_id"], user);
+    assert_eq!(after["deploy_access_levels"].as_array().map(Vec::len), Some(1));
     assert_eq!(
         (&after["approval_rules"], &after["required_approval_count"]),
         (&json!([]), &json!(1))

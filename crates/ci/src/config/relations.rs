@@ -11,11 +11,11 @@ use super::{
 };
 
 /// Stages with their places.
-type Places<'s> = HashMap<&'s str, usize, ahash::RandomState>;
+type StageOrder<'s> = HashMap<&'s str, usize, ahash::RandomState>;
 
 /// The first relation that does not hold.
 pub(super) fn check(jobs: &Jobs, stages: &[String]) -> Result<(), String> {
-    let mut places: Places<'_> = Places::default();
+    let mut places: StageOrder<'_> = StageOrder::default();
     for (place, stage) in stages.iter().enumerate() {
         places.entry(stage).or_insert(place);
     }
@@ -33,7 +33,7 @@ pub(super) fn check(jobs: &Jobs, stages: &[String]) -> Result<(), String> {
 struct Relations<'r> {
     jobs: &'r Jobs,
     stages: &'r [String],
-    places: Places<'r>,
+    places: StageOrder<'r>,
 }
 
 impl Relations<'_> {

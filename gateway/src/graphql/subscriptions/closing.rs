@@ -17,7 +17,7 @@ use tokio::{sync::oneshot, time::timeout};
 use super::{
     PATIENCE,
     connection_slot::ConnectionSlot,
-    outbox::{Outbox, Taken},
+    outbox::{Outbox, SentBytes},
 };
 use crate::{error::ApiError, hang_up::HangUp};
 
@@ -89,7 +89,7 @@ async fn hears_end(messages: &mut AggregatedMessageStream) -> bool {
 /// What is sent over a connection, with the place that the connection takes.
 pub(super) struct SocketBody {
     body: BoxBody,
-    taken: Taken,
+    taken: SentBytes,
     is_sent: bool,
     /// Tells that both sides have said their last. What it ends without telling, the HTTP library closes by itself: it reads on
     /// for a while.
@@ -106,7 +106,7 @@ impl SocketBody {
         hang_up: Option<HangUp>,
         place: Arc<ConnectionSlot>,
     ) -> Self {
-        let taken = Taken::new(outbox);
+        let taken = SentBytes::new(outbox);
         Self { body, taken, is_sent: false, over, hang_up, _place: place }
     }
 }

@@ -21,7 +21,7 @@ use super::{
     PATIENCE,
     connection::{Connection, refusal},
     connection_slot::ConnectionSlot,
-    outbox::{Outbox, Taken},
+    outbox::{Outbox, SentBytes},
 };
 use crate::{
     app::App,
@@ -110,7 +110,7 @@ fn follow(
     let (sender, mut receiver) = mpsc::channel::<Bytes>(WAITING);
     let end = connection.app().subscribers.end();
     let outbox = Outbox::default();
-    let mut taken = Taken::new(outbox.clone());
+    let mut taken = SentBytes::new(outbox.clone());
     let feed = Feed { connection, subscription, facts, end, sender, outbox };
     drop(actix_web::rt::spawn(feed.run()));
     let body = poll_fn(move |task| {

@@ -9,10 +9,10 @@ const MOST: usize = 2 << 20;
 
 /// The bytes of a connection that wait.
 #[derive(Clone, Default)]
-pub(super) struct Outbox(Rc<Waiting>);
+pub(super) struct Outbox(Rc<QueuedBytes>);
 
 #[derive(Default)]
-struct Waiting {
+struct QueuedBytes {
     bytes: Cell<usize>,
     is_closed: Cell<bool>,
     room: Notify,
@@ -40,12 +40,12 @@ impl Outbox {
 }
 
 /// Counts what the client takes of a body: a piece is sent when the next one is asked for.
-pub(super) struct Taken {
+pub(super) struct SentBytes {
     outbox: Outbox,
     piece: usize,
 }
 
-impl Taken {
+impl SentBytes {
     pub(super) fn new(outbox: Outbox) -> Self {
         Self { outbox, piece: 0 }
     }
@@ -63,7 +63,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for SentBytes {
     fn drop(&mut self) {
         self.outbox.0.is_closed.set(true);
         self.outbox.0.room.notify_one();
@@ -74,7 +74,7 @@ impl Drop for Taken {
 mod tests {
     use futures_util::FutureExt as _;
 
-    use super::{MOST, Outbox, Taken};
+    use super::{MOST, Outbox, SentBytes};
 
     #[test]
     fn one_message_waits_or_many_short_ones() {
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_piece_waits_until_the_next_one_is_asked_for() {
         let outbox = Outbox::default();
-        let mut taken = Taken::new(outbox.clone());
+        let mut taken = SentBytes::new(outbox.clone());
         assert!(outbox.add(MOST).now_or_never().is_some());
         taken.ask();
         taken.hand_out(MOST);
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn nobody_waits_for_a_client_that_is_gone() {
         let outbox = Outbox::default();
-        let taken = Taken::new(outbox.clone());
+        let taken = SentBytes::new(outbox.clone());
         assert!(outbox.add(MOST).now_or_never().is_some());
         let mut waits = Box::pin(outbox.add(1));
         assert!(waits.as_mut().now_or_never().is_none());

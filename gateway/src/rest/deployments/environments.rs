@@ -6,7 +6,10 @@ use deployments::{
     policy::{ChangeEnvironments, ReadEnvironments, RemoveEnvironments, StopEnvironments},
 };
 use entities::{
-    deployments::{deployment_records::{DeploymentReader, present_one}, environment::EnvironmentEntity},
+    deployments::{
+        deployment_records::{DeploymentReader, present_one},
+        environment::EnvironmentEntity,
+    },
     org::project::BasicProject,
 };
 use forge::{

@@ -23,6 +23,8 @@ use crate::{error::ApiError, hang_up::HangUp};
 
 /// The client ended the connection, and is answered with the same.
 const CLIENT_ENDS: u16 = 1000;
+/// So much of what a client had sent before it heard of the end is read.
+const MOST_HEARD: usize = 1_000;
 /// So long a client may take to answer that the connection ends.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -75,15 +77,17 @@ pub(super) async fn close(
     }
 }
 
-/// Whether the client says that the connection ends; not where what it says cannot be read.
+/// Whether the client says that the connection ends; not where what it says cannot be read, or it says much else.
 async fn hears_end(messages: &mut AggregatedMessageStream) -> bool {
-    loop {
+    for _ in 0..MOST_HEARD {
         match messages.recv().await {
             Some(Ok(AggregatedMessage::Close(_))) => return true,
-            Some(Ok(_)) => {}
+            // What has come already is read without a wait, and others wait.
+            Some(Ok(_)) => tokio::task::yield_now().await,
             Some(Err(_)) | None => return false,
         }
     }
+    false
 }
 
 /// What is sent over a connection, with the place that the connection takes.

@@ -1,19 +1,11 @@
 //! Durations as people write them: `1h 30m`, `3 hours 4 min`, `1:30`, `1.5 days`, `1 hour and 10 minutes`.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 const MINUTE: f64 = 60.0;
 const HOUR: f64 = 60.0 * MINUTE;
 const DAY: f64 = 24.0 * HOUR;
 
 pub(super) const WEEK: u64 = 7 * 24 * 60 * 60;
 pub(super) const MONTH: u64 = 30 * 24 * 60 * 60;
-
-/// A number, with or without its unit.
-static PART: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\A\s*(?:([0-9]+(?:\.[0-9]+)?|\.[0-9]+)|([A-Za-z]+))[\s,]*").ok());
 
 /// The seconds of a duration; `None` for what is none, and for no time at all.
 pub fn seconds(text: &str) -> Option<u64> {
@@ -44,20 +36,36 @@ fn clock(text: &str) -> Option<f64> {
 fn parts(text: &str) -> Option<f64> {
     let (mut rest, mut total, mut pending) = (text, 0.0, None);
     while !rest.is_empty() {
-        let found = PART.as_ref()?.captures(rest)?;
-        if let Some(digits) = found.get(1) {
-            total += pending.replace(number(digits.as_str())?).unwrap_or(0.0);
+        let part = rest.trim_start();
+        let (digits, word) = (digits(part), letters(part));
+        let length = if word.is_empty() {
+            total += pending.replace(number(digits)?).unwrap_or(0.0);
+            digits.len()
         } else {
-            let word = found.get(2)?.as_str().to_ascii_lowercase();
+            let word = word.to_ascii_lowercase();
             match (unit(&word), pending.take()) {
                 (Some(unit), Some(count)) => total += unit * count,
                 (None, held) if is_joint(&word) => pending = held,
                 _ => return None,
             }
-        }
-        rest = &rest[found.get(0)?.end()..];
+            word.len()
+        };
+        rest = part[length..].trim_start_matches(|sign: char| sign.is_whitespace() || sign == ',');
     }
     Some(total + pending.unwrap_or(0.0))
+}
+
+/// The number at the beginning: `30`, `1.5` and `.5`; nothing when there is none.
+fn digits(text: &str) -> &str {
+    let whole = text.bytes().take_while(u8::is_ascii_digit).count();
+    let after = text[whole..].strip_prefix('.').unwrap_or_default();
+    let fraction = after.bytes().take_while(u8::is_ascii_digit).count();
+    let point = usize::from(fraction > 0);
+    &text[..whole + point + fraction]
+}
+
+fn letters(text: &str) -> &str {
+    &text[..text.bytes().take_while(u8::is_ascii_alphabetic).count()]
 }
 
 fn number(digits: &str) -> Option<f64> {

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{
     merge::{Budget, deep_merge},
-    node::{Map, Node, entries_of},
+    node::{Entries, Map, Node},
 };
 
 /// How far below the job a name may still extend something.
@@ -17,7 +17,7 @@ pub(super) fn extend(document: &Map, budget: &mut Budget) -> Result<Map, String>
         return Ok(document.clone());
     }
     let mut extension = Extension { document, budget, done: HashMap::new(), chain: Vec::new() };
-    let mut entries = entries_of(document.len());
+    let mut entries = Entries::with_capacity(document.len());
     for (key, value) in document.iter() {
         let value = if uses(value) { extension.entry(key.as_str(), value)? } else { value.clone() };
         entries.insert(key.clone(), value);

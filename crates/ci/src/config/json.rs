@@ -8,8 +8,10 @@ pub(super) fn value(node: &Node) -> Value {
     match node {
         Node::Null | Node::Reference(_) => Value::Null,
         Node::Bool(value) => Value::Bool(*value),
-        Node::Int(value) => i64::try_from(*value)
-            .map_or_else(|_| Value::String(value.to_string()), |value| Value::Number(value.into())),
+        Node::Int(value) => i64::try_from(value.get()).map_or_else(
+            |_| Value::String(value.get().to_string()),
+            |value| Value::Number(value.into()),
+        ),
         Node::Float(value) => {
             Number::from_f64(*value).map_or_else(|| Value::String(number(*value)), Value::Number)
         }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::node::{Map, Node, entries_of};
+use super::node::{Entries, Map, Node};
 
 /// Letters of all that a configuration comes to once templates and references are written out.
 const LARGEST: u64 = 32 << 20;
 
 /// `over` on `base`: keys of `base` first, then new ones, values of `over` where both have one.
 pub(super) fn deep_merge(base: &Map, over: &Map) -> Map {
-    let mut entries = entries_of(base.len() + over.len());
+    let mut entries = Entries::with_capacity(base.len() + over.len());
     entries.extend(base.iter().map(|(key, value)| (key.clone(), value.clone())));
     for (key, value) in over.iter() {
         let Some(below) = entries.get_mut(key) else {

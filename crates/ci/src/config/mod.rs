@@ -26,6 +26,7 @@ mod merge;
 mod node;
 mod normalize;
 pub mod options;
+mod ordered_map;
 mod plan;
 mod prefilled_variables;
 mod reference;

@@ -5,7 +5,9 @@
 
 use std::{fmt, hash, sync::Arc};
 
-use indexmap::{Equivalent, IndexMap};
+use indexmap::Equivalent;
+
+use super::ordered_map::OrderedMap;
 
 /// What a value takes beside its letters: what parts it from the next one.
 const SLOT: u64 = 2;
@@ -58,13 +60,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Keys are hashed from a seed of the process, so that no configuration can be written for which all of them collide.
-pub(crate) type Entries = IndexMap<Key, Node, ahash::RandomState>;
-
-/// Room for so many entries.
-pub(crate) fn entries_of(count: usize) -> Entries {
-    Entries::with_capacity_and_hasher(count, ahash::RandomState::new())
-}
+pub(crate) type Entries = OrderedMap<Key, Node>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Map {
@@ -98,7 +94,7 @@ impl Map {
     }
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = &Key> {
-        self.entries.keys()
+        self.iter().map(|(key, _)| key)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -107,6 +103,12 @@ impl Map {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// All entries but that one.
+    pub(crate) fn without(&self, key: &str) -> Self {
+        let others = self.iter().filter(|(other, _)| !key.equivalent(*other));
+        Self::new(others.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
     pub(crate) fn entries(&self) -> &Entries {
@@ -137,13 +139,24 @@ pub(crate) struct Reference {
     pub path: Vec<Node>,
 }
 
+/// A whole number. It lies at any multiple of eight bytes, or else each value would take a third more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(Rust, packed(8))]
+pub(crate) struct Integer(i128);
+
+impl Integer {
+    pub(crate) fn get(self) -> i128 {
+        self.0
+    }
+}
+
 /// A value. Equal values may stand in several places at the cost of one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Node {
     #[default]
     Null,
     Bool(bool),
-    Int(i128),
+    Int(Integer),
     Float(f64),
     Text(Arc<str>),
     List(Arc<List>),
@@ -152,6 +165,10 @@ pub(crate) enum Node {
 }
 
 impl Node {
+    pub(crate) fn of_int(value: i128) -> Self {
+        Self::Int(Integer(value))
+    }
+
     pub(crate) fn of_text(text: &str) -> Self {
         Self::Text(Arc::from(text))
     }
@@ -208,7 +225,7 @@ impl Node {
         match self {
             Self::Null => Some(String::new()),
             Self::Bool(value) => Some(value.to_string()),
-            Self::Int(value) => Some(value.to_string()),
+            Self::Int(value) => Some(value.get().to_string()),
             Self::Float(value) => Some(number(*value)),
             Self::Text(text) => Some(text.to_string()),
             Self::List(_) | Self::Map(_) | Self::Reference(_) => None,

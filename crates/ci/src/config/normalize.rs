@@ -35,7 +35,7 @@ pub(super) type Jobs = IndexMap<Arc<str>, Job, ahash::RandomState>;
 
 pub(super) fn normalize(entries: Vec<JobEntry>, budget: &mut Budget) -> Result<Jobs, StepFailure> {
     let mut copies: HashMap<Arc<str>, Arc<[Arc<str>]>> = HashMap::new();
-    for entry in entries.iter().filter(|entry| entry.parallel.is_some()) {
+    for entry in entries.iter().filter(|entry| entry.options.parallel.is_some()) {
         let names: Vec<Arc<str>> =
             instances(entry).into_iter().map(|instance| instance.name).collect();
         copies.insert(Arc::clone(&entry.name), names.into());
@@ -57,7 +57,7 @@ struct Instance {
 /// The copies of a job; a job that is not parallel is its own.
 fn instances(entry: &JobEntry) -> Vec<Instance> {
     let name = &entry.name;
-    match &entry.parallel {
+    match &entry.options.parallel {
         None => vec![Instance { name: Arc::clone(name), number: None, matrix: Values::default() }],
         Some(Parallel { matrix: None, total, .. }) => (1..=*total)
             .map(|number| Instance {

@@ -49,13 +49,12 @@ pub(super) fn bridge(
         return None;
     }
     let bridge_needs = pipelines.first().cloned();
-    let options = Options { trigger, bridge_needs, ..Options::default() };
+    let options = Options { trigger, bridge_needs, parallel, ..Options::default() };
     let own = OwnFields { when, resource_group, ..OwnFields::default() };
     Some(JobEntry {
         allow_failure: allow_failure.map_or(AllowFailure::Unsaid, AllowFailure::Said),
         needs,
         interruptible,
-        parallel,
         ..common.into_entry(Kind::Bridge, own, options)
     })
 }

@@ -3,7 +3,10 @@
 use percent_encoding::percent_decode_str;
 
 use super::{Entry, Path, Report, fields::Fields};
-use crate::config::node::{Map, Node};
+use crate::config::{
+    node::{Map, Node},
+    options::Cache,
+};
 
 const KEYS: &[&str] =
     &["key", "untracked", "paths", "when", "policy", "unprotect", "fallback_keys"];
@@ -12,22 +15,24 @@ const TIMES: &[&str] = &["on_success", "on_failure", "always"];
 const MOST: usize = 4;
 const MOST_FILES: usize = 2;
 
-/// A cache as written: what its key comes to depends on the commit.
+/// A cache as written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CacheEntry {
-    pub(crate) key: CacheKey,
-    pub(crate) paths: Option<Vec<String>>,
-    pub(crate) untracked: Option<bool>,
-    pub(crate) policy: String,
-    pub(crate) when: String,
-    pub(crate) unprotect: Option<bool>,
-    pub(crate) fallback_keys: Vec<String>,
+    /// Without a key where that comes from files.
+    pub(crate) cache: Cache,
+    pub(crate) key_files: Option<KeyFiles>,
 }
 
+/// Files whose state in the commit makes the key.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum CacheKey {
+pub(crate) struct KeyFiles {
+    pub(crate) files: Vec<String>,
+    pub(crate) prefix: Option<String>,
+}
+
+enum CacheKey {
     Text(String),
-    Files { files: Vec<String>, prefix: Option<String> },
+    Files(KeyFiles),
 }
 
 pub(super) fn caches(report: &mut Report, entry: Entry<'_>) -> Option<Vec<CacheEntry>> {
@@ -77,8 +82,12 @@ fn cache(report: &mut Report, entry: Entry<'_>) -> Option<CacheEntry> {
         texts
     });
     let when = when.unwrap_or_else(|| "on_success".to_owned());
-    let cache = CacheEntry { key: key?, paths, untracked, policy, when, unprotect, fallback_keys };
-    report.is_clean_since(mark).then_some(cache)
+    let (key, key_files) = match key? {
+        CacheKey::Text(text) => (text, None),
+        CacheKey::Files(files) => (String::new(), Some(files)),
+    };
+    let cache = Cache { key, paths, untracked, policy, when, unprotect, fallback_keys };
+    report.is_clean_since(mark).then_some(CacheEntry { cache, key_files })
 }
 
 /// One of three words, or a variable that comes to one.
@@ -152,7 +161,7 @@ fn key_of_files(report: &mut Report, path: &Path<'_>, map: &Map) -> Option<Cache
         }
         prefix
     });
-    report.is_clean_since(mark).then_some(CacheKey::Files { files: files?, prefix })
+    report.is_clean_since(mark).then_some(CacheKey::Files(KeyFiles { files: files?, prefix }))
 }
 
 fn files(report: &mut Report, entry: Entry<'_>) -> Option<Vec<String>> {

@@ -152,7 +152,7 @@ pub(super) fn one_or_more_texts(node: &Node) -> Option<Vec<String>> {
 
 pub(super) fn number(node: &Node) -> Option<i64> {
     match node {
-        Node::Int(value) => i64::try_from(*value).ok(),
+        Node::Int(value) => i64::try_from(value.get()).ok(),
         _ => None,
     }
 }

@@ -1,7 +1,10 @@
 //! A job that a runner does, and what it shares with a bridge.
 
+use std::sync::Arc;
+
 use super::{
-    AllowFailure, Entry, Inheritance, JobEntry, Kind, Needs, Path, Policy, Report, Rule, Values,
+    AllowFailure, CacheEntry, Entry, Inheritance, JobEntry, Kind, Needs, Path, Policy, Report,
+    Rule, Values,
     default::{self, DefaultKeywords, Part},
     environment,
     fields::Fields,
@@ -12,7 +15,7 @@ use super::{
 use crate::config::{
     duration::WEEK,
     node::{Map, Node},
-    options::{AllowFailureCriteria, Artifacts, Environment, Options},
+    options::{AllowFailureCriteria, Artifacts, Cache, Environment, Options},
 };
 
 pub(super) const COMMON_KEYS: &[&str] = &[
@@ -205,9 +208,8 @@ impl Common {
             interruptible: None,
             resource_group: own.resource_group,
             coverage: None,
-            cache: None,
-            parallel: None,
-            options: Options { environment: self.environment, ..options },
+            unkeyed_caches: None,
+            options: Arc::new(Options { environment: self.environment, ..options }),
         }
     }
 }
@@ -316,12 +318,14 @@ fn assemble(
         AllowFailure::Codes(codes) => Some(codes.clone()),
         AllowFailure::Unsaid | AllowFailure::Said(_) => None,
     };
+    let (cache, unkeyed_caches) = caches(shared.cache);
     let cross = rest.needs.as_ref().map(|needs| needs.cross.clone());
     let options = Options {
         image: shared.image,
         services: shared.services,
         allow_failure_criteria: criteria,
         artifacts: shared.artifacts,
+        cache,
         dependencies: own.dependencies.clone(),
         cross_dependencies: cross.filter(|cross| !cross.is_empty()),
         job_timeout: shared.timeout,
@@ -330,6 +334,7 @@ fn assemble(
         after_script: shared.after_script,
         hooks: shared.hooks,
         retry: shared.retry,
+        parallel: rest.parallel,
         start_in: own.start_in.clone(),
         release: rest.release,
         publish: own.publish.clone(),
@@ -344,10 +349,18 @@ fn assemble(
         tags: shared.tags,
         interruptible: shared.interruptible,
         coverage: rest.coverage,
-        cache: shared.cache,
-        parallel: rest.parallel,
+        unkeyed_caches,
         ..common.into_entry(Kind::Build, own, options)
     }
+}
+
+/// The caches of a job when their keys are known, and else those that wait for the commit.
+fn caches(entries: Option<Vec<CacheEntry>>) -> (Option<Vec<Cache>>, Option<Vec<CacheEntry>>) {
+    let Some(entries) = entries.filter(|entries| !entries.is_empty()) else { return (None, None) };
+    if entries.iter().any(|entry| entry.key_files.is_some()) {
+        return (None, Some(entries));
+    }
+    (Some(entries.into_iter().map(|entry| entry.cache).collect()), None)
 }
 
 /// What a bridge takes of the defaults: of them all only one keyword is known to it.

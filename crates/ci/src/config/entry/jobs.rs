@@ -10,7 +10,7 @@ use super::{
 };
 use crate::config::{
     node::{Key, Map, Node},
-    options::{AllowFailureCriteria, Options, Parallel},
+    options::{AllowFailureCriteria, Options},
 };
 
 const LONGEST_NAME: usize = 255;
@@ -52,9 +52,9 @@ pub(crate) struct JobEntry {
     pub(crate) interruptible: Option<bool>,
     pub(crate) resource_group: Option<String>,
     pub(crate) coverage: Option<String>,
-    pub(crate) cache: Option<Vec<CacheEntry>>,
-    pub(crate) parallel: Option<Parallel>,
-    pub(crate) options: Options,
+    /// Its caches, where the key of one comes from files; the options have all others.
+    pub(crate) unkeyed_caches: Option<Vec<CacheEntry>>,
+    pub(crate) options: Arc<Options>,
 }
 
 impl JobEntry {

@@ -27,7 +27,7 @@ mod workflow;
 
 use std::{collections::HashMap, fmt, sync::Arc};
 
-pub(super) use cache::{CacheEntry, CacheKey};
+pub(super) use cache::{CacheEntry, KeyFiles};
 pub use environment::is_name as is_environment_name;
 pub(crate) use inherit::Inheritance;
 pub use jobs::Kind;

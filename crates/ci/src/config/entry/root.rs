@@ -91,11 +91,9 @@ fn twice(globals: &Map) -> Option<&'static str> {
 }
 
 fn old_defaults(report: &mut Report, globals: &Map) -> DefaultKeywords {
-    let entries = OLD_DEFAULTS.iter().filter_map(|key| globals.entries().get_key_value(*key));
-    let map = Map::new(entries.map(|(key, node)| (key.clone(), node.clone())).collect());
     let mut read = DefaultKeywords::default();
     for key in OLD_DEFAULTS {
-        let Some(node) = map.present(key) else { continue };
+        let Some(node) = globals.present(key) else { continue };
         let path = Path::of(key);
         let entry = Entry { node, path: &path };
         match *key {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-
 use super::{Entry, Path, Report};
-use crate::config::node::{Map, Node};
+use crate::config::{
+    node::{Map, Node},
+    ordered_map::OrderedMap,
+};
 
 /// The value of a variable entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub(crate) struct Value {
 }
 
 /// In the order written.
-pub(crate) type Values = IndexMap<Arc<str>, Value, ahash::RandomState>;
+pub(crate) type Values = OrderedMap<Arc<str>, Value>;
 
 /// Keys that a variable may have when it is a mapping.
 pub(super) const GLOBAL: &[&str] = &["value", "description", "expand", "options"];
@@ -34,7 +35,7 @@ pub(super) fn variables(
         return None;
     };
     let mark = report.mark();
-    let mut values = Values::with_capacity_and_hasher(map.len(), ahash::RandomState::new());
+    let mut values = Values::with_capacity(map.len());
     for (key, node) in map.iter() {
         let path = entry.path.child(key.as_str());
         let value = match node {

@@ -86,9 +86,7 @@ impl Inclusion<'_, '_> {
             merged = deep_merge(&merged, &file);
         }
         self.depth -= 1;
-        let mut own = deep_merge(&merged, document).entries().clone();
-        own.shift_remove("include");
-        Ok(Map::new(own))
+        Ok(deep_merge(&merged, document).without("include"))
     }
 
     fn file(

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use crate::config::{
     input::EnvironmentIdentity,
     normalize::Job,
-    options::Parallel,
     plan::PlannedEnvironment,
     variables::{self, UnknownVariable, View, expand},
 };
@@ -13,7 +12,7 @@ use crate::config::{
 /// By name; the configuration may set each of them otherwise.
 pub(super) fn known(job: &Job) -> Vec<(&'static str, Cow<'_, str>)> {
     let entry = &job.entry;
-    let total = entry.parallel.as_ref().map(|parallel: &Parallel| parallel.total.to_string());
+    let total = entry.options.parallel.as_ref().map(|parallel| parallel.total.to_string());
     let mut known = vec![
         ("CI_JOB_NAME", Cow::Borrowed(&*job.name)),
         ("CI_JOB_NAME_SLUG", Cow::Owned(variables::slug(&job.name))),

@@ -74,7 +74,7 @@ fn over(winning: &Values, others: &Values) -> Values {
         return others.clone();
     }
     let mut all = winning.clone();
-    for (key, value) in others {
+    for (key, value) in others.iter() {
         if !all.contains_key(key) {
             all.insert(Arc::clone(key), value.clone());
         }
@@ -179,7 +179,7 @@ impl<'c> Selection<'c, '_> {
     /// The variables of the configuration that a job has, its own first.
     fn values(&self, job: &Job) -> Values {
         let mut values = over(&job.matrix, &job.entry.variables);
-        for (key, value) in &self.globals {
+        for (key, value) in self.globals.iter() {
             if !values.contains_key(key) && job.entry.inheritance.takes(key) {
                 values.insert(Arc::clone(key), value.clone());
             }

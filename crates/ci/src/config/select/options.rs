@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{SelectedJob, Selection};
 use crate::config::{
     Refusal, StepFailure, digest,
-    entry::{CacheEntry, CacheKey},
-    options::{self, Options},
+    entry::{CacheEntry, KeyFiles},
+    options::{Cache, Options},
 };
 
 impl Selection<'_, '_> {
@@ -17,7 +17,7 @@ impl Selection<'_, '_> {
         let shared = match self.options.get(&Arc::as_ptr(entry)) {
             Some(options) => Arc::clone(options),
             None => {
-                let options = Arc::new(self.base_options(picked)?);
+                let options = self.base_options(picked)?;
                 self.options.insert(Arc::as_ptr(entry), Arc::clone(&options));
                 options
             }
@@ -38,39 +38,29 @@ impl Selection<'_, '_> {
     }
 
     /// The options that all copies of a job have.
-    fn base_options(&self, picked: &SelectedJob<'_>) -> Result<Options, Refusal> {
+    fn base_options(&self, picked: &SelectedJob<'_>) -> Result<Arc<Options>, Refusal> {
         let entry = &picked.job.entry;
-        let mut options = entry.options.clone();
-        options.dependencies = picked.job.dependencies.as_ref().map(|names| names.to_vec());
-        options.parallel.clone_from(&entry.parallel);
-        let caches = entry.cache.as_ref().filter(|caches| !caches.is_empty());
-        options.cache = match caches {
-            Some(caches) => Some(
-                caches.iter().map(|cache| self.cache(cache)).collect::<Result<_, StepFailure>>()?,
-            ),
-            None => None,
-        };
+        let mut options = Arc::clone(&entry.options);
+        let dependencies = picked.job.dependencies.as_deref();
+        if dependencies != options.dependencies.as_deref() {
+            Arc::make_mut(&mut options).dependencies = dependencies.map(<[String]>::to_vec);
+        }
+        if let Some(caches) = &entry.unkeyed_caches {
+            let keyed = caches.iter().map(|cache| self.keyed(cache));
+            Arc::make_mut(&mut options).cache = Some(keyed.collect::<Result<_, StepFailure>>()?);
+        }
         Ok(options)
     }
 
-    fn cache(&self, cache: &CacheEntry) -> Result<options::Cache, StepFailure> {
-        let key = match &cache.key {
-            CacheKey::Text(text) => text.clone(),
-            CacheKey::Files { files, prefix } => {
-                let state = self.state_of(files)?;
-                let prefix = prefix.as_deref().filter(|prefix| !prefix.is_empty());
-                prefix.map_or_else(|| state.clone(), |prefix| format!("{prefix}-{state}"))
-            }
+    fn keyed(&self, entry: &CacheEntry) -> Result<Cache, StepFailure> {
+        let cache = entry.cache.clone();
+        let Some(KeyFiles { files, prefix }) = &entry.key_files else { return Ok(cache) };
+        let state = self.state_of(files)?;
+        let key = match prefix.as_deref() {
+            None | Some("") => state,
+            Some(prefix) => format!("{prefix}-{state}"),
         };
-        Ok(options::Cache {
-            key,
-            paths: cache.paths.clone(),
-            untracked: cache.untracked,
-            policy: cache.policy.clone(),
-            when: cache.when.clone(),
-            unprotect: cache.unprotect,
-            fallback_keys: cache.fallback_keys.clone(),
-        })
+        Ok(Cache { key, ..cache })
     }
 
     /// A word that changes when one of the files does.

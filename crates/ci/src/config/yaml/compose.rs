@@ -10,17 +10,20 @@ use libyaml_safer::{EventData, ScalarStyle};
 use super::{Fault, events::Events, scalar};
 use crate::config::{
     input::Limits,
-    node::{Entries, Key, Node, Reference, entries_of},
+    node::{Entries, Key, Node, Reference},
 };
 
 const TEXT_TAG: &str = "tag:yaml.org,2002:str";
+
+/// Bytes of the longest text that is looked for among those seen before.
+const LONGEST_SHARED: usize = 16;
 
 /// The first document of a text, or the second where the first is a header; `None` when there is none.
 pub(crate) fn parse_within(limits: &Limits, text: &str) -> Result<Option<Node>, Fault> {
     let mut composer = Composer {
         events: Events::of(text),
         anchors: HashMap::new(),
-        words: HashSet::default(),
+        texts: HashSet::default(),
         pairs: Vec::new(),
         depth: 0,
         limits: *limits,
@@ -43,8 +46,8 @@ struct Composer<'t> {
     events: Events<'t>,
     /// What each name stands for; `None` while it is being read.
     anchors: HashMap<String, Option<Node>>,
-    /// Keys seen before: most of them come again and again.
-    words: HashSet<Arc<str>, ahash::RandomState>,
+    /// Short texts seen before: most of them come again and again.
+    texts: HashSet<Arc<str>, ahash::RandomState>,
     /// Keys and values of the mappings that are being read, those of the innermost one last.
     pairs: Vec<Pair>,
     depth: usize,
@@ -76,7 +79,7 @@ impl Composer<'_> {
         match event {
             EventData::Alias { anchor } => self.alias(&anchor),
             EventData::Scalar { anchor, tag, value, style, .. } => {
-                let node = scalar_node(tag.as_deref(), &value, style)?;
+                let node = self.scalar(tag.as_deref(), &value, style)?;
                 self.named(anchor, |_| Ok(node))
             }
             EventData::SequenceStart { anchor, tag, .. } => {
@@ -159,21 +162,52 @@ impl Composer<'_> {
     }
 
     fn key(&mut self, event: EventData) -> Result<Key, Fault> {
-        let node = self.node(event)?;
-        let Node::Text(text) = node else {
-            return Ok(Key::other(&node.scalar().unwrap_or_else(|| super::emit::inline(&node))));
-        };
-        if let Some(word) = self.words.get(&text) {
-            return Ok(Key::text(Arc::clone(word)));
+        Ok(match self.node(event)? {
+            Node::Text(text) => Key::text(text),
+            node => Key::other(&node.scalar().unwrap_or_else(|| super::emit::inline(&node))),
+        })
+    }
+
+    fn scalar(
+        &mut self,
+        tag: Option<&str>,
+        value: &str,
+        style: ScalarStyle,
+    ) -> Result<Node, Fault> {
+        refuse_class(tag)?;
+        if tag == Some("!reference") {
+            // Without a list there is nothing to follow; whoever looks it up says so.
+            return Ok(Node::Reference(Arc::new(Reference { path: Vec::new() })));
         }
-        self.words.insert(Arc::clone(&text));
-        Ok(Key::text(text))
+        let is_text =
+            matches!(tag, Some("!str" | "!binary" | TEXT_TAG | "tag:yaml.org,2002:binary"));
+        if style != ScalarStyle::Plain || is_text {
+            return Ok(Node::Text(self.text(value)));
+        }
+        match scalar::read(value) {
+            scalar::Scalar::Text(text) => Ok(Node::Text(self.text(text))),
+            scalar::Scalar::Value(node) => Ok(node),
+            scalar::Scalar::Date => Err(Fault::Class("Date".to_owned())),
+            scalar::Scalar::Time => Err(Fault::Class("Time".to_owned())),
+        }
+    }
+
+    fn text(&mut self, text: &str) -> Arc<str> {
+        if text.len() > LONGEST_SHARED {
+            return Arc::from(text);
+        }
+        if let Some(shared) = self.texts.get(text) {
+            return Arc::clone(shared);
+        }
+        let shared: Arc<str> = Arc::from(text);
+        self.texts.insert(Arc::clone(&shared));
+        shared
     }
 }
 
 /// The entries of a mapping. How many there are is known by now, so that they are put where they stay.
 fn entries(pairs: impl ExactSizeIterator<Item = Pair>) -> Entries {
-    let (mut entries, mut merged) = (entries_of(pairs.len()), HashSet::new());
+    let (mut entries, mut merged) = (Entries::with_capacity(pairs.len()), HashSet::new());
     for Pair { key, value, is_merge } in pairs {
         if is_merge && merge(&mut entries, &mut merged, &value) {
             continue;
@@ -210,23 +244,6 @@ fn merge(entries: &mut Entries, merged: &mut HashSet<Key>, value: &Node) -> bool
         }
     }
     true
-}
-
-fn scalar_node(tag: Option<&str>, value: &str, style: ScalarStyle) -> Result<Node, Fault> {
-    refuse_class(tag)?;
-    if tag == Some("!reference") {
-        // Without a list there is nothing to follow; whoever looks it up says so.
-        return Ok(Node::Reference(Arc::new(Reference { path: Vec::new() })));
-    }
-    let is_text = matches!(tag, Some("!str" | "!binary" | TEXT_TAG | "tag:yaml.org,2002:binary"));
-    if style != ScalarStyle::Plain || is_text {
-        return Ok(Node::of_text(value));
-    }
-    match scalar::read(value) {
-        scalar::Scalar::Value(node) => Ok(node),
-        scalar::Scalar::Date => Err(Fault::Class("Date".to_owned())),
-        scalar::Scalar::Time => Err(Fault::Class("Time".to_owned())),
-    }
 }
 
 /// Tags that ask for a value of some class of the program that reads them. All others mean nothing.

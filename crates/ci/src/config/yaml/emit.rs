@@ -119,8 +119,7 @@ fn is_plain(text: &str) -> bool {
         '-', '?', ':', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@',
         '`', '.', '=', '<', '~', ' ', '$', '/', '\\', '^',
     ];
-    let is_text =
-        matches!(scalar::read(text), scalar::Scalar::Value(Node::Text(read)) if *read == *text);
+    let is_text = matches!(scalar::read(text), scalar::Scalar::Text(read) if read == text);
     let inner = !text.chars().any(is_hidden);
     is_text
         && inner

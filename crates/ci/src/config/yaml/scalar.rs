@@ -3,21 +3,27 @@
 use crate::config::node::Node;
 
 /// The value of a plain scalar, or a type that files cannot create.
-pub(super) enum Scalar {
+pub(super) enum Scalar<'w> {
+    Text(&'w str),
+    /// Anything but text.
     Value(Node),
     Date,
     Time,
 }
 
-pub(super) fn read(word: &str) -> Scalar {
+pub(super) fn read(word: &str) -> Scalar<'_> {
     let Some(first) = word.bytes().next() else { return Scalar::Value(Node::Null) };
     // Nearly every word begins with a letter that leads to nothing else than text.
-    let special = matches!(first, b'0'..=b'9' | b'.' | b'+' | b'-' | b':' | b'~')
-        || (word.len() <= 5 && b"nNyYtTfFoO".contains(&first));
-    if !special {
-        return Scalar::Value(Node::of_text(word));
+    match first {
+        b'0'..=b'9' | b'.' | b'+' | b'-' | b':' => {
+            named(word).map_or_else(|| numeric(word), Scalar::Value)
+        }
+        b'~' => named(word).map_or(Scalar::Text(word), Scalar::Value),
+        _ if word.len() <= 5 && b"nNyYtTfFoO".contains(&first) => {
+            named(word).map_or(Scalar::Text(word), Scalar::Value)
+        }
+        _ => Scalar::Text(word),
     }
-    named(word).map_or_else(|| numeric(word), Scalar::Value)
 }
 
 /// The words that are spelled out.
@@ -41,9 +47,13 @@ fn named(word: &str) -> Option<Node> {
     small(".nan").then_some(Node::Float(f64::NAN))
 }
 
-fn numeric(word: &str) -> Scalar {
+fn numeric(word: &str) -> Scalar<'_> {
     if word.len() > 1 && word.starts_with(':') {
-        return Scalar::Value(Node::of_text(symbol(&word[1..])));
+        return Scalar::Text(symbol(&word[1..]));
+    }
+    // Letters of hexadecimal digits, of powers and of times.
+    if word.bytes().any(|sign| sign.is_ascii_alphabetic() && !b"abcdefABCDEFtTxZ".contains(&sign)) {
+        return Scalar::Text(word);
     }
     if is_time(word) {
         return Scalar::Time;
@@ -52,7 +62,7 @@ fn numeric(word: &str) -> Scalar {
         return Scalar::Date;
     }
     let value = sixties(word).or_else(|| fraction(word)).or_else(|| whole(word));
-    Scalar::Value(value.unwrap_or_else(|| Node::of_text(word)))
+    value.map_or(Scalar::Text(word), Scalar::Value)
 }
 
 /// `:word` and `:"some words"` are the text without what marks them.
@@ -152,7 +162,7 @@ fn whole_sixties(parts: &[&str]) -> Option<Node> {
         let part: i128 = text.replace('_', "").parse().ok()?;
         sum = sum.checked_add(part.checked_mul(unit)?)?;
     }
-    Some(Node::Int(sum))
+    Some(Node::of_int(sum))
 }
 
 /// `1.5`, `.5`, `1.5e+3`: a point is needed, and a sign in the power.
@@ -198,7 +208,7 @@ fn whole(word: &str) -> Option<Node> {
     if text.starts_with(['-', '+']) {
         return None;
     }
-    i128::from_str_radix(&text, radix).ok().map(|value| Node::Int(sign * value))
+    i128::from_str_radix(&text, radix).ok().map(|value| Node::of_int(sign * value))
 }
 
 /// Whether what parts digits stands between two of them.
@@ -217,7 +227,7 @@ mod tests {
 
     fn shown(word: &str) -> String {
         match read(word) {
-            Scalar::Value(Node::Text(text)) => format!("text {text}"),
+            Scalar::Text(text) => format!("text {text}"),
             Scalar::Value(Node::Null) => "null".to_owned(),
             Scalar::Value(value) => value.scalar().unwrap(),
             Scalar::Date => "date".to_owned(),

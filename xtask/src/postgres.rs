@@ -216,6 +216,13 @@ fn guard(
             "synchronous_commit=off",
             "-c",
             "full_page_writes=off",
+            "-c",
+            "wal_level=minimal",
+            "-c",
+            "max_wal_senders=0",
+            // It would look through every database of every test.
+            "-c",
+            "autovacuum=off",
         ]);
     }
     command.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);

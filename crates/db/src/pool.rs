@@ -41,9 +41,9 @@ const LIMITS: [(&str, u32); 5] = [
     ("tcp_user_timeout", 10_000),
 ];
 
-/// Whether the database server answers, shared by all pools of the process.
+/// Whether the database server answers.
 #[derive(Default)]
-pub(crate) struct Reachability {
+struct Reachability {
     /// When it last failed to; nothing while it answers.
     failed: Mutex<Option<Instant>>,
     lost: Notify,
@@ -66,12 +66,18 @@ impl Reachability {
     }
 }
 
-/// So many connections at most, of which those nobody uses are kept.
+/// Connections to one database, of which those nobody uses are kept. All lanes share them: a connection that has read answers a
+/// write sooner than a new one, which knows no table yet.
 pub(crate) struct ConnectionPool {
     url: String,
-    places: Semaphore,
     idle: Mutex<Vec<IdleConnection>>,
-    reachability: Arc<Reachability>,
+    reachability: Reachability,
+}
+
+/// So many connections of a pool at most.
+pub(crate) struct Lane {
+    pool: Arc<ConnectionPool>,
+    places: Semaphore,
 }
 
 struct IdleConnection {
@@ -96,10 +102,9 @@ impl From<Failure> for Error {
     }
 }
 
-impl ConnectionPool {
-    pub(crate) fn new(url: &str, size: usize, reachability: Arc<Reachability>) -> Self {
-        let places = Semaphore::new(size);
-        Self { url: with_limits(url), places, idle: Mutex::default(), reachability }
+impl Lane {
+    pub(crate) fn new(pool: &Arc<ConnectionPool>, size: usize) -> Self {
+        Self { pool: Arc::clone(pool), places: Semaphore::new(size) }
     }
 
     /// Waits for a place, but not for a server that is away.
@@ -107,10 +112,11 @@ impl ConnectionPool {
         if let Ok(place) = self.places.try_acquire() {
             return Ok(place);
         }
-        let lost = self.reachability.lost.notified();
+        let reachability = &self.pool.reachability;
+        let lost = reachability.lost.notified();
         pin!(lost);
         lost.as_mut().enable();
-        if self.reachability.is_away() {
+        if reachability.is_away() {
             return Err(Error::out_of_reach(AWAY));
         }
         select! {
@@ -125,6 +131,20 @@ impl ConnectionPool {
         &self,
         work: &mut dyn FnMut(&mut PgConnection) -> Result<()>,
     ) -> Result<(), Failure> {
+        self.pool.lend(work)
+    }
+}
+
+impl ConnectionPool {
+    pub(crate) fn new(url: &str) -> Self {
+        Self {
+            url: with_limits(url),
+            idle: Mutex::default(),
+            reachability: Reachability::default(),
+        }
+    }
+
+    fn lend(&self, work: &mut dyn FnMut(&mut PgConnection) -> Result<()>) -> Result<(), Failure> {
         let mut kept = self.take().map_err(Failure::Plain)?;
         match work(&mut kept.conn) {
             Err(cause) if cause.is_ours() && kept.conn.ping().is_err() => {
@@ -156,15 +176,25 @@ impl ConnectionPool {
         if self.reachability.is_away() {
             return Err(Error::out_of_reach(AWAY));
         }
-        let opened =
-            PgConnection::establish(&self.url).map_err(Error::out_of_reach).and_then(|mut conn| {
-                conn.batch_execute(SESSION).map_err(Error::out_of_reach)?;
-                Ok(conn)
-            });
+        let opened = PgConnection::establish(&self.url)
+            .map_err(Error::out_of_reach)
+            .and_then(|conn| self.prepared(conn));
         self.reachability.note(opened.is_ok());
-        let (conn, now) = (opened?, Instant::now());
+        opened
+    }
+
+    /// Keeps a connection that was opened for something else.
+    pub(crate) fn adopt(&self, conn: PgConnection) -> Result<()> {
+        let prepared = self.prepared(conn)?;
+        self.keep(prepared);
+        Ok(())
+    }
+
+    fn prepared(&self, mut conn: PgConnection) -> Result<IdleConnection> {
+        conn.batch_execute(SESSION).map_err(Error::out_of_reach)?;
         #[cfg(feature = "testing")]
         let conn = crate::testing::watched(conn, &self.url);
+        let now = Instant::now();
         Ok(IdleConnection { conn, born: now, seen: now })
     }
 
@@ -194,7 +224,7 @@ mod tests {
 
     use kernel::{Error, error::Kind};
 
-    use super::{ConnectionPool, FRESH, Failure, Reachability, with_limits};
+    use super::{ConnectionPool, FRESH, Failure, Lane, with_limits};
 
     /// Nobody listens on that port.
     const NOWHERE: &str = "postgres://forgeway@127.0.0.1:1/forgeway";
@@ -214,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_server_that_is_away_is_told_at_once() {
-        let lane = ConnectionPool::new(NOWHERE, 1, Arc::default());
+        let lane = Lane::new(&Arc::new(ConnectionPool::new(NOWHERE)), 1);
         let before = Instant::now();
         for _ in 0..100 {
             let refused: Error = lane.lend(&mut |_| Ok(())).err().map(Failure::into).unwrap();
@@ -225,10 +255,10 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_waits_for_a_server_that_is_away() {
-        let reachability = Arc::<Reachability>::default();
-        let lane = ConnectionPool::new(NOWHERE, 1, Arc::clone(&reachability));
+        let pool = Arc::new(ConnectionPool::new(NOWHERE));
+        let lane = Lane::new(&pool, 1);
         let _only = lane.place().await.unwrap();
-        let (waiting, ()) = tokio::join!(lane.place(), async { reachability.note(false) });
+        let (waiting, ()) = tokio::join!(lane.place(), async { pool.reachability.note(false) });
         assert!(waiting.is_err_and(|refused| is_away(&refused)));
         assert!(lane.place().await.is_err_and(|refused| is_away(&refused)));
     }

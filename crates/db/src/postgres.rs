@@ -5,15 +5,15 @@ use std::sync::Arc;
 use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
 use kernel::{Error, Result};
 
-use crate::pool::{ConnectionPool, Reachability, with_limits};
+use crate::pool::{ConnectionPool, Lane, with_limits};
 
 /// Measured: few readers keep the slowest answers short, many writers share the server's group commit.
 const READERS: usize = 4;
 const WRITERS: usize = 16;
 
 pub(crate) struct Postgres {
-    pub(crate) readers: ConnectionPool,
-    pub(crate) writers: ConnectionPool,
+    pub(crate) readers: Lane,
+    pub(crate) writers: Lane,
 }
 
 #[derive(QueryableByName)]
@@ -45,11 +45,9 @@ impl Postgres {
         let mut conn = PgConnection::establish(&with_limits(url)).map_err(Error::internal)?;
         crate::migrations::run_postgres(&mut conn)?;
         warn_of_language(&mut conn)?;
-        let reachability = Arc::<Reachability>::default();
-        Ok(Self {
-            readers: ConnectionPool::new(url, READERS, Arc::clone(&reachability)),
-            writers: ConnectionPool::new(url, WRITERS, reachability),
-        })
+        let pool = Arc::new(ConnectionPool::new(url));
+        pool.adopt(conn)?;
+        Ok(Self { readers: Lane::new(&pool, READERS), writers: Lane::new(&pool, WRITERS) })
     }
 }
 

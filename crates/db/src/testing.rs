@@ -14,9 +14,8 @@ use std::{
 };
 
 use diesel::{
-    Connection, PgConnection, RunQueryDsl, SqliteConnection,
+    Connection, PgConnection, QueryResult, SqliteConnection,
     connection::{Instrumentation, InstrumentationEvent, SimpleConnection},
-    sql_query,
 };
 use kernel::{Clock, Result, Ts};
 
@@ -193,17 +192,18 @@ impl PostgresCopy {
     fn new(cluster: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         static TEMPLATE: LazyLock<Mutex<Option<String>>> = LazyLock::new(Mutex::default);
-        let mut conn = PgConnection::establish(cluster).expect("the test cluster answers");
-        let mut template = TEMPLATE.lock().unwrap_or_else(PoisonError::into_inner);
-        let template = template.get_or_insert_with(|| postgres_template(cluster, &mut conn));
-        let name = format!(
-            "forgeway_test_{}_{}",
-            std::process::id(),
-            NUMBER.fetch_add(1, Ordering::Relaxed)
-        );
-        sql_query(format!("CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"))
-            .execute(&mut conn)
-            .expect("a copy of the template");
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("forgeway_test_{}_{number}", std::process::id());
+        let made = on_cluster(cluster, |conn| {
+            let template = {
+                let mut made = TEMPLATE.lock().unwrap_or_else(PoisonError::into_inner);
+                made.get_or_insert_with(|| postgres_template(cluster, conn)).clone()
+            };
+            conn.batch_execute(&format!(
+                "CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"
+            ))
+        });
+        made.expect("a copy of the template");
         Self { cluster: cluster.to_owned(), name }
     }
 
@@ -215,10 +215,27 @@ impl PostgresCopy {
 impl Drop for PostgresCopy {
     /// What cannot be dropped is left to whoever started the cluster.
     fn drop(&mut self) {
-        if let Ok(mut conn) = PgConnection::establish(&self.cluster) {
-            let _ = conn.batch_execute(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
-        }
+        let drop = format!("DROP DATABASE {} WITH (FORCE)", self.name);
+        let _ = on_cluster(&self.cluster, |conn| conn.batch_execute(&drop));
     }
+}
+
+/// Works on a connection to the cluster. Those nobody uses are kept, or else two would be opened for each test.
+fn on_cluster(
+    cluster: &str,
+    work: impl FnOnce(&mut PgConnection) -> QueryResult<()>,
+) -> QueryResult<()> {
+    static IDLE: Mutex<Vec<PgConnection>> = Mutex::new(Vec::new());
+    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = idle().pop();
+    let mut conn = match kept {
+        Some(conn) => conn,
+        None => PgConnection::establish(cluster)
+            .map_err(|away| diesel::result::Error::QueryBuilderError(away.into()))?,
+    };
+    work(&mut conn)?;
+    idle().push(conn);
+    Ok(())
 }
 
 #[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]

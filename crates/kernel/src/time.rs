@@ -53,8 +53,10 @@ impl Ts {
         self.datetime().date()
     }
 
+    /// At most [`LATEST`](Self::LATEST).
     pub fn plus(self, span: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(span.whole_microseconds()).unwrap_or(i64::MAX)))
+        let span = i64::try_from(span.whole_microseconds()).unwrap_or(i64::MAX);
+        Self(self.0.saturating_add(span).min(Self::LATEST.0))
     }
 
     /// Whether a thing that was last changed at this moment is no newer than `limit`. Such limits come in whole seconds.
@@ -86,8 +88,10 @@ impl Ts {
         Self::parse_any_year(text.trim()).filter(|at| Self::READABLE.contains(at))
     }
 
-    const READABLE: std::ops::RangeInclusive<Self> =
-        Self(-62_135_596_800_000_000)..=Self(253_402_300_799_999_999);
+    /// The end of the year 9999.
+    pub const LATEST: Self = Self(253_402_300_799_999_999);
+
+    const READABLE: std::ops::RangeInclusive<Self> = Self(-62_135_596_800_000_000)..=Self::LATEST;
 
     fn parse_any_year(text: &str) -> Option<Self> {
         if let Ok(at) = OffsetDateTime::parse(text, &Rfc3339) {

@@ -7,4 +7,4 @@ mod queue;
 
 pub use log::{DeliveryLog, INTERNAL_ERROR, LogStore, NewLog, StatusFilter};
 pub use model::{Delivery, HookEvent, NewEvent, Receiver};
-pub use queue::{BusyReceivers, DeliveryQueue};
+pub use queue::{BusyReceivers, DeliveryQueue, SYSTEM_HEADER};

@@ -28,13 +28,23 @@ pub struct BusyReceivers {
     pub integrations: Vec<IntegrationId>,
 }
 
+/// The header of whatever system hooks are told.
+pub const SYSTEM_HEADER: &str = "System Hook";
+
 /// How long a chain of facts is remembered, and how many are told of its facts.
 const CHAIN: Duration = Duration::minutes(30);
 const MOST_IN_CHAIN: usize = 100;
 
 /// The id of a new fact, and who is told of it. Where somebody who was told of a fact leads to the next one, both have the
 /// same id, and nobody is told twice. An id that no fact has is nobody's to give.
-fn chained(tx: &mut Tx<'_>, receivers: &[Receiver]) -> Result<(String, Vec<Receiver>)> {
+///
+/// Whoever has a webhook knows ids of facts, and can name one in any request. So that nobody hides from administrators, a system
+/// hook is told of [`MOST_IN_CHAIN`] facts of a chain.
+fn chained(
+    tx: &mut Tx<'_>,
+    header: &str,
+    receivers: &[Receiver],
+) -> Result<(String, Vec<Receiver>)> {
     let Some(cause) = tx.cause.clone() else { return Ok((uuid::new(), receivers.to_vec())) };
     let chain = hook_events::table
         .filter(hook_events::uuid.eq(&*cause))
@@ -44,7 +54,13 @@ fn chained(tx: &mut Tx<'_>, receivers: &[Receiver]) -> Result<(String, Vec<Recei
     if earlier.is_empty() {
         return Ok((uuid::new(), receivers.to_vec()));
     }
-    let told: BTreeSet<&str> = earlier.iter().flat_map(|names| names.split(' ')).collect();
+    let names = || earlier.iter().flat_map(|names| names.split(' '));
+    if header == SYSTEM_HEADER {
+        let times = |name: &str| names().filter(|other| *other == name).count();
+        let is_new = |receiver: &&Receiver| times(&receiver.to_string()) < MOST_IN_CHAIN;
+        return Ok((cause.to_string(), receivers.iter().filter(is_new).copied().collect()));
+    }
+    let told: BTreeSet<&str> = names().collect();
     let room = MOST_IN_CHAIN.saturating_sub(told.len());
     let is_new = |receiver: &&Receiver| !told.contains(receiver.to_string().as_str());
     let left = receivers.iter().filter(is_new).take(room).copied().collect();
@@ -96,7 +112,7 @@ impl DeliveryQueue for Tx<'_> {
         if receivers.is_empty() {
             return Ok(());
         }
-        let (uuid, receivers) = chained(self, receivers)?;
+        let (uuid, receivers) = chained(self, event.header, receivers)?;
         if receivers.is_empty() {
             return Ok(());
         }

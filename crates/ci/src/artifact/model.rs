@@ -57,13 +57,12 @@ pub enum Lifetime {
 impl Lifetime {
     /// By words; `None` where they mean nothing.
     pub fn parse(words: &str) -> Option<Self> {
-        match words.trim() {
-            "never" | "0" => Some(Self::Endless),
-            words => {
-                let seconds = duration::seconds(words)?;
-                Some(Self::Of(Duration::seconds(i64::try_from(seconds).unwrap_or(i64::MAX))))
-            }
+        let words = words.trim();
+        if words == "0" || words.eq_ignore_ascii_case("never") {
+            return Some(Self::Endless);
         }
+        let seconds = duration::seconds(words)?;
+        Some(Self::Of(Duration::seconds(i64::try_from(seconds).unwrap_or(i64::MAX))))
     }
 }
 
@@ -108,6 +107,7 @@ mod tests {
             (None, Some(30)),
             (Some(" "), Some(30)),
             (Some("never"), None),
+            (Some("Never"), None),
             (Some("0"), None),
             (Some("1 week"), Some(7)),
             (Some("gibberish"), Some(30)),

@@ -3,9 +3,12 @@
 const MINUTE: f64 = 60.0;
 const HOUR: f64 = 60.0 * MINUTE;
 const DAY: f64 = 24.0 * HOUR;
+const MONTH: f64 = 30.0 * DAY;
+const YEAR: f64 = 365.25 * DAY;
 
-pub(super) const WEEK: u64 = 7 * 24 * 60 * 60;
-pub(super) const MONTH: u64 = 30 * 24 * 60 * 60;
+/// Seconds of the longest durations that keywords take.
+pub(super) const LONGEST_DELAY: u64 = 7 * 24 * 60 * 60;
+pub(super) const LONGEST_TIMEOUT: u64 = 30 * 24 * 60 * 60;
 
 /// The seconds of a duration; `None` for what is none, and for no time at all.
 pub fn seconds(text: &str) -> Option<u64> {
@@ -18,10 +21,10 @@ pub fn seconds(text: &str) -> Option<u64> {
     format!("{whole:.0}").parse().ok()
 }
 
-/// `30`, `1:30`, `1:30:00`: the last part counts seconds.
+/// `1:30`, `1:30:00`: the last part counts seconds, the ones before minutes, hours, days, months and years.
 fn clock(text: &str) -> Option<f64> {
-    let units = [1.0, MINUTE, HOUR, DAY];
-    let parts: Vec<&str> = text.split(':').collect();
+    let units = [1.0, MINUTE, HOUR, DAY, MONTH, YEAR];
+    let parts: Vec<&str> = text.split(':').map(str::trim).collect();
     if parts.len() > units.len() {
         return None;
     }
@@ -32,27 +35,28 @@ fn clock(text: &str) -> Option<f64> {
     Some(total)
 }
 
-/// Numbers, each before its unit. A number without one counts seconds.
+/// Numbers, each before its unit. A unit at the beginning counts once, a number at the end seconds, and one before another number
+/// nothing.
 fn parts(text: &str) -> Option<f64> {
-    let (mut rest, mut total, mut pending) = (text, 0.0, None);
+    let (mut rest, mut total, mut count) = (text, 0.0, None);
+    let mut is_first = true;
     while !rest.is_empty() {
         let part = rest.trim_start();
         let (digits, word) = (digits(part), letters(part));
-        let length = if word.is_empty() {
-            total += pending.replace(number(digits)?).unwrap_or(0.0);
-            digits.len()
-        } else {
-            let word = word.to_ascii_lowercase();
-            match (unit(&word), pending.take()) {
-                (Some(unit), Some(count)) => total += unit * count,
-                (None, held) if is_joint(&word) => pending = held,
-                _ => return None,
-            }
-            word.len()
-        };
+        if word.is_empty() {
+            count = Some(number(digits)?);
+            is_first = false;
+        } else if let Some(unit) = unit(&word.to_ascii_lowercase()) {
+            let once = is_first.then_some(1.0);
+            total += unit * count.take().or(once).unwrap_or(0.0);
+            is_first = false;
+        } else if !is_joint(&word.to_ascii_lowercase()) {
+            return None;
+        }
+        let length = digits.len().max(word.len());
         rest = part[length..].trim_start_matches(|sign: char| sign.is_whitespace() || sign == ',');
     }
-    Some(total + pending.unwrap_or(0.0))
+    Some(total + count.unwrap_or(0.0))
 }
 
 /// The number at the beginning: `30`, `1.5` and `.5`; nothing when there is none.
@@ -68,10 +72,9 @@ fn letters(text: &str) -> &str {
     &text[..text.bytes().take_while(u8::is_ascii_alphabetic).count()]
 }
 
-fn number(digits: &str) -> Option<f64> {
-    let plain =
-        !digits.is_empty() && digits.bytes().all(|sign| sign.is_ascii_digit() || sign == b'.');
-    plain.then(|| digits.parse().ok()).flatten()
+fn number(text: &str) -> Option<f64> {
+    let is_whole = !text.is_empty() && digits(text) == text;
+    is_whole.then(|| text.parse().ok()).flatten()
 }
 
 /// Words that only join.
@@ -86,8 +89,8 @@ fn unit(word: &str) -> Option<f64> {
         "h" | "hr" | "hrs" | "hour" | "hours" => HOUR,
         "d" | "day" | "days" | "dy" => DAY,
         "w" | "wk" | "wks" | "week" | "weeks" => 7.0 * DAY,
-        "mo" | "mon" | "mos" | "month" | "months" => 30.0 * DAY,
-        "y" | "yr" | "yrs" | "year" | "years" => 365.25 * DAY,
+        "mo" | "mos" | "month" | "months" => MONTH,
+        "y" | "yr" | "yrs" | "year" | "years" => YEAR,
         _ => return None,
     })
 }
@@ -115,6 +118,12 @@ mod tests {
             ("1 year", 31_557_600),
             ("47 Yrs 6 mos and 4d", 47 * 31_557_600 + 180 * 86_400 + 4 * 86_400),
             ("1 day, 2 hours", 86_400 + 7200),
+            ("day", 86_400),
+            ("minute 30s", 90),
+            ("1 min min", 60),
+            ("1 30", 30),
+            ("1: 30", 90),
+            ("1:0:0:0:0", 30 * 86_400),
         ] {
             assert_eq!(seconds(text), Some(expected), "{text}");
         }
@@ -129,11 +138,12 @@ mod tests {
             "soon",
             "a day",
             "7 elephants",
-            "day",
             "1 day ago",
             "-1 day",
             "1:x",
-            "1 min min",
+            "1 mon",
+            "1:00.",
+            "1.",
             "never",
         ] {
             assert_eq!(seconds(text), None, "{text}");

@@ -267,13 +267,14 @@ fn caches(of: &Handover) -> Vec<Value> {
 }
 
 fn cache(of: &Handover, cache: &Cache) -> Value {
-    let separated = of.separated_caches && !cache.unprotect.unwrap_or_default();
-    let suffix = match (separated, of.job.protected) {
+    // A cache without protection is shared with other branches. No key is left as it is, or else a job of any branch could name
+    // the caches of protected ones, as its first choice or as a later one.
+    let protected = of.job.protected && !cache.unprotect.unwrap_or_default();
+    let suffix = match (of.separated_caches, protected) {
         (false, _) => "",
         (true, true) => "-protected",
         (true, false) => "-non_protected",
     };
-    // Else a job of any branch could name the caches of protected ones as its second choice.
     let fallbacks = cache.fallback_keys.iter().map(|key| format!("{key}{suffix}"));
     json!({
         "key": format!("{}{suffix}", cache.key),

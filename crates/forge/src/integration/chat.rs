@@ -1,4 +1,7 @@
-//! Chat rooms: one line for people about what happened.
+//! Chat rooms: one line for people about what happened. Titles, names and comments come from whoever may write them, so nothing in
+//! them means more than its letters: no link that shows another address than its own, and no call to a whole room.
+
+use std::borrow::Cow;
 
 use admin::{flags::Flag, integration::Values};
 use serde_json::{Value, json};
@@ -7,9 +10,9 @@ use super::{Message, text};
 
 pub(super) fn message(slug: &str, values: &Values, flag: Flag, payload: &Value) -> Option<Message> {
     let url = text(values, "webhook")?.to_owned();
-    let line = line(payload)?;
+    let line = line(payload, Markup::of(slug))?;
     let body = match slug {
-        "discord" => json!({ "content": line }),
+        "discord" => json!({ "content": line, "allowed_mentions": { "parse": [] } }),
         "webex-teams" => json!({ "markdown": line }),
         "unify-circuit" => {
             json!({ "subject": payload["project"]["path_with_namespace"], "text": line, "markdown": true })
@@ -48,20 +51,70 @@ fn with_room(values: &Values, flag: Flag, line: &str) -> Value {
     body
 }
 
-/// One line about what happened, in Markdown.
-pub(super) fn line(payload: &Value) -> Option<String> {
+/// How a receiver writes a link, and which signs mean something to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Markup {
+    /// `[words](address)`
+    Markdown,
+    /// `<address|words>`; `<!channel>` calls everybody.
+    Angles,
+}
+
+impl Markup {
+    fn of(slug: &str) -> Self {
+        match slug {
+            "slack" | "hangouts-chat" => Self::Angles,
+            _ => Self::Markdown,
+        }
+    }
+
+    /// A text that means no more than its letters.
+    fn plain(self, text: &str) -> String {
+        match self {
+            Self::Angles => text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"),
+            // A sign without width keeps `@all` and its like from being a name.
+            Self::Markdown => escaped(text).replace('@', "@\u{200b}"),
+        }
+    }
+
+    fn link(self, words: &str, url: &str) -> String {
+        let words = words.replace(['[', ']', '|', '\n', '\r'], " ");
+        match self {
+            Self::Angles => format!("<{url}|{}>", self.plain(&words)),
+            Self::Markdown => format!("[{}]({url})", self.plain(&words)),
+        }
+    }
+}
+
+/// Markdown in which nothing begins a link or a mention.
+fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(['[', ']', '<', '\\']) {
+        return Cow::Borrowed(text);
+    }
+    let mut all = String::with_capacity(text.len() + 8);
+    for sign in text.chars() {
+        if matches!(sign, '[' | ']' | '<' | '\\') {
+            all.push('\\');
+        }
+        all.push(sign);
+    }
+    Cow::Owned(all)
+}
+
+/// One line about what happened.
+pub(super) fn line(payload: &Value, markup: Markup) -> Option<String> {
     let project = &payload["project"];
-    let home = link(project["path_with_namespace"].as_str()?, project["web_url"].as_str()?);
+    let home = markup.link(project["path_with_namespace"].as_str()?, project["web_url"].as_str()?);
     let attributes = &payload["object_attributes"];
     let user = payload["user"]["name"].as_str().or(payload["user_name"].as_str());
-    let user = user.unwrap_or("Somebody");
+    let user = markup.plain(user.unwrap_or("Somebody"));
     let titled = |sign: char| {
         let title = attributes["title"].as_str().unwrap_or_default();
         let number = format!("{sign}{} {title}", attributes["iid"]);
-        link(&number, attributes["url"].as_str().unwrap_or_default())
+        markup.link(&number, attributes["url"].as_str().unwrap_or_default())
     };
     Some(match payload["object_kind"].as_str()? {
-        "push" | "tag_push" => pushed(payload, user, &home),
+        "push" | "tag_push" => pushed(payload, markup, &user, &home),
         "issue" => {
             let done = past(attributes["action"].as_str());
             format!("{user} {done} issue {} in {home}", titled('#'))
@@ -71,34 +124,35 @@ pub(super) fn line(payload: &Value) -> Option<String> {
             format!("{user} {done} merge request {} in {home}", titled('!'))
         }
         "note" => {
-            let place = link("commented", attributes["url"].as_str()?);
+            let place = markup.link("commented", attributes["url"].as_str()?);
             let words: String = attributes["note"].as_str()?.chars().take(300).collect();
-            format!("{user} {place} in {home}: {words}")
+            format!("{user} {place} in {home}: {}", markup.plain(&words))
         }
         "pipeline" => {
             let number = format!("#{}", attributes["id"]);
-            let place = link(&number, attributes["url"].as_str().unwrap_or_default());
+            let place = markup.link(&number, attributes["url"].as_str().unwrap_or_default());
             let (branch, status) = (attributes["ref"].as_str()?, attributes["status"].as_str()?);
+            let branch = markup.plain(branch);
             format!("{home}: Pipeline {place} of {branch} by {user} {}", ended(status))
         }
         "wiki_page" => {
-            let page = link(attributes["title"].as_str()?, attributes["url"].as_str()?);
+            let page = markup.link(attributes["title"].as_str()?, attributes["url"].as_str()?);
             format!("{user} {} wiki page {page} in {home}", past(attributes["action"].as_str()))
         }
         "alert" => {
-            let alert = link(attributes["title"].as_str()?, attributes["url"].as_str()?);
+            let alert = markup.link(attributes["title"].as_str()?, attributes["url"].as_str()?);
             let severity = attributes["severity"].as_str()?;
             format!("{home}: Alert {alert} of severity {severity} was triggered")
         }
         "deployment" => {
             let (place, status) = (payload["environment"].as_str()?, payload["status"].as_str()?);
-            format!("{home}: Deployment to {place} by {user}: {status}")
+            format!("{home}: Deployment to {} by {user}: {status}", markup.plain(place))
         }
         _ => return None,
     })
 }
 
-fn pushed(payload: &Value, user: &str, home: &str) -> String {
+fn pushed(payload: &Value, markup: Markup, user: &str, home: &str) -> String {
     let name = payload["ref"].as_str().unwrap_or_default();
     let (kind, name) = match name.strip_prefix("refs/tags/") {
         Some(name) => ("tag", name),
@@ -110,21 +164,14 @@ fn pushed(payload: &Value, user: &str, home: &str) -> String {
         (true, false) => "pushed new",
         (false, false) => "pushed to",
     };
-    let mut text = format!("{user} {done} {kind} {name} of {home}");
+    let mut text = format!("{user} {done} {kind} {} of {home}", markup.plain(name));
     for commit in payload["commits"].as_array().map(Vec::as_slice).unwrap_or_default() {
         let id: String = commit["id"].as_str().unwrap_or_default().chars().take(8).collect();
-        let title = commit["title"].as_str().unwrap_or_default();
-        text.push_str(&format!(
-            "\n{}: {title}",
-            link(&id, commit["url"].as_str().unwrap_or_default())
-        ));
+        let commit_link = markup.link(&id, commit["url"].as_str().unwrap_or_default());
+        let title = markup.plain(commit["title"].as_str().unwrap_or_default());
+        text.push_str(&format!("\n{commit_link}: {title}"));
     }
     text
-}
-
-fn link(words: &str, url: &str) -> String {
-    let words = words.replace(['[', ']', '\n', '\r'], " ");
-    format!("[{words}]({url})")
 }
 
 fn past(action: Option<&str>) -> &'static str {
@@ -168,5 +215,22 @@ mod tests {
         let line =
             r#"{"text":"[a/b](http://f/a/b): Pipeline [#3](http://f/3) of main by Ada failed"}"#;
         assert_eq!(sent.body, line);
+    }
+
+    #[test]
+    fn what_people_write_is_neither_a_link_nor_a_call_to_everybody() {
+        let Value::Object(values) = json!({ "webhook": "https://c/x" }) else { return };
+        let mut note = pipeline("failed");
+        note["object_kind"] = json!("note");
+        note["object_attributes"]["note"] =
+            json!("<!channel> [x](http://evil) @all <http://evil|x>");
+        let said = |slug: &str| message(slug, &values, Flag::Notes, &note).unwrap().body;
+
+        let slack = said("slack");
+        assert!(slack.contains("<http://f/3|commented> in <http://f/a/b|a/b>: &lt;!channel&gt;"));
+        assert!(slack.contains("&lt;http://evil|x&gt;"), "{slack}");
+        let room = said("mattermost");
+        assert!(room.contains("\\\\<!channel> \\\\[x\\\\](http://evil) @\u{200b}all"), "{room}");
+        assert!(said("discord").contains(r#""allowed_mentions":{"parse":[]}"#));
     }
 }

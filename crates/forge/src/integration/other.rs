@@ -13,14 +13,14 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
             let (token, room) = (text(values, "token")?, text(values, "room").unwrap_or("1"));
             let url =
                 format!("https://{subdomain}.campfirenow.com/room/{}/speak.json", encoded(room));
-            let line = chat::line(payload)?;
+            let line = chat::line(payload, chat::Markup::Markdown)?;
             let message =
                 Message::json(url, &json!({ "message": { "type": "TextMessage", "body": line } }));
             Some(message.header("Authorization", basic(token, "X")))
         }
         "datadog" => Some(datadog(values, payload)?),
         "pushover" => {
-            let line = chat::line(payload)?;
+            let line = chat::line(payload, chat::Markup::Markdown)?;
             let body = json!({
                 "token": text(values, "api_key")?,
                 "user": text(values, "user_key")?,
@@ -39,7 +39,7 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
             let body = json!({
                 "chat_id": text(values, "room")?,
                 "message_thread_id": values.get("thread").filter(|thread| !thread.is_null()),
-                "text": chat::line(payload)?,
+                "text": chat::line(payload, chat::Markup::Markdown)?,
                 "parse_mode": "markdown",
             });
             Some(Message::json(url, &body))

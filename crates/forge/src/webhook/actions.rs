@@ -66,7 +66,8 @@ pub async fn test<K: HookKeeper + Clone + Send + 'static>(
 }
 
 fn event(hook: &Hook, forge: &Forge, (flag, header): (Flag, &str), payload: String) -> HookEvent {
-    let header = if hook.home() == Owner::Instance { "System Hook" } else { header };
+    let header =
+        if hook.home() == Owner::Instance { admin::delivery::SYSTEM_HEADER } else { header };
     HookEvent {
         id: HookEventId(0),
         uuid: uuid::new(),
@@ -91,7 +92,8 @@ pub async fn test_system<K: HookKeeper + Clone + Send + 'static>(
     let by = keeper.keeper()?;
     let hook = forge.db.write(move |tx| actions::wake(tx, &keeper, id)).await?;
     let payload = example();
-    let event = event(&hook, forge, (Flag::Projects, "System Hook"), payload.to_string());
+    let event =
+        event(&hook, forge, (Flag::Projects, admin::delivery::SYSTEM_HEADER), payload.to_string());
     send(forge, &hook, event, (&uuid::new(), by)).await?;
     Ok(payload)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use admin::{
-    delivery::{DeliveryQueue as _, NewEvent, Receiver},
+    delivery::{DeliveryQueue as _, NewEvent, Receiver, SYSTEM_HEADER},
     flags::Flag,
 };
 use db::Tx;
@@ -63,7 +63,7 @@ impl Announcer {
         flag: Option<Flag>,
     ) -> Result<()> {
         let receivers = audience.system(flag);
-        self.announce(tx, News { header: "System Hook", ..news }, &receivers)
+        self.announce(tx, News { header: SYSTEM_HEADER, ..news }, &receivers)
     }
 
     fn announce(&self, tx: &mut Tx<'_>, news: News, receivers: &[Receiver]) -> Result<()> {

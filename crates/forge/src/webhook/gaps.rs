@@ -58,6 +58,12 @@ impl Gaps {
         }
     }
 
+    /// The message of a tag and the commit that it stands for, without commits.
+    pub(super) fn tag(project: ProjectId, moved: &MovedRef) -> Self {
+        let (name, before, after) = (moved.name.clone(), moved.before.clone(), moved.after.clone());
+        Self::Push { project, name, before, after, count: 0 }
+    }
+
     pub(super) fn commit(project: ProjectId, sha: &str, place: &str) -> Self {
         Self::Commit { project, sha: sha.to_owned(), place: place.to_owned() }
     }

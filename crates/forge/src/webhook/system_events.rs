@@ -19,7 +19,7 @@ use super::{
 };
 use crate::integration::EventTraits;
 
-const HEADER: &str = "System Hook";
+const HEADER: &str = admin::delivery::SYSTEM_HEADER;
 
 pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, any: &dyn Any) -> Result<()> {
     if let Some(fact) = any.downcast_ref() {

@@ -71,7 +71,7 @@ pub(super) fn example(
         Owner::Group(group) => first_project(tx, group, user)?,
         Owner::Instance => {
             let payload = payload::project::example();
-            return Ok(Example { header: "System Hook", payload, gaps: None });
+            return Ok(Example { header: admin::delivery::SYSTEM_HEADER, payload, gaps: None });
         }
     };
     let context =

@@ -3,7 +3,7 @@
 use db::Tx;
 use kernel::{
     AccessLevel, Error, Grant, Result,
-    ids::{NoteId, UserId},
+    ids::{MergeRequestId, NoteId, UserId},
 };
 
 use super::{
@@ -13,7 +13,9 @@ use super::{
     system::write_system_note,
 };
 use crate::{
+    event::{Change, EarlierTimes},
     item::{Item, ItemKind, ParticipationGrant, ReadItemsGrant, reading as items},
+    merge_request,
     policy::TakePartInMergeRequests,
     ports::Forge,
 };
@@ -76,10 +78,22 @@ pub(crate) fn set(
     }
     tx.save_resolved(ids, resolved.then_some(user))?;
     let open = tx.count_unresolved_threads(item.id)?;
-    match open == 0 && resolved {
-        true => write_system_note(tx, item, user, "resolved all threads"),
-        false => Ok(()),
+    if open > 0 || !resolved {
+        return Ok(());
     }
+    write_system_note(tx, item, user, "resolved all threads")?;
+    let (Some(project), ItemKind::MergeRequest) = (item.project(), item.id.kind) else {
+        return Ok(());
+    };
+    let [before, after] = ["false", "true"].map(|text| Some(text.to_owned()));
+    tx.emit(merge_request::Event::Updated {
+        merge_request: MergeRequestId(item.id.id),
+        project,
+        user,
+        changes: vec![Change { field: "blocking_discussions_resolved", before, after }],
+        described: None,
+        earlier: EarlierTimes::default(),
+    })
 }
 
 fn ensure_may_resolve<G: ReadItemsGrant>(item: &Item, grant: &G) -> Result<()> {

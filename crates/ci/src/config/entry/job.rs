@@ -13,7 +13,7 @@ use super::{
     needs, parallel, policy, release, rules, variables,
 };
 use crate::config::{
-    duration::WEEK,
+    duration::LONGEST_DELAY,
     node::{Map, Node},
     options::{AllowFailureCriteria, Artifacts, Cache, Environment, Options},
 };
@@ -139,7 +139,7 @@ pub(super) fn common_attributes(fields: &mut Fields<'_, '_>) -> Option<String> {
 }
 
 fn start_in(fields: &mut Fields<'_, '_>, delayed: bool) -> Option<String> {
-    let start_in = delayed.then(|| fields.duration("start_in", Some(WEEK))).flatten();
+    let start_in = delayed.then(|| fields.duration("start_in", Some(LONGEST_DELAY))).flatten();
     let ruled = fields.get("rules").is_some();
     if (ruled || !delayed) && fields.get("start_in").is_some_and(|node| !node.is_blank()) {
         fields.wrong("start_in", "must be blank");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Entry, Needs, Path, Report, Values, fields::Fields, needs, script, variables};
 use crate::config::{
-    duration::WEEK,
+    duration::LONGEST_DELAY,
     expression::Expression,
     node::{Map, Node},
 };
@@ -164,7 +164,7 @@ fn start_in(fields: &mut Fields<'_, '_>, delayed: bool) -> Option<String> {
         if fields.get("start_in").is_none_or(Node::is_blank) {
             fields.wrong("start_in", "can't be blank");
         }
-        return fields.duration("start_in", Some(WEEK));
+        return fields.duration("start_in", Some(LONGEST_DELAY));
     }
     if fields.map.contains("start_in") {
         fields.report.config(fields.path, "contains disallowed keys: start_in");

@@ -87,7 +87,9 @@ fn pushed(
                 gaps,
             };
             by.tell(tx, &audience, news(Some(gaps), payload.clone()), &occasion)?;
-            by.tell_system(tx, &audience, news(None, payload), Some(flag))?;
+            // System hooks are told of no commits, but of what a tag says.
+            let message = (flag == Flag::TagPush).then(|| Gaps::tag(project, moved));
+            by.tell_system(tx, &audience, news(message, payload), Some(flag))?;
         }
     }
     if audience.system(Some(Flag::RepositoryUpdate)).is_empty() {
@@ -95,7 +97,7 @@ fn pushed(
     }
     let news = News {
         flag: Flag::RepositoryUpdate,
-        header: "System Hook",
+        header: admin::delivery::SYSTEM_HEADER,
         project: Some(project),
         object: format!("repository/{project}"),
         payload: payload::push::repository_update(&context, user.as_ref(), moves),

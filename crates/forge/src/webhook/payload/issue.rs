@@ -282,7 +282,7 @@ pub(super) fn changes_json(
             field if field.ends_with("_id") || matches!(field, "iid" | "weight") => {
                 (number_value(before), number_value(after))
             }
-            "confidential" | "discussion_locked" | "draft" => {
+            "blocking_discussions_resolved" | "confidential" | "discussion_locked" | "draft" => {
                 (bool_value(before), bool_value(after))
             }
             "description" => (json!(described(context, before)), json!(described(context, after))),

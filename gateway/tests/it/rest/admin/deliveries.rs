@@ -317,6 +317,28 @@ async fn a_hook_that_leads_to_an_event_is_not_told_of_it() {
 }
 
 #[actix_web::test]
+async fn nobody_hides_from_system_hooks_by_the_id_of_an_event() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    open_issue(&ada, project, "One").await;
+    deliver(&app).await;
+    let uuid = receiver.told()[0].header("X-Gitlab-Event-UUID").expect("an id").to_owned();
+    let system = Receiver::new();
+    app.admin().post("/hooks", json!({ "url": system.url("system") })).await.created();
+    let again = ada.sending("X-Gitlab-Event-UUID", &uuid);
+
+    for name in ["one", "two", "three"] {
+        again.post("/projects", json!({ "name": name })).await.created();
+    }
+    deliver(&app).await;
+
+    let told = system.told();
+    let created = told.iter().filter(|one| one.body["event_name"] == "project_create");
+    assert_eq!(created.count(), 3, "{told:?}");
+}
+
+#[actix_web::test]
 async fn what_the_background_does_stays_in_the_chain_of_what_led_to_it() {
     let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
     let (ada, project, path) = set_up(&app);

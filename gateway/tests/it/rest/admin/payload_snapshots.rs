@@ -160,6 +160,45 @@ async fn merge_requests_from_their_beginning_to_their_end() {
 }
 
 #[actix_web::test]
+async fn whoever_resolves_the_last_thread_changes_the_merge_request() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["merge_requests_events"]).await;
+    let place = scene.propose().await;
+    let mut threads = Vec::new();
+    for body in ["One?", "Two?"] {
+        let made = scene.ada.post(&format!("{place}/discussions"), json!({ "body": body })).await;
+        threads
+            .push(format!("{place}/discussions/{}", made.created()["id"].as_str().expect("an id")));
+    }
+    scene.told().await;
+
+    scene.ada.put(&threads[0], json!({ "resolved": true })).await.ok();
+    assert!(scene.told().await.is_empty(), "one is open");
+    scene.ada.put(&threads[1], json!({ "resolved": true })).await.ok();
+
+    let told = scene.last().await;
+    assert_eq!(told["object_attributes"]["action"], "update");
+    let change = json!({ "blocking_discussions_resolved": { "previous": false, "current": true } });
+    assert_eq!(told["changes"], change);
+}
+
+#[actix_web::test]
+async fn system_hooks_hear_what_an_annotated_tag_says() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["issues_events"]).await;
+    let receiver = Receiver::new();
+    let hook = json!({ "url": receiver.url("system"), "tag_push_events": true });
+    app.admin().post("/hooks", hook).await.created();
+    let new = json!({ "tag_name": "v1", "ref": "main", "message": "First" });
+    let made = scene.ada.post(&scene.at("repository/tags"), new).await.created();
+
+    let told = event(&app, &receiver, "tag_push").await;
+
+    assert_eq!((&told["message"], &told["commits"]), (&json!("First"), &json!([])));
+    assert_eq!(told["checkout_sha"], made["commit"]["id"]);
+}
+
+#[actix_web::test]
 async fn approvals_given_and_taken_back() {
     let app = TestApp::reaching("127.0.0.1");
     let scene = Scene::with(&app, &["merge_requests_events"]).await;

@@ -70,7 +70,8 @@ async fn who_cannot_do_a_job_does_not_take_it_from_somebody_who_does() {
 async fn the_payload_is_what_a_strict_reader_wants() {
     let app = TestApp::new();
     let text = "job:\n  image: alpine\n  services: [redis]\n  before_script: [a]\n  script: [b]\n  after_script: [c]\n  \
-                variables: {OWN: 'v-$CI_JOB_ID'}\n  cache: {key: k, paths: [p], fallback_keys: [f]}\n  \
+                variables: {OWN: 'v-$CI_JOB_ID'}\n  cache: [{key: k, paths: [p], fallback_keys: [f]}, \
+                {key: k-protected, unprotect: true, paths: [q], fallback_keys: [f-protected]}]\n  \
                 artifacts: {paths: [out], reports: {junit: r.xml}}\n  timeout: 10 minutes\n";
     let (project, mia, runner) = set_up(&app, text).await;
     mia.post(
@@ -97,6 +98,8 @@ async fn the_payload_is_what_a_strict_reader_wants() {
     assert_eq!(payload["services"][0]["alias"], "");
     assert_eq!(payload["cache"][0]["key"], "k-protected");
     assert_eq!(payload["cache"][0]["fallback_keys"], json!(["f-protected"]));
+    assert_eq!(payload["cache"][1]["key"], "k-protected-non_protected");
+    assert_eq!(payload["cache"][1]["fallback_keys"], json!(["f-protected-non_protected"]));
     assert_eq!(payload["artifacts"][0]["artifact_type"], "archive");
     assert_eq!(payload["artifacts"][1]["artifact_format"], "gzip");
     assert!(payload.get("run").is_none());

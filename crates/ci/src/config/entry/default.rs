@@ -128,7 +128,7 @@ pub(super) fn flag(report: &mut Report, entry: Entry<'_>) -> Option<bool> {
 
 fn timeout(report: &mut Report, entry: Entry<'_>) -> Option<u64> {
     match entry.node.as_text().and_then(duration::seconds) {
-        Some(seconds) if seconds > duration::MONTH => {
+        Some(seconds) if seconds > duration::LONGEST_TIMEOUT => {
             report.config(entry.path, "should not exceed the limit");
             None
         }

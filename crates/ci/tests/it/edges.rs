@@ -1,6 +1,8 @@
 //! Configurations at the edges of the language: each sentence as people search for it.
 
-use forgeway_ci::config::{input::PipelineInput, lint, variables::OuterVariables};
+use forgeway_ci::config::{compile, input::PipelineInput, lint, variables::OuterVariables};
+
+use crate::files::Files;
 
 /// A configuration with the one thing that is wrong with it.
 const PROBLEMS: &[(&str, &str)] = &[
@@ -222,4 +224,34 @@ fn what_is_allowed_is_taken() {
         let jobs: Vec<&str> = told.jobs.iter().map(|job| job.name.as_str()).collect();
         assert_eq!(jobs, *names, "{text}");
     }
+}
+
+#[test]
+fn a_prefix_of_a_cache_key_is_written_out_for_each_copy_of_a_job() {
+    let known = OuterVariables { beneath: Vec::new(), above: Vec::new() };
+    let files = Files::of(&[("lock", "1")]);
+    let given =
+        PipelineInput { tree: &files, ..PipelineInput::push("main", "group/project", &known) };
+    let text = "a: {script: x, parallel: {matrix: [{OS: [linux, mac]}]}, variables: {EMPTY: ''}, \
+        cache: [{paths: [b], key: {files: [lock], prefix: \"$OS-$CI_JOB_ID\"}}, {paths: [c], key: {files: [lock], prefix: $EMPTY}}]}";
+
+    let plan = compile(text, &given).unwrap();
+
+    let keys =
+        |job: usize| plan.jobs[job].options.cache.iter().flatten().map(|cache| cache.key.clone());
+    let state = keys(0).next_back().unwrap();
+    assert!(keys(0).eq([format!("linux-$CI_JOB_ID-{state}"), state.clone()]));
+    assert!(keys(1).eq([format!("mac-$CI_JOB_ID-{state}"), state]));
+}
+
+#[test]
+fn keys_of_a_matrix_are_texts() {
+    let known = OuterVariables { beneath: Vec::new(), above: Vec::new() };
+    let given = PipelineInput::push("main", "group/project", &known);
+    let text = "a: {script: x, parallel: {matrix: [{1: [b, c], '1': [d]}]}}";
+
+    let plan = compile(text, &given).unwrap();
+
+    let names: Vec<&str> = plan.jobs.iter().map(|job| &*job.name).collect();
+    assert_eq!(names, ["a: [d]"]);
 }

@@ -9,6 +9,8 @@ use regex::{Regex, RegexBuilder};
 
 /// A compiled pattern needs no more memory than this.
 const LARGEST: usize = 2 << 20;
+/// RE2 repeats nothing more often.
+const MOST_REPETITIONS: u32 = 1000;
 /// Patterns kept compiled, as most stand in many jobs.
 const KEPT: usize = 500;
 
@@ -88,10 +90,14 @@ fn translate(pattern: &str) -> Option<String> {
         at += match sign {
             '\\' => escape(&signs, at, &mut made, PatternContext::Outside)?,
             '[' => class(&signs, at, &mut made)?,
-            '{' if !counts(&signs[at..]) => {
-                made.push_str("\\{");
-                1
-            }
+            '{' => match count(&signs[at..]) {
+                None => letter(&mut made, '{'),
+                Some(times) if times > MOST_REPETITIONS => return None,
+                Some(_) => {
+                    made.push('{');
+                    1
+                }
+            },
             '(' => group(&signs[at..], &mut made)?,
             sign => {
                 made.push(*sign);
@@ -102,13 +108,15 @@ fn translate(pattern: &str) -> Option<String> {
     Some(made)
 }
 
-/// Whether a brace begins a count: `{2}`, `{2,}`, `{2,3}`.
-fn counts(signs: &[char]) -> bool {
-    let Some(end) = signs.iter().position(|sign| *sign == '}') else { return false };
+/// The larger number of a count that a brace begins: `{2}`, `{2,}`, `{2,3}`.
+fn count(signs: &[char]) -> Option<u32> {
+    let end = signs.iter().position(|sign| *sign == '}')?;
     let inner: String = signs[1..end].iter().collect();
     let (least, most) = inner.split_once(',').unwrap_or((&inner, ""));
     let digits = |text: &str| text.bytes().all(|sign| sign.is_ascii_digit());
-    !least.is_empty() && digits(least) && digits(most)
+    let number = |text: &str| if text.is_empty() { 0 } else { text.parse().unwrap_or(u32::MAX) };
+    let is_count = !least.is_empty() && digits(least) && digits(most);
+    is_count.then(|| number(least).max(number(most)))
 }
 
 /// Flags of a group that RE2 knows.
@@ -251,6 +259,7 @@ mod tests {
             ("/^{a}$/", "{a}", true),
             ("/^a{2}$/", "aa", true),
             ("/^a{,2}$/", "a{,2}", true),
+            ("/^a{0,1000}$/", "aa", true),
             ("/^[a&&b]+$/", "a&b", true),
             ("/^[[a]+$/", "[a", true),
             ("/^[[:alpha:]]$/", "a", true),
@@ -269,8 +278,20 @@ mod tests {
     #[test]
     fn what_re2_does_not_know_is_no_pattern() {
         for literal in [
-            "/(?!x)/", "/(?=x)/", "/(?<=x)/", "/(a)\\1/", "/(/", "/[a/", "/(?x) a/", "/a**b(/",
-            "main", "/a/x", "/",
+            "/(?!x)/",
+            "/(?=x)/",
+            "/(?<=x)/",
+            "/(a)\\1/",
+            "/(/",
+            "/[a/",
+            "/(?x) a/",
+            "/a**b(/",
+            "main",
+            "/a/x",
+            "/",
+            "/a{1001}/",
+            "/a{1,2000}/",
+            "/a{99999999999}/",
         ] {
             assert!(!Patterns::default().is_valid(literal), "{literal}");
         }

@@ -19,7 +19,7 @@ use super::{
     input::PipelineInput,
     merge::Budget,
     normalize::Job,
-    options::Options,
+    options::{Cache, Options},
     plan::{Plan, PlannedEnvironment, PlannedJob, When, YamlVariable},
     variables::{Lookup, UnknownVariable, View, expand},
 };
@@ -94,6 +94,8 @@ struct SelectedJob<'c> {
     tags: Option<Vec<String>>,
     environment: Option<PlannedEnvironment>,
     resource_group: Option<String>,
+    /// Its caches, when variables are part of their keys.
+    caches: Option<Vec<Cache>>,
 }
 
 struct Selection<'c, 'e> {
@@ -155,6 +157,8 @@ impl<'c> Selection<'c, '_> {
             .map(|tags| tags.iter().map(|tag| written(tag, UnknownVariable::Stays)).collect());
         let group = job.entry.resource_group.as_ref();
         let resource_group = group.map(|group| written(group, UnknownVariable::Vanishes));
+        let prefix = |prefix: &String| written(prefix, UnknownVariable::Stays);
+        let caches = self.caches_of_variables(&job.entry, &prefix)?;
         let index = rule.and_then(|rule| {
             job.entry.rules.as_ref()?.iter().position(|other| std::ptr::eq(other, rule))
         });
@@ -173,6 +177,7 @@ impl<'c> Selection<'c, '_> {
             tags,
             environment,
             resource_group: resource_group.filter(|group| !group.is_empty()),
+            caches,
         }))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{SelectedJob, Selection};
 use crate::config::{
     Refusal, StepFailure, digest,
-    entry::{CacheEntry, KeyFiles},
+    entry::{CacheEntry, JobEntry, KeyFiles},
     options::{Cache, Options},
 };
 
@@ -24,13 +24,15 @@ impl Selection<'_, '_> {
         };
         let unchanged = rule_start.is_none()
             && !(rule_allows && shared.allow_failure_criteria.is_some())
-            && picked.job.instance.is_none();
+            && picked.job.instance.is_none()
+            && picked.caches.is_none();
         if unchanged {
             return Ok(shared);
         }
         let mut own = Options::clone(&shared);
         own.start_in = rule_start.or(own.start_in);
         own.instance = picked.job.instance;
+        own.cache = picked.caches.clone().or(own.cache);
         if rule_allows {
             own.allow_failure_criteria = None;
         }
@@ -46,19 +48,38 @@ impl Selection<'_, '_> {
             Arc::make_mut(&mut options).dependencies = dependencies.map(<[String]>::to_vec);
         }
         if let Some(caches) = &entry.unkeyed_caches {
-            let keyed = caches.iter().map(|cache| self.keyed(cache));
+            let keyed = caches.iter().map(|cache| self.keyed(cache, &String::clone));
             Arc::make_mut(&mut options).cache = Some(keyed.collect::<Result<_, StepFailure>>()?);
         }
         Ok(options)
     }
 
-    fn keyed(&self, entry: &CacheEntry) -> Result<Cache, StepFailure> {
+    /// The caches of a job with variables in the prefixes of their keys, which differ from copy to copy.
+    pub(super) fn caches_of_variables(
+        &self,
+        entry: &JobEntry,
+        expanded: &dyn Fn(&String) -> String,
+    ) -> Result<Option<Vec<Cache>>, StepFailure> {
+        let Some(caches) = &entry.unkeyed_caches else { return Ok(None) };
+        let mut prefixes =
+            caches.iter().filter_map(|cache| cache.key_files.as_ref()?.prefix.as_ref());
+        if !prefixes.any(|prefix| prefix.contains(['$', '%'])) {
+            return Ok(None);
+        }
+        caches.iter().map(|cache| self.keyed(cache, expanded)).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn keyed(
+        &self,
+        entry: &CacheEntry,
+        expanded: &dyn Fn(&String) -> String,
+    ) -> Result<Cache, StepFailure> {
         let cache = entry.cache.clone();
         let Some(KeyFiles { files, prefix }) = &entry.key_files else { return Ok(cache) };
         let state = self.state_of(files)?;
-        let key = match prefix.as_deref() {
-            None | Some("") => state,
-            Some(prefix) => format!("{prefix}-{state}"),
+        let key = match prefix.as_ref().map(expanded) {
+            Some(prefix) if !prefix.is_empty() => format!("{prefix}-{state}"),
+            _ => state,
         };
         Ok(Cache { key, ..cache })
     }

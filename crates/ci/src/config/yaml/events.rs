@@ -14,7 +14,7 @@ use libyaml_safer::{Error, ErrorKind, Event, EventData, Parser, ScalarStyle};
 use super::Fault;
 
 /// Bytes that the library takes at once. It keeps four bytes for each character, and would else take all of the text.
-const BLOCK: usize = 16 << 10;
+const BLOCK: usize = 4 << 10;
 
 pub(super) struct Events<'t> {
     parser: Parser<BufReader<Cursor<Cow<'t, [u8]>>>>,
@@ -50,8 +50,10 @@ impl<'t> Events<'t> {
         let mut event = self.parser.parse().map_err(|error| Fault::Syntax(sentence(&error)))?;
         self.mend(&mut event);
         match &event.data {
-            // It can be written with an escape, and no column and no environment can hold it.
-            EventData::Scalar { value, .. } if value.contains('\0') => {
+            // It can be written with an escape alone, and no column and no environment can hold it.
+            EventData::Scalar { value, style: ScalarStyle::DoubleQuoted, .. }
+                if value.contains('\0') =>
+            {
                 Err(Fault::Syntax("string contains null byte".to_owned()))
             }
             _ => Ok(event.data),

@@ -18,8 +18,7 @@ pub(super) fn read(word: &str) -> Scalar<'_> {
         b'0'..=b'9' | b'.' | b'+' | b'-' | b':' => {
             named(word).map_or_else(|| numeric(word), Scalar::Value)
         }
-        b'~' => named(word).map_or(Scalar::Text(word), Scalar::Value),
-        _ if word.len() <= 5 && b"nNyYtTfFoO".contains(&first) => {
+        _ if word.len() <= 5 && b"~nNyYtTfFoO".contains(&first) => {
             named(word).map_or(Scalar::Text(word), Scalar::Value)
         }
         _ => Scalar::Text(word),
@@ -133,7 +132,11 @@ fn sixties(word: &str) -> Option<Node> {
         None => whole_sixties(&parts),
         Some(digits) if digits.bytes().all(|sign| sign.is_ascii_digit() || sign == b'_') => {
             let scale = [3600.0, 60.0, 1.0];
-            let part = |text: &str| text.replace('_', "").parse::<f64>().unwrap_or(0.0);
+            // A number ends where its fraction begins with something else than a digit.
+            let number = |text: &str| {
+                text.split_once("._").map_or(text, |(whole, _)| whole).replace('_', "")
+            };
+            let part = |text: &str| number(text).parse::<f64>().unwrap_or(0.0);
             Some(Node::Float(parts.iter().zip(scale).map(|(text, unit)| part(text) * unit).sum()))
         }
         Some(_) => None,
@@ -284,6 +287,7 @@ mod tests {
             ("1:30:00", "5400"),
             ("1:30:01", "5401"),
             ("1:30.5", "5430.0"),
+            ("1:30._5", "5400.0"),
             ("-1:30", "-1800"),
             ("8080:80", "text 8080:80"),
             ("1:60", "text 1:60"),

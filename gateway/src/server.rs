@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use admin::delivery::DeliveryQueue as _;
 use anyhow::{Context, bail};
 use forge::{memory, merge_request::merge, webhook};
 use kernel::{Clock, Ts};
@@ -80,8 +81,14 @@ pub async fn open_and_recover(config: &Config) -> anyhow::Result<OpenFolder> {
     let name = app.key.name().to_owned();
     // A file of SQLite has one server, whatever it was called before.
     let name = (!app.db.is_sqlite()).then_some(name);
-    let freed = app.db.write(move |tx| tx.free_work(name.as_deref()));
-    freed.await.context("the queue of background work")?;
+    let freed = app.db.write(move |tx| {
+        tx.free_work(name.as_deref())?;
+        tx.free_deliveries(name.as_deref())
+    });
+    let freed = freed.await.context("the queues of background work and of deliveries")?;
+    if freed > 0 {
+        tracing::info!(deliveries = freed, "what was being sent is sent again");
+    }
     Ok(OpenFolder { app, _lock: lock })
 }
 

@@ -7,7 +7,8 @@ use std::{
 };
 
 use diesel::{
-    Connection as _, PgConnection, connection::SimpleConnection as _, r2d2::R2D2Connection as _,
+    Connection as _, ConnectionResult, PgConnection, connection::SimpleConnection as _,
+    r2d2::R2D2Connection as _,
 };
 use kernel::{Error, Result};
 use tokio::{
@@ -176,9 +177,8 @@ impl ConnectionPool {
         if self.reachability.is_away() {
             return Err(Error::out_of_reach(AWAY));
         }
-        let opened = PgConnection::establish(&self.url)
-            .map_err(Error::out_of_reach)
-            .and_then(|conn| self.prepared(conn));
+        let opened =
+            establish(&self.url).map_err(Error::out_of_reach).and_then(|conn| self.prepared(conn));
         self.reachability.note(opened.is_ok());
         opened
     }
@@ -203,6 +203,24 @@ impl ConnectionPool {
             kept.seen = Instant::now();
             self.idle().push(kept);
         }
+    }
+}
+
+/// A new connection with our limits. Tests get one that an earlier one has left.
+pub(crate) fn establish(url: &str) -> ConnectionResult<PgConnection> {
+    #[cfg(feature = "testing")]
+    if let Some(conn) = crate::testing::parked(url) {
+        return Ok(conn);
+    }
+    PgConnection::establish(url)
+}
+
+#[cfg(feature = "testing")]
+impl Drop for ConnectionPool {
+    fn drop(&mut self) {
+        let idle = self.idle.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let connections = idle.drain(..).map(|kept| kept.conn);
+        crate::testing::park(&self.url, connections);
     }
 }
 

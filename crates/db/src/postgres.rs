@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
+use diesel::{PgConnection, QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
 use kernel::{Error, Result};
 
-use crate::pool::{ConnectionPool, Lane, with_limits};
+use crate::pool::{ConnectionPool, Lane, establish, with_limits};
 
 /// Measured: few readers keep the slowest answers short, many writers share the server's group commit.
 const READERS: usize = 4;
@@ -42,7 +42,7 @@ fn warn_of_language(conn: &mut PgConnection) -> Result<()> {
 
 impl Postgres {
     pub(crate) fn open(url: &str) -> Result<Self> {
-        let mut conn = PgConnection::establish(&with_limits(url)).map_err(Error::internal)?;
+        let mut conn = establish(&with_limits(url)).map_err(Error::internal)?;
         crate::migrations::run_postgres(&mut conn)?;
         warn_of_language(&mut conn)?;
         let pool = Arc::new(ConnectionPool::new(url));

@@ -666,6 +666,7 @@ diesel::table! {
         run_at -> BigInt,
         locked_until -> Nullable<BigInt>,
         created_at -> BigInt,
+        taken_by -> Nullable<Text>,
     }
 }
 

@@ -1,24 +1,24 @@
 //! A database of its own for each test, copied from a template that was migrated once.
 
 pub mod facts;
+mod postgres_copy;
 pub mod rows;
 
 use std::{
     collections::HashMap,
     ops::Deref,
     path::{Path, PathBuf},
-    sync::{
-        Arc, LazyLock, Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
 use diesel::{
-    Connection, PgConnection, QueryResult, SqliteConnection,
-    connection::{Instrumentation, InstrumentationEvent, SimpleConnection},
+    Connection, PgConnection, SqliteConnection,
+    connection::{Instrumentation, InstrumentationEvent},
 };
 use kernel::{Clock, Result, Ts};
 
+use self::postgres_copy::PostgresCopy;
+pub(crate) use self::postgres_copy::{park, parked};
 use crate::{Database, Location, Tx, commit_number};
 
 /// Names the PostgreSQL cluster that tests use; without it they use SQLite.
@@ -179,80 +179,3 @@ static SQLITE_TEMPLATE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     );
     std::fs::read(file).expect("the template is readable")
 });
-
-/// A database of the cluster. It is dropped with the value: a thousand of them would fill a disk before the program that
-/// made them ends.
-struct PostgresCopy {
-    cluster: String,
-    name: String,
-}
-
-impl PostgresCopy {
-    #[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]
-    fn new(cluster: &str) -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        static TEMPLATE: LazyLock<Mutex<Option<String>>> = LazyLock::new(Mutex::default);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("forgeway_test_{}_{number}", std::process::id());
-        let made = on_cluster(cluster, |conn| {
-            let template = {
-                let mut made = TEMPLATE.lock().unwrap_or_else(PoisonError::into_inner);
-                made.get_or_insert_with(|| postgres_template(cluster, conn)).clone()
-            };
-            conn.batch_execute(&format!(
-                "CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"
-            ))
-        });
-        made.expect("a copy of the template");
-        Self { cluster: cluster.to_owned(), name }
-    }
-
-    fn url(&self) -> String {
-        url_of(&self.cluster, &self.name)
-    }
-}
-
-impl Drop for PostgresCopy {
-    /// What cannot be dropped is left to whoever started the cluster.
-    fn drop(&mut self) {
-        let drop = format!("DROP DATABASE {} WITH (FORCE)", self.name);
-        let _ = on_cluster(&self.cluster, |conn| conn.batch_execute(&drop));
-    }
-}
-
-/// Works on a connection to the cluster. Those nobody uses are kept, or else two would be opened for each test.
-fn on_cluster(
-    cluster: &str,
-    work: impl FnOnce(&mut PgConnection) -> QueryResult<()>,
-) -> QueryResult<()> {
-    static IDLE: Mutex<Vec<PgConnection>> = Mutex::new(Vec::new());
-    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-    let kept = idle().pop();
-    let mut conn = match kept {
-        Some(conn) => conn,
-        None => PgConnection::establish(cluster)
-            .map_err(|away| diesel::result::Error::QueryBuilderError(away.into()))?,
-    };
-    work(&mut conn)?;
-    idle().push(conn);
-    Ok(())
-}
-
-#[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]
-fn postgres_template(cluster: &str, conn: &mut PgConnection) -> String {
-    let name = format!("forgeway_template_{}", std::process::id());
-    conn.batch_execute(&format!("DROP DATABASE IF EXISTS {name}; "))
-        .expect("the old template goes");
-    conn.batch_execute(&format!("CREATE DATABASE {name}")).expect("the template is made");
-    drop(
-        Database::open(&Location::Postgres(url_of(cluster, &name)), Arc::default())
-            .expect("the template is migrated"),
-    );
-    name
-}
-
-#[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]
-fn url_of(cluster: &str, database: &str) -> String {
-    let (server, _) = cluster.rsplit_once('/').expect("a URL that ends in a database name");
-    format!("{server}/{database}")
-}

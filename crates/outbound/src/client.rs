@@ -62,6 +62,8 @@ impl Relays {
     }
 }
 
+/// The size of the head of an answer: status and headers. The buffer for it is as large.
+pub(crate) const MOST_HEAD: usize = 128 << 10;
 /// Maximum number of redirects.
 const REDIRECTS: u32 = 5;
 
@@ -83,6 +85,8 @@ impl Client {
             // A proxy would look names up itself, unseen by the guard.
             .proxy(None)
             .max_redirects(REDIRECTS)
+            .max_response_header_size(MOST_HEAD)
+            .input_buffer_size(MOST_HEAD)
             // What was connected to for one request is looked at again for the next.
             .max_idle_connections(0)
             .user_agent("Forgeway")

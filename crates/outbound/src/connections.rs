@@ -19,6 +19,8 @@ use ureq::{
     },
 };
 
+use crate::client::MOST_HEAD;
+
 /// How long a connection may be idle.
 const IDLE: Duration = Duration::from_secs(15);
 /// Idle connections to one place.
@@ -108,6 +110,8 @@ fn new_agent(addresses: &[SocketAddr], verify: bool) -> Agent {
         // A proxy would look names up itself.
         .proxy(None)
         .max_redirects(0)
+        .max_response_header_size(MOST_HEAD)
+        .input_buffer_size(MOST_HEAD)
         .http_status_as_error(false)
         .max_idle_connections(MOST_IDLE)
         .max_idle_connections_per_host(MOST_IDLE)

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Headers of an answer that are kept, and bytes of each.
-const MOST_HEADERS: usize = 100;
+const MOST_HEADERS: usize = 128;
 const LONGEST_HEADER: usize = 8 << 10;
 /// Bytes that are copied at once.
 const CHUNK: usize = 64 << 10;

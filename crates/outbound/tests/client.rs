@@ -174,6 +174,25 @@ fn a_status_is_an_answer_also_where_its_body_breaks_off() {
     assert_eq!((long.status, long.body.len()), (503, 8 << 10));
 }
 
+#[test]
+fn an_answer_with_many_large_headers_is_an_answer_and_kept_in_part() {
+    let address = serve(|path, _| {
+        let count = if path == "/many" { 120 } else { 2_000 };
+        let headers = (0..count).map(|n| format!("X-Own-{n}: {}\r\n", "v".repeat(1_000)));
+        with("200 OK", &headers.collect::<String>(), "ok")
+    });
+    let send = |path: &str| {
+        let url = format!("http://{address}/{path}");
+        let (method, time) = ("POST", Duration::from_secs(10));
+        client().send(&Post { method, url: &url, headers: &[], body: b"", verify: true, time })
+    };
+
+    let many = send("many").unwrap();
+    assert_eq!((many.status, many.body.as_str(), many.headers.len()), (200, "ok", 50));
+    assert!(many.headers.iter().all(|(_, value)| value.len() <= 1 << 10));
+    assert_eq!(send("endless"), Err(FetchError::Unreachable));
+}
+
 /// A server that counts the connections it was asked for, answers each request on them, and ends them when it is told.
 fn counting() -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

@@ -1,21 +1,20 @@
 //! The queue of deliveries as rows: the fact is noted in its transaction, queued for each receiver by whoever sends, taken
 //! by one server, gone when done.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use db::{
     OneOf as _, Tx, each_backend, error,
     schema::{hook_deliveries as deliveries, hook_events},
 };
-use diesel::{dsl::exists, prelude::*};
+use diesel::{dsl::exists, prelude::*, sql_types::Bool};
 use kernel::{
     Result, Ts,
     ids::{HookDeliveryId, HookEventId, HookId, IntegrationId},
 };
 use time::Duration;
 
-use super::{Delivery, HookEvent, NewEvent, Receiver, fan_out::queue_events};
-use crate::uuid;
+use super::{Delivery, HookEvent, NewEvent, Receiver, chain::chained, fan_out::queue_events};
 
 const NOUN: &str = "Hook Delivery";
 /// How long a server that took a delivery may keep it to itself: longer than any request.
@@ -26,45 +25,6 @@ const LEASE: Duration = Duration::minutes(2);
 pub struct BusyReceivers {
     pub hooks: Vec<HookId>,
     pub integrations: Vec<IntegrationId>,
-}
-
-/// The header of whatever system hooks are told.
-pub const SYSTEM_HEADER: &str = "System Hook";
-
-/// How long a chain of facts is remembered, and how many are told of its facts.
-const CHAIN: Duration = Duration::minutes(30);
-const MOST_IN_CHAIN: usize = 100;
-
-/// The id of a new fact, and who is told of it. Where somebody who was told of a fact leads to the next one, both have the
-/// same id, and nobody is told twice. An id that no fact has is nobody's to give.
-///
-/// Whoever has a webhook knows ids of facts, and can name one in any request. So that nobody hides from administrators, a system
-/// hook is told of [`MOST_IN_CHAIN`] facts of a chain.
-fn chained(
-    tx: &mut Tx<'_>,
-    header: &str,
-    receivers: &[Receiver],
-) -> Result<(String, Vec<Receiver>)> {
-    let Some(cause) = tx.cause.clone() else { return Ok((uuid::new(), receivers.to_vec())) };
-    let chain = hook_events::table
-        .filter(hook_events::uuid.eq(&*cause))
-        .filter(hook_events::created_at.gt(tx.now.plus(-CHAIN)))
-        .select(hook_events::receivers);
-    let earlier: Vec<String> = each_backend!(tx, |conn| chain.load(conn).map_err(error(NOUN)))?;
-    if earlier.is_empty() {
-        return Ok((uuid::new(), receivers.to_vec()));
-    }
-    let names = || earlier.iter().flat_map(|names| names.split(' '));
-    if header == SYSTEM_HEADER {
-        let times = |name: &str| names().filter(|other| *other == name).count();
-        let is_new = |receiver: &&Receiver| times(&receiver.to_string()) < MOST_IN_CHAIN;
-        return Ok((cause.to_string(), receivers.iter().filter(is_new).copied().collect()));
-    }
-    let told: BTreeSet<&str> = names().collect();
-    let room = MOST_IN_CHAIN.saturating_sub(told.len());
-    let is_new = |receiver: &&Receiver| !told.contains(receiver.to_string().as_str());
-    let left = receivers.iter().filter(is_new).take(room).copied().collect();
-    Ok((cause.to_string(), left))
 }
 
 /// Deliveries by the end of their lease: those that were taken together have the same.
@@ -82,8 +42,17 @@ pub trait DeliveryQueue {
     /// Makes a row for each receiver of the next facts, in their order; false where there are none. Whoever is gone, or
     /// wants nothing more, gets none.
     fn queue_events(&mut self) -> Result<bool>;
-    /// Takes what is due, the oldest first, at most so much: of each lane the first, and nothing for `busy` ones.
-    fn take_deliveries(&mut self, most: i64, busy: &BusyReceivers) -> Result<Vec<Delivery>>;
+    /// Takes what is due for the server of this name, the oldest first, at most so much: of each lane the first, and
+    /// nothing for `busy` ones.
+    fn take_deliveries(
+        &mut self,
+        most: i64,
+        busy: &BusyReceivers,
+        by: &str,
+    ) -> Result<Vec<Delivery>>;
+    /// Frees what a server that was killed had taken; for its next start, before anything is taken. Other servers keep
+    /// what they are sending; where there are none, whatever was taken is free. How many these were.
+    fn free_deliveries(&mut self, of: Option<&str>) -> Result<usize>;
     fn events_with(&mut self, ids: &[HookEventId]) -> Result<Vec<HookEvent>>;
     /// Keeps a payload with what was to be added.
     fn complete_event(&mut self, id: HookEventId, payload: &str) -> Result<()>;
@@ -139,7 +108,12 @@ impl DeliveryQueue for Tx<'_> {
         queue_events(self)
     }
 
-    fn take_deliveries(&mut self, most: i64, busy: &BusyReceivers) -> Result<Vec<Delivery>> {
+    fn take_deliveries(
+        &mut self,
+        most: i64,
+        busy: &BusyReceivers,
+        by: &str,
+    ) -> Result<Vec<Delivery>> {
         let now = self.now;
         let earlier = diesel::alias!(deliveries as earlier);
         let before = earlier
@@ -166,13 +140,26 @@ impl DeliveryQueue for Tx<'_> {
         }
         let free = deliveries::locked_until.is_null().or(deliveries::locked_until.le(now));
         let mine = deliveries::table.filter(deliveries::id.eq_any(ids)).filter(free);
-        let take = diesel::update(mine).set(deliveries::locked_until.eq(Some(now.plus(LEASE))));
+        let take = diesel::update(mine).set((
+            deliveries::locked_until.eq(Some(now.plus(LEASE))),
+            deliveries::taken_by.eq(Some(by)),
+        ));
         let mut taken: Vec<Delivery> = each_backend!(self, |conn| take
             .returning(Delivery::as_returning())
             .get_results(conn)
             .map_err(error(NOUN)))?;
         taken.sort_by_key(|one| one.id);
         Ok(taken)
+    }
+
+    fn free_deliveries(&mut self, of: Option<&str>) -> Result<usize> {
+        let own = deliveries::taken_by.eq(of).assume_not_null();
+        let own = own.or(of.is_none().into_sql::<Bool>());
+        let taken = deliveries::table.filter(deliveries::locked_until.is_not_null().and(own));
+        each_backend!(self, |conn| diesel::update(taken)
+            .set(deliveries::locked_until.eq(None::<Ts>))
+            .execute(conn)
+            .map_err(error(NOUN)))
     }
 
     fn events_with(&mut self, ids: &[HookEventId]) -> Result<Vec<HookEvent>> {

@@ -28,7 +28,7 @@ fn hook(tx: &mut Tx<'_>, world: &World) -> Result<Hook> {
 
 fn taken(tx: &mut Tx<'_>) -> Result<Vec<Delivery>> {
     while tx.queue_events()? {}
-    tx.take_deliveries(100, &BusyReceivers::default())
+    tx.take_deliveries(100, &BusyReceivers::default(), "one")
 }
 
 #[test]
@@ -47,6 +47,24 @@ fn each_receiver_is_told_what_happens_to_one_object_one_after_another() {
         let main: Vec<&Delivery> = first.iter().filter(|one| one.lane.ends_with("main")).collect();
         tx.finish_deliveries(&main)?;
         assert_eq!(taken(tx)?.len(), 2);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_server_that_starts_frees_what_it_had_taken_and_leaves_alone_what_others_send() {
+    test(|tx, world| {
+        let hook = hook(tx, world)?;
+        tx.announce(&event(world, "main"), &[Receiver::Hook(hook.id)])?;
+        assert_eq!(taken(tx)?.len(), 1);
+        assert_eq!(tx.free_deliveries(Some("two"))?, 0);
+        assert!(taken(tx)?.is_empty(), "the first one sends it");
+
+        assert_eq!(tx.free_deliveries(Some("one"))?, 1);
+        assert_eq!(taken(tx)?.len(), 1);
+        assert_eq!(tx.free_deliveries(None)?, 1, "there is one server, whatever it was called");
+        assert_eq!(tx.free_deliveries(None)?, 0);
+        assert_eq!(taken(tx)?.len(), 1);
         Ok(())
     });
 }
@@ -103,7 +121,8 @@ fn who_was_told_of_a_fact_is_not_told_of_what_follows_from_it() {
         let (one, other) = (hook(tx, world)?, hook(tx, world)?);
         tx.announce(&event(world, "main"), &[Receiver::Hook(one.id)])?;
         let first = taken(tx)?.remove(0);
-        let uuid = tx.events_with(&[first.event_id])?.remove(0).uuid;
+        let event_of_first = tx.events_with(&[first.event_id])?.remove(0);
+        let uuid = event_of_first.uuid_for(Receiver::Hook(one.id));
         tx.cause = Some(uuid.clone().into());
         let both = [Receiver::Hook(one.id), Receiver::Hook(other.id)];
         tx.announce(&event(world, "topic"), &both)?;

@@ -133,8 +133,8 @@ async fn send(
     let request = Request::to_hook(forge.urls.base(), &forge.vault, hook, &event, key)?;
     let request = Arc::new(request);
     let _places = forge.courier.places(&request)?;
-    let answer = forge.courier.send(Arc::clone(&request)).await?;
-    let sent = SentRequest { event: &event, request: &request, answer: &answer };
+    let result = forge.courier.send(Arc::clone(&request)).await?;
+    let sent = SentRequest { event: &event, request: &request, result: &result };
     let (log, outcome) = (sent.log(hook, key, Some(by)), sent.outcome());
     let (id, is_system) = (hook.id, hook.home() == Owner::Instance);
     let noted = forge.db.write(move |tx| {
@@ -145,7 +145,7 @@ async fn send(
         Ok(())
     });
     noted.await?;
-    Ok(match answer {
+    Ok(match result.answer {
         Ok(answer) => TrialResult { status: Some(answer.status), text: answer.body },
         Err(cause) => TrialResult { status: None, text: cause.to_string() },
     })

@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use admin::{delivery::HookEvent, hook::Hook, integration::Integration, owner::Owner};
+use admin::{
+    delivery::{HookEvent, Receiver},
+    hook::Hook,
+    integration::Integration,
+    owner::Owner,
+};
 use kernel::Result;
 use outbound::Post;
 use secrets::Vault;
@@ -47,7 +52,7 @@ impl Request {
         key: &str,
     ) -> Result<Self> {
         let secrets = hook.secrets(vault)?;
-        let mut headers = common_headers(base, event, key);
+        let mut headers = common_headers(base, event, Receiver::Hook(hook.id), key);
         headers.push(("X-Gitlab-Webhook-UUID".to_owned(), hook.uuid.clone()));
         if let Some(token) = &secrets.token {
             headers.push(("X-Gitlab-Token".to_owned(), token.replace(['\r', '\n'], "")));
@@ -86,7 +91,7 @@ impl Request {
         let Some(message) = integration::message(row, &values, event.trigger_name, &payload) else {
             return Ok(None);
         };
-        let mut headers = common_headers(base, event, key);
+        let mut headers = common_headers(base, event, Receiver::Integration(row.id), key);
         for (name, value) in message.headers {
             replace_header(&mut headers, name, value);
         }
@@ -149,14 +154,19 @@ fn replace_header(headers: &mut Vec<(String, String)>, name: String, value: Stri
     headers.push((name, value));
 }
 
-fn common_headers(base: &str, event: &HookEvent, key: &str) -> Vec<(String, String)> {
+fn common_headers(
+    base: &str,
+    event: &HookEvent,
+    receiver: Receiver,
+    key: &str,
+) -> Vec<(String, String)> {
     let version = env!("CARGO_PKG_VERSION");
     [
         ("Content-Type", "application/json"),
         ("User-Agent", &format!("Forgeway/{version} (API {API_VERSION})")),
         ("Idempotency-Key", key),
         ("X-Gitlab-Event", &event.header),
-        ("X-Gitlab-Event-UUID", &event.uuid),
+        ("X-Gitlab-Event-UUID", &event.uuid_for(receiver)),
         ("X-Gitlab-Instance", base),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))

@@ -7,6 +7,7 @@ mod hosts;
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, PoisonError},
+    time::Instant,
 };
 
 use kernel::{
@@ -47,6 +48,14 @@ pub struct Courier {
     pub(super) conclusions: Conclusions,
     /// When somebody had something sent from a project or group in the last minute.
     starts: Mutex<HashMap<Starter, VecDeque<Ts>>>,
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub(crate) struct SendResult {
+    pub(crate) answer: std::result::Result<Answer, FetchError>,
+    /// Seconds, also where there was no answer.
+    pub(crate) duration: f64,
 }
 
 /// Somebody, and for which project or group they had something sent.
@@ -93,17 +102,16 @@ impl Courier {
     }
 
     /// Sends a request on a thread that may block.
-    pub(crate) async fn send(
-        self: &Arc<Self>,
-        request: Arc<Request>,
-    ) -> Result<std::result::Result<Answer, FetchError>> {
+    pub(crate) async fn send(self: &Arc<Self>, request: Arc<Request>) -> Result<SendResult> {
         if request.is_too_large() {
-            return Ok(Err(FetchError::TooLarge));
+            return Ok(SendResult { answer: Err(FetchError::TooLarge), duration: 0.0 });
         }
         let courier = Arc::clone(self);
         let sent = spawn_blocking(move || {
+            let begun = Instant::now();
             let client = if request.is_system { &courier.system } else { &courier.web };
-            client.send(&request.post())
+            let answer = client.send(&request.post());
+            SendResult { answer, duration: begun.elapsed().as_secs_f64() }
         });
         sent.await.map_err(Error::internal)
     }

@@ -64,10 +64,10 @@ pub(super) async fn deliver(
     };
     let Some(request) = request.map(Arc::new) else { return finish(forge, delivery).await };
     let Some(places) = places_at(forge, delivery, &request.host()).await? else { return Ok(()) };
-    let answer = forge.courier.send(Arc::clone(&request)).await?;
+    let result = forge.courier.send(Arc::clone(&request)).await?;
     // The next one need not wait until this one is written down.
     drop(places);
-    let sent = SentRequest { event, request: &request, answer: &answer };
+    let sent = SentRequest { event, request: &request, result: &result };
     let conclusion = Conclusion::Sent {
         guarded: hook.filter(|hook| hook.home() != Owner::Instance).map(|hook| hook.id),
         outcome: sent.outcome(),

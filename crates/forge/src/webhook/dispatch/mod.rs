@@ -81,12 +81,13 @@ async fn round(forge: &Forge, tasks: &mut JoinSet<()>) -> Result<Round> {
     }
     let busy = courier.hosts.busy();
     let most = i64::try_from(courier.batch_size.next(room)).unwrap_or(1);
+    let by = forge.key.name().to_owned();
     let taken = forge.db.write(move |tx| {
-        let mut taken = tx.take_deliveries(most, &busy)?;
+        let mut taken = tx.take_deliveries(most, &busy, &by)?;
         let room = most - i64::try_from(taken.len()).unwrap_or(most);
         let queued = room > 0 && tx.queue_events()?;
         if queued {
-            taken.extend(tx.take_deliveries(room, &busy)?);
+            taken.extend(tx.take_deliveries(room, &busy, &by)?);
         }
         let settings = if taken.is_empty() { None } else { Some(tx.settings()?) };
         Ok((DeliveryContext::load(tx, taken)?, settings, queued))

@@ -1,25 +1,25 @@
 //! A request that was sent, and what came of it.
 
 use admin::{
-    delivery::{HookEvent, NewLog},
+    delivery::{HookEvent, NewLog, Receiver},
     hook::{Hook, Outcome},
 };
 use kernel::ids::UserId;
-use outbound::{Answer, FetchError};
+use outbound::FetchError;
 use serde_json::Value;
 
-use crate::webhook::request::Request;
+use crate::webhook::{courier::SendResult, request::Request};
 
 /// A sent request and its result.
 pub(in crate::webhook) struct SentRequest<'a> {
     pub(in crate::webhook) event: &'a HookEvent,
     pub(in crate::webhook) request: &'a Request,
-    pub(in crate::webhook) answer: &'a std::result::Result<Answer, FetchError>,
+    pub(in crate::webhook) result: &'a SendResult,
 }
 
 impl SentRequest<'_> {
     pub(in crate::webhook) fn outcome(&self) -> Outcome {
-        match self.answer {
+        match &self.result.answer {
             Ok(answer) if (200..400).contains(&answer.status) => Outcome::Success,
             Ok(answer) if (400..500).contains(&answer.status) => Outcome::Refusal,
             // What is not allowed will not be allowed by waiting.
@@ -33,18 +33,13 @@ impl SentRequest<'_> {
             let all = all.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
             Value::Object(all.collect()).to_string()
         };
-        let (response_headers, response_body, response_status, duration) = match self.answer {
-            Ok(answer) => (
-                headers(&answer.headers),
-                answer.body.clone(),
-                Some(answer.status),
-                answer.duration,
-            ),
-            Err(cause) => ("{}".to_owned(), cause.to_string(), None, 0.0),
+        let (response_headers, response_body, response_status) = match &self.result.answer {
+            Ok(answer) => (headers(&answer.headers), answer.body.clone(), Some(answer.status)),
+            Err(cause) => ("{}".to_owned(), cause.to_string(), None),
         };
         NewLog {
             hook: hook.id,
-            uuid: self.event.uuid.clone(),
+            uuid: self.event.uuid_for(Receiver::Hook(hook.id)),
             idempotency_key: key.to_owned(),
             trigger: self.event.trigger_name,
             header: self.event.header.clone(),
@@ -54,7 +49,7 @@ impl SentRequest<'_> {
             response_headers,
             response_body,
             response_status,
-            duration,
+            duration: self.result.duration,
             requested_by: by,
         }
     }

@@ -81,6 +81,43 @@ async fn inner_addresses_are_reached_only_where_settings_say_so() {
 }
 
 #[actix_web::test]
+async fn the_log_tells_how_long_a_request_without_an_answer_took() {
+    let app = TestApp::reaching("127.0.0.1");
+    let (ada, project, path) = set_up(&app);
+    // Nobody listens there any more.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}/hook", listener.local_addr().expect("an address"));
+    drop(listener);
+    let new = json!({ "url": url, "push_events": false, "issues_events": true });
+    let hook = ada.post(&path, new).await.created();
+
+    open_issue(&ada, project, "One").await;
+    deliver(&app).await;
+
+    let logs = ada.get(&format!("{path}/{}/events", hook["id"])).await.ok();
+    assert_eq!(logs[0]["response_status"], "internal error");
+    assert!(logs[0]["execution_duration"].as_f64().is_some_and(|took| took > 0.0), "{logs}");
+}
+
+#[actix_web::test]
+async fn what_a_killed_server_was_sending_is_sent_at_once_after_its_next_start() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    open_issue(&ada, project, "One").await;
+    assert!(app.write(|tx| tx.queue_events()));
+    let taken = app.write(|tx| tx.take_deliveries(9, &BusyReceivers::default(), "killed"));
+    assert_eq!(taken.len(), 1);
+    deliver(&app).await;
+    assert!(receiver.told().is_empty(), "somebody has it");
+
+    assert_eq!(app.write(|tx| tx.free_deliveries(Some("killed"))), 1);
+    deliver(&app).await;
+
+    assert_eq!(receiver.told().len(), 1);
+}
+
+#[actix_web::test]
 async fn a_receiver_in_trouble_is_given_time_and_told_again_in_order() {
     let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
     let (ada, project, path) = set_up(&app);
@@ -239,7 +276,7 @@ async fn a_server_that_was_too_slow_does_not_end_what_another_took() {
     ada.post(&path, receiver.hook(&["issues_events"])).await.created();
     open_issue(&ada, project, "One").await;
     assert!(app.write(|tx| tx.queue_events()));
-    let take = || app.write(|tx| tx.take_deliveries(9, &BusyReceivers::default())).remove(0);
+    let take = || app.write(|tx| tx.take_deliveries(9, &BusyReceivers::default(), "one")).remove(0);
     let slow = take();
     app.clock.advance(Duration::minutes(3));
     let quick = take();
@@ -314,6 +351,29 @@ async fn a_hook_that_leads_to_an_event_is_not_told_of_it() {
     open_issue(&again, project, "Four").await;
     deliver(&app).await;
     assert_eq!((receiver.told().len(), later.told().len()), (1, 1), "it is forgotten");
+}
+
+#[actix_web::test]
+async fn what_one_receiver_of_an_event_does_is_told_to_the_others() {
+    let (app, receiver, other) = (TestApp::reaching("127.0.0.1"), Receiver::new(), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    for one in [&receiver, &other] {
+        ada.post(&path, one.hook(&["issues_events"])).await.created();
+    }
+    open_issue(&ada, project, "One").await;
+    deliver(&app).await;
+    let uuid = receiver.told()[0].header("X-Gitlab-Event-UUID").expect("an id").to_owned();
+    let beside = other.told()[0].header("X-Gitlab-Event-UUID").expect("an id").to_owned();
+    assert_ne!(uuid, beside);
+
+    open_issue(&ada.sending("X-Gitlab-Event-UUID", &uuid), project, "Two").await;
+    deliver(&app).await;
+
+    assert!(receiver.told().is_empty(), "it led there itself");
+    let told = other.told();
+    let [told] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(told.body["object_attributes"]["title"], "Two");
+    assert_eq!(told.header("X-Gitlab-Event-UUID"), Some(uuid.as_str()));
 }
 
 #[actix_web::test]

@@ -67,7 +67,7 @@ impl<'a> Scene<'a> {
     async fn end_before_sending(&self) {
         let taken = |tx: &mut db::Tx<'_>| {
             tx.queue_events()?;
-            tx.take_deliveries(10, &BusyReceivers::default())
+            tx.take_deliveries(10, &BusyReceivers::default(), "killed")
         };
         self.app.state.db.write(taken).await.expect("deliveries");
     }
@@ -77,7 +77,7 @@ impl<'a> Scene<'a> {
         for _ in 0..5 {
             let taken = self.app.state.db.write(|tx| {
                 tx.queue_events()?;
-                let taken = tx.take_deliveries(7, &BusyReceivers::default())?;
+                let taken = tx.take_deliveries(7, &BusyReceivers::default(), "other")?;
                 let ids: Vec<_> = taken.iter().map(|one| one.event_id).collect();
                 Ok((taken, tx.events_with(&ids)?))
             });

@@ -1,0 +1,2 @@
+DROP INDEX hook_deliveries_taken;
+ALTER TABLE hook_deliveries DROP COLUMN taken_by;

@@ -69,8 +69,8 @@ fn a_file_without_authorities_is_refused() {
 
 #[test]
 fn a_revocation_list_that_cannot_be_read_is_refused() {
-    const AUTHORITY: &str = include_str!("../../tests/it/support/x509/curves.pem");
-    const LIST: &str = include_str!("../../tests/it/support/x509/curves.crl");
+    const AUTHORITY: &str = include_str!("../../tests/support/x509/curves.pem");
+    const LIST: &str = include_str!("../../tests/support/x509/curves.crl");
     const BROKEN: &str = "-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n";
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("roots.pem");

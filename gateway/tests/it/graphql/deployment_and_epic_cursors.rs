@@ -6,7 +6,7 @@ use time::Duration;
 
 use super::review::{ask, nodes, refusal};
 use crate::{
-    rest::review::epics::{epic, set_up},
+    support::epics::{epic, set_up},
     support::{Person, TestApp, ci::commit},
 };
 

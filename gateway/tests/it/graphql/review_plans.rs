@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::review::{REFUSED, ask, mutate, nodes, refusal};
 use crate::{
-    rest::review::epics::{epic, issue, set_up},
     support::TestApp,
+    support::epics::{epic, issue, set_up},
 };
 
 #[actix_web::test]

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::review::{ask, mutate, nodes};
 use crate::{
-    rest::{
-        review::epics::{epic, issue, project_in, set_up},
-        security::findings::{finding, keep},
+    rest::security::findings::{finding, keep},
+    support::{
+        Person, TestApp, ci,
+        epics::{epic, issue, project_in, set_up},
     },
-    support::{Person, TestApp, ci},
 };
 
 /// How many statements a query takes, once what is prepared is prepared.

@@ -16,7 +16,7 @@ use super::{
     group_archives::{exported as exported_group, full_group},
     imports::work,
 };
-use crate::{rest::org::uploads::send_file, support::TestApp};
+use crate::support::{TestApp, uploads::send_file};
 
 /// The same archive with each line of some lists twice, the second time with another id.
 fn with_twins(archive: &[u8], list: &str) -> Vec<u8> {
@@ -55,7 +55,7 @@ fn set_writable(app: &TestApp, table: &'static str, writable: bool) {
             )],
             (Conn::Sqlite(_), true) => vec!["DROP TRIGGER full_disk".to_owned()],
             (Conn::Postgres(_), false) => vec![
-                "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS \
+                "CREATE OR REPLACE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS \
                  $$ BEGIN RAISE EXCEPTION 'disk'; END $$"
                     .to_owned(),
                 format!(

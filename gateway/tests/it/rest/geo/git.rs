@@ -6,7 +6,7 @@ use repo::testing::Fixture;
 use serde_json::json;
 
 use super::{caller, credential, secondary, showing};
-use crate::{git::Client, support::TestApp};
+use crate::support::{TestApp, git::Client};
 
 const REFS: &str = "//ada/forge.git/info/refs?service=git-upload-pack";
 

@@ -13,11 +13,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::{primary, statuses::status};
 use crate::{
-    rest::{
-        org::uploads::{PICTURE, send_file},
-        runners::program::{Runner, Work},
+    rest::runners::program::{Runner, Work},
+    support::{
+        Person, TestApp,
+        ci::commit,
+        uploads::{PICTURE, send_file},
     },
-    support::{Person, TestApp, ci::commit},
 };
 
 const STEPS: usize = 80;

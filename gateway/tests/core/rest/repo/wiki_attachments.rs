@@ -4,7 +4,7 @@ use actix_web::http::Method;
 use serde_json::json;
 
 use super::wikis::project;
-use crate::{rest::org::uploads::send_file, support::TestApp};
+use crate::support::{TestApp, uploads::send_file};
 
 #[actix_web::test]
 async fn attachments_are_kept_beside_the_pages() {

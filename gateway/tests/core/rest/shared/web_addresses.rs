@@ -8,10 +8,7 @@ use kernel::{
 use repo::testing::Fixture;
 use serde_json::json;
 
-use crate::{
-    rest::org::uploads::send_file,
-    support::{Answer, TestApp},
-};
+use crate::support::{Answer, TestApp, uploads::send_file};
 
 fn text(answer: &Answer) -> String {
     String::from_utf8_lossy(&answer.bytes).into_owned()

@@ -4,25 +4,10 @@ use actix_web::http::Method;
 use kernel::{AccessLevel::Guest, Visibility::Private, ids::ProjectId};
 use serde_json::json;
 
-use crate::support::{Answer, Person, TestApp};
-
-/// How a TIFF begins.
-pub(crate) const PICTURE: &str = "II*\0 a face";
-
-/// Sends one file in a form.
-pub(crate) async fn send_file(
-    person: &Person<'_>,
-    method: Method,
-    path: &str,
-    field: &str,
-    name: &str,
-    content: &str,
-) -> Answer {
-    let body = format!(
-        "--edge\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\r\n{content}\r\n--edge--\r\n"
-    );
-    person.send_bytes(method, path, "multipart/form-data; boundary=edge", body.as_bytes()).await
-}
+use crate::support::{
+    TestApp,
+    uploads::{PICTURE, send_file},
+};
 
 #[actix_web::test]
 async fn an_upload_comes_back_to_those_who_see_the_project() {

@@ -9,7 +9,7 @@ use repo::{
 use serde_json::{Value, json};
 
 use super::wikis::{page, project, slugs};
-use crate::{rest::org::uploads::send_file, support::TestApp};
+use crate::support::{TestApp, uploads::send_file};
 
 #[actix_web::test]
 async fn every_change_is_a_commit_of_its_author() {

@@ -78,6 +78,37 @@ async fn a_wrong_password_and_an_unknown_name_look_the_same() {
 }
 
 #[actix_web::test]
+async fn a_wrong_password_is_audited_where_there_is_such_an_account() {
+    let app = TestApp::new();
+    with_password(&app);
+    for name in ["ada", "nobody"] {
+        let fields = json!({ "grant_type": "password", "username": name, "password": "wrong" });
+        let answer = app.anonymous().from("203.0.113.7").post("//oauth/token", fields).await;
+        assert_eq!(answer.status, 400);
+    }
+
+    let (root, query) = (app.admin(), "/audit_events?entity_type=User");
+    // Nobody waits for it.
+    let failures = loop {
+        let events = root.get(query).await.ok();
+        let events = events.as_array().expect("a list").iter();
+        let failed = events.filter(|event| event["event_name"] == "login_failed");
+        let failed: Vec<Value> = failed.cloned().collect();
+        if !failed.is_empty() {
+            break failed;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    };
+    let [failed] = &failures[..] else { panic!("{failures:?}") };
+    assert_eq!(failed["entity_id"], json!(app.id_of("ada")));
+    let details = &failed["details"];
+    assert_eq!(
+        (&details["failed_login"], &details["with"], &details["ip_address"]),
+        (&json!("STANDARD"), &json!("standard"), &json!("203.0.113.7"))
+    );
+}
+
+#[actix_web::test]
 async fn who_guesses_too_often_has_to_wait() {
     let app = TestApp::new();
     with_password(&app);

@@ -1,7 +1,6 @@
 //! Real git clients against a server that listens.
 
 mod addresses;
-mod client;
 mod clone;
 mod collaboration;
 mod door;
@@ -17,8 +16,7 @@ mod push_rules;
 mod refusals;
 mod wikis;
 
-pub(crate) use client::Client;
-use client::GitOutput;
+use crate::support::git::{Client, GitOutput};
 use forge::Forge;
 
 /// Bytes that no packing makes smaller, the same in every run.

@@ -10,7 +10,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Pipe, workshop::patiently};
-use crate::git::Client;
+use crate::support::git::Client;
 
 const TOKEN: &str = "glpat-of-the-first-start";
 

@@ -139,6 +139,30 @@ async fn somebody_signs_in_and_an_application_acts_for_them() {
 }
 
 #[actix_web::test]
+async fn who_cannot_be_sent_back_is_shown_the_code() {
+    const HERE: &str = "urn:ietf:wg:oauth:2.0:oob";
+    let mut scene = Scene::of(true);
+    let new = json!({ "name": "Terminal", "redirect_uri": HERE, "scopes": "api" });
+    let made = scene.app.admin().post("/applications", new).await.created();
+    let text = |name: &str| made[name].as_str().expect("a text").to_owned();
+    (scene.uid, scene.secret) = (text("application_id"), text("secret"));
+    let page = scene.authorization_page(&[("redirect_uri", HERE)]).await;
+    let policy = page.header("content-security-policy").expect("a policy").to_owned();
+    assert!(page.status == 200 && policy.contains("form-action 'self';"), "{policy}");
+
+    let shown = scene.answer(&[("redirect_uri", HERE)]).await;
+
+    assert_eq!((shown.status, shown.header("location")), (200, None));
+    assert_eq!(shown.header("cache-control"), Some("no-store"));
+    let html = String::from_utf8_lossy(&shown.bytes).into_owned();
+    let (_, code) = html.split_once("<code>").expect("a code");
+    let (code, _) = code.split_once("</code>").expect("its end");
+    scene.change(code, json!({ "redirect_uri": HERE })).await.ok();
+    let denied = scene.answer(&[("redirect_uri", HERE), ("decision", "deny")]).await;
+    assert_eq!((denied.status, denied.header("location")), (400, None));
+}
+
+#[actix_web::test]
 async fn who_denies_or_cannot_sign_in_gives_nothing() {
     let scene = Scene::of(true);
 

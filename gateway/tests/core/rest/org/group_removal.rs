@@ -7,8 +7,10 @@ use diesel::prelude::*;
 use kernel::ids::ProjectId;
 use serde_json::{Value, json};
 
-use super::uploads::{PICTURE, send_file};
-use crate::support::{Person, TestApp};
+use crate::support::{
+    Person, TestApp,
+    uploads::{PICTURE, send_file},
+};
 
 async fn group(owner: &Person<'_>, path: &str, more: Value) -> i64 {
     let mut fields = json!({ "name": path, "path": path });

@@ -192,7 +192,7 @@ async fn an_ssh_signature_for_something_else_says_nothing() {
     }
 }
 
-const AUTHORITIES: &str = include_str!("../../support/x509/root.pem");
+const AUTHORITIES: &str = include_str!("../../../support/x509/root.pem");
 
 /// A commit by `committer`, with a signature that was made beforehand.
 fn certified(app: &TestApp, committer: &str, signature: &str) -> (ProjectId, String) {
@@ -210,7 +210,7 @@ fn certified(app: &TestApp, committer: &str, signature: &str) -> (ProjectId, Str
 
 macro_rules! signature {
     ($name:literal) => {
-        include_str!(concat!("../../support/x509/", $name, ".sig"))
+        include_str!(concat!("../../../support/x509/", $name, ".sig"))
     };
 }
 
@@ -281,8 +281,8 @@ async fn a_certificate_is_not_enough_by_itself() {
 }
 
 /// An authority on the largest curve, and what it has taken back.
-const CURVES: &str = include_str!("../../support/x509/curves.pem");
-const TAKEN_BACK: &str = include_str!("../../support/x509/curves.crl");
+const CURVES: &str = include_str!("../../../support/x509/curves.pem");
+const TAKEN_BACK: &str = include_str!("../../../support/x509/curves.crl");
 
 /// A commit by cara, to whom the address belongs, as it is shown where these authorities are trusted.
 async fn judged(authorities: &str, committer: &str, signature: &str) -> [Value; 3] {

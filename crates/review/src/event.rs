@@ -62,22 +62,33 @@ pub struct IssueFact {
     pub title: String,
     pub confidential: bool,
     #[serde(skip)]
-    pub earlier: EarlierTimes,
+    pub earlier: EarlierValues,
 }
 
-/// When an item was changed and closed before something was done to it, for those who hear of that at once.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EarlierTimes {
+/// Values of an item before something was done to it, for those who hear of that at once.
+#[derive(Clone, Debug, Default)]
+pub struct EarlierValues {
     pub updated_at: Option<Ts>,
     pub closed_at: Option<Ts>,
+    /// Attributes that changed as a consequence: the last editor, the commit of a merge, the issue that it moved to.
+    pub implied: Vec<Change>,
 }
 
 impl IssueFact {
     /// Of an issue that was another one before.
     pub(crate) fn changed(issue: &Issue, before: &Issue) -> Self {
-        let earlier =
-            EarlierTimes { updated_at: Some(before.updated_at), closed_at: before.closed_at };
+        let earlier = EarlierValues {
+            updated_at: Some(before.updated_at),
+            closed_at: before.closed_at,
+            implied: successor_changes(before, issue),
+        };
         Self { earlier, ..Self::from(issue) }
+    }
+
+    /// With more attributes that changed as a consequence.
+    pub(crate) fn with_implied(mut self, changes: Vec<Change>) -> Self {
+        self.earlier.implied.extend(changes);
+        self
     }
 }
 
@@ -89,9 +100,18 @@ impl From<&Issue> for IssueFact {
             project: issue.project_id,
             title: issue.title.clone(),
             confidential: issue.confidential,
-            earlier: EarlierTimes::default(),
+            earlier: EarlierValues::default(),
         }
     }
+}
+
+/// The issues to which an issue leads now and did not before.
+pub(crate) fn successor_changes(before: &Issue, after: &Issue) -> Vec<Change> {
+    let all = [
+        Change::between("moved_to_id", before.moved_to_id, after.moved_to_id),
+        Change::between("duplicated_to_id", before.duplicated_to_id, after.duplicated_to_id),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// A field that has another value now; of lists, the ids with commas.
@@ -100,6 +120,19 @@ pub struct Change {
     pub field: &'static str,
     pub before: Option<String>,
     pub after: Option<String>,
+}
+
+impl Change {
+    /// A change of a field; nothing where both values are the same.
+    pub(crate) fn between<T: ToString>(
+        field: &'static str,
+        before: Option<T>,
+        after: Option<T>,
+    ) -> Option<Self> {
+        let text = |value: Option<T>| value.map(|value| value.to_string());
+        let (before, after) = (text(before), text(after));
+        (before != after).then_some(Self { field, before, after })
+    }
 }
 
 impl kernel::event::Event for Event {

@@ -88,6 +88,13 @@ impl Audience {
         self.integrations.iter().any(|one| one.hears(flag) && asks_for_fixes(&one.source))
     }
 
+    /// Leaves out webhooks and integrations that do not hear of these events, too.
+    pub(super) fn retain_hearers(&mut self, flag: Flag) {
+        let Some(now) = self.now else { return };
+        self.hooks.retain(|hook| hook.hears(flag, None, now));
+        self.integrations.retain(|one| one.hears(flag));
+    }
+
     /// Webhooks and integrations that want to hear of such events on this occasion.
     pub(super) fn receivers(&self, flag: Flag, occasion: &EventTraits<'_>) -> Vec<Receiver> {
         let Some(now) = self.now else { return Vec::new() };

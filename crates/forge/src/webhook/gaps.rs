@@ -36,7 +36,14 @@ pub(super) enum Gaps {
     /// The newest commit of a branch, as if it had just been pushed.
     Head { project: ProjectId, branch: String },
     /// The commit that a comment is about, as [`Self::Commit`], and the code of the line.
-    Note { commit: Option<Box<Gaps>>, project: ProjectId, position: String },
+    Note {
+        commit: Option<Box<Gaps>>,
+        project: ProjectId,
+        position: String,
+        /// Where the record of the comment is.
+        #[serde(default = "note_place")]
+        place: String,
+    },
     /// A whole commit, at a place of the payload.
     Commit { project: ProjectId, sha: String, place: String },
     /// What a job says of its commit.
@@ -45,6 +52,13 @@ pub(super) enum Gaps {
     Deployment { project: ProjectId, sha: String },
     /// The text of a page; of one that is gone, its last.
     Wiki { project: ProjectId, path: String, version: String, is_gone: bool },
+}
+
+/// Where events of comments have the record of the comment; rows of earlier versions do not say so.
+pub(super) const NOTE_PLACE: &str = "/object_attributes";
+
+fn note_place() -> String {
+    NOTE_PLACE.to_owned()
 }
 
 impl Gaps {
@@ -68,15 +82,16 @@ impl Gaps {
         Self::Commit { project, sha: sha.to_owned(), place: place.to_owned() }
     }
 
-    /// Of a comment on a line, that line; of any, the commit.
+    /// Of a comment on a line, that line; of any, the commit. `place` is where the payload has the comment.
     pub(super) fn note(
         commit: Option<Self>,
         project: ProjectId,
         position: Option<&str>,
+        place: &str,
     ) -> Option<Self> {
         let Some(position) = position else { return commit };
         let (commit, position) = (commit.map(Box::new), position.to_owned());
-        Some(Self::Note { commit, project, position })
+        Some(Self::Note { commit, project, position, place: place.to_owned() })
     }
 
     pub(super) fn job(project: ProjectId, sha: &str) -> Self {
@@ -107,12 +122,12 @@ impl Gaps {
 /// When git cannot be read at the moment.
 pub(super) async fn fill(forge: &Forge, gaps: Gaps, payload: Value) -> Result<Value> {
     match gaps {
-        Gaps::Note { commit, project, position } => {
+        Gaps::Note { commit, project, position, place } => {
             let payload = match commit {
                 Some(commit) => fill_one(forge, *commit, payload).await?,
                 None => payload,
             };
-            note(forge, (project, position), payload).await
+            note(forge, (project, position), &place, payload).await
         }
         Gaps::Job { .. } => {
             let payload = fill_one(forge, gaps, payload).await?;
@@ -138,11 +153,16 @@ async fn with_author(forge: &Forge, mut payload: Value) -> Result<Value> {
 async fn note(
     forge: &Forge,
     (project, position): (ProjectId, String),
+    place: &str,
     mut payload: Value,
 ) -> Result<Value> {
     let code = forge.git_read(project, move |reader| Ok(line_code(reader, &position)));
     match code.await {
-        Ok(code) => payload["object_attributes"]["line_code"] = json!(code),
+        Ok(code) => {
+            if let Some(slot) = payload.pointer_mut(&format!("{place}/line_code")) {
+                *slot = json!(code);
+            }
+        }
         Err(gone) if gone.kind == Kind::NotFound => {}
         Err(error) => return Err(error),
     }

@@ -30,8 +30,14 @@ use repo::{
     release::{ReleaseOrder, ReleaseStore as _},
 };
 use review::{
-    event::EarlierTimes, issue::IssueStore as _, item::ItemId,
-    merge_request::MergeRequestStore as _, note::NoteStore as _,
+    Home,
+    emoji::{self, Award, AwardTarget},
+    event::EarlierValues,
+    issue::IssueStore as _,
+    item::ItemId,
+    merge_request::MergeRequestStore as _,
+    milestone::{self, MilestoneFilter, MilestoneStore as _},
+    note::{Note, NoteStore as _},
 };
 use runners::runner::RunnerStore as _;
 use secrets::Vault;
@@ -40,7 +46,7 @@ use serde_json::Value;
 use super::{
     actions::{no_data, no_group_data},
     announce::note_subject,
-    gaps::Gaps,
+    gaps::{Gaps, NOTE_PLACE},
     payload::{self, ProjectContext, issue, merge_request, note},
 };
 use crate::urls::Urls;
@@ -68,6 +74,7 @@ pub(super) fn example(
         Owner::Project(project) => project,
         Owner::Group(group) if flag == Flag::Members => return member(tx, group, user),
         Owner::Group(group) if flag == Flag::Subgroups => return subgroup(tx, group, user),
+        Owner::Group(group) if flag == Flag::Milestones => return group_milestone(tx, group, user),
         Owner::Group(group) => first_project(tx, group, user)?,
         Owner::Instance => {
             let payload = payload::project::example();
@@ -82,6 +89,8 @@ pub(super) fn example(
         Flag::Issues | Flag::ConfidentialIssues => issue(tx, &context, user),
         Flag::MergeRequests => merge_request(tx, &context, user),
         Flag::Notes | Flag::ConfidentialNotes => note(tx, &context, user),
+        Flag::Emoji => emoji(tx, &context, user),
+        Flag::Milestones => milestone(tx, &context, user),
         Flag::Pipelines => pipeline(tx, &context, vault),
         Flag::Jobs => job(tx, &context),
         Flag::Deployments => deployment(tx, &context),
@@ -152,7 +161,7 @@ fn push(
 fn issue(tx: &mut Tx<'_>, context: &ProjectContext, user: UserId) -> Result<Example> {
     let row = tx.newest_issue(context.project.id)?.ok_or_else(|| no_data("issues"))?;
     let part = issue::IssuePart::load(tx, row)?;
-    let deed = (issue::IssueAction::Trial, EarlierTimes::default());
+    let deed = (issue::IssueAction::Trial, &EarlierValues::default());
     let payload = issue::issue(tx, context, &part, user, deed)?;
     Ok(Example { header: "Issue Hook", payload, gaps: None })
 }
@@ -164,13 +173,68 @@ fn merge_request(tx: &mut Tx<'_>, context: &ProjectContext, user: UserId) -> Res
     let gaps = row.head_sha.as_deref();
     let gaps = gaps.map(|sha| Gaps::commit(home, sha, "/object_attributes/last_commit"));
     let part = merge_request::MergeRequestPart::load(tx, context, row)?;
-    let deed = (merge_request::MergeRequestAction::Trial, EarlierTimes::default());
+    let deed = (merge_request::MergeRequestAction::Trial, &EarlierValues::default());
     let payload = merge_request::merge_request(tx, context, &part, Some(user), deed)?;
     Ok(Example { header: "Merge Request Hook", payload, gaps })
 }
 
-/// The newest comment on the newest issue, or else on the newest merge request.
 fn note(tx: &mut Tx<'_>, context: &ProjectContext, user: UserId) -> Result<Example> {
+    let (row, subject, gaps) = newest_note(tx, context)?;
+    let payload = note::note(tx, context, &row, &subject, (user, "create"))?;
+    let gaps = Gaps::note(gaps, context.project.id, row.position.as_deref(), NOTE_PLACE);
+    Ok(Example { header: "Note Hook", payload, gaps })
+}
+
+/// A thumb up of whoever tries it out, for the newest comment.
+fn emoji(tx: &mut Tx<'_>, context: &ProjectContext, user: UserId) -> Result<Example> {
+    let (row, subject, gaps) = newest_note(tx, context)?;
+    let of = AwardTarget::from(row.id);
+    let award = Award {
+        id: 1,
+        item_kind: of.kind,
+        item_id: of.id,
+        user_id: user,
+        name: "thumbsup".to_owned(),
+        created_at: tx.now,
+        updated_at: tx.now,
+    };
+    let fact = emoji::event::Fact::new(&award, of, Some(context.project.id), user);
+    let payload = payload::emoji::emoji(tx, context, &fact, (&subject, Some(&row)), "award")?;
+    let gaps = Gaps::note(gaps, context.project.id, row.position.as_deref(), "/note");
+    Ok(Example { header: "Emoji Hook", payload, gaps })
+}
+
+/// The newest milestone of a project.
+fn milestone(tx: &mut Tx<'_>, context: &ProjectContext, user: UserId) -> Result<Example> {
+    let fact = newest_milestone(tx, Home::Project(context.project.id), user)?;
+    let fact = fact.ok_or_else(|| no_data("milestones"))?;
+    let payload = payload::milestone::of_project(context, &fact, "create");
+    Ok(Example { header: "Milestone Hook", payload, gaps: None })
+}
+
+/// The newest milestone of a group.
+fn group_milestone(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<Example> {
+    let fact = newest_milestone(tx, Home::Group(group), user)?;
+    let fact = fact.ok_or_else(|| no_group_data("milestones"))?;
+    let payload = payload::milestone::of_group(&tx.namespace(group)?, &fact, "create");
+    Ok(Example { header: "Milestone Hook", payload, gaps: None })
+}
+
+fn newest_milestone(
+    tx: &mut Tx<'_>,
+    home: Home,
+    user: UserId,
+) -> Result<Option<milestone::event::Fact>> {
+    let page = PageRequest { page: 1, per_page: 1 };
+    let newest = tx.milestones(&MilestoneFilter::of(home), page)?.items.pop();
+    Ok(newest.map(|row| milestone::event::Fact::new(&row, user)))
+}
+
+/// The newest comment on the newest issue, or else on the newest merge request.
+fn newest_note(
+    tx: &mut Tx<'_>,
+    context: &ProjectContext,
+) -> Result<(Note, note::Subject, Option<Gaps>)> {
     let issue = tx.newest_issue(context.project.id)?.map(|row| ItemId::from(row.id));
     let request = tx.newest_merge_request(context.project.id)?.map(|row| ItemId::from(row.id));
     for item in [issue, request].into_iter().flatten() {
@@ -179,9 +243,7 @@ fn note(tx: &mut Tx<'_>, context: &ProjectContext, user: UserId) -> Result<Examp
         let newest = tx.notes_by_id(&ids)?.into_iter().rev().find(|row| !row.is_system);
         let subject = note_subject(tx, context, item.kind, item.id)?;
         if let (Some(row), Some((subject, gaps))) = (newest, subject) {
-            let payload = note::note(tx, context, &row, &subject, (user, "create"))?;
-            let gaps = Gaps::note(gaps, context.project.id, row.position.as_deref());
-            return Ok(Example { header: "Note Hook", payload, gaps });
+            return Ok((row, subject, gaps));
         }
     }
     Err(no_data("notes"))

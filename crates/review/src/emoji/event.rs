@@ -1,6 +1,9 @@
 //! Events of award emoji.
 
-use kernel::ids::{ProjectId, UserId};
+use kernel::{
+    Ts,
+    ids::{ProjectId, UserId},
+};
 use serde::Serialize;
 
 use super::{Award, AwardTarget, AwardedKind};
@@ -23,15 +26,15 @@ pub struct Fact {
     pub awarded_kind: AwardedKind,
     pub awarded: i64,
     pub user: UserId,
+    /// For those who hear of it at once, as is the next.
+    #[serde(skip)]
+    pub created_at: Ts,
+    #[serde(skip)]
+    pub updated_at: Ts,
 }
 
 impl Fact {
-    pub(super) fn new(
-        award: &Award,
-        of: AwardTarget,
-        project: Option<ProjectId>,
-        user: UserId,
-    ) -> Self {
+    pub fn new(award: &Award, of: AwardTarget, project: Option<ProjectId>, user: UserId) -> Self {
         Self {
             award: award.id,
             name: award.name.clone(),
@@ -40,6 +43,8 @@ impl Fact {
             awarded_kind: of.kind,
             awarded: of.id,
             user,
+            created_at: award.created_at,
+            updated_at: award.updated_at,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     event::{Change, IssueFact},
     item::{
         ItemStore as _, assignees,
-        edit::record_edit,
+        edit::{LastEdit, record_edit},
         hold,
         labels::{self, LabelChange, UnknownLabels},
         milestones,
@@ -140,16 +140,16 @@ pub fn change(
     let mut all = told.clone();
     all.extend(relabel(tx, by, around, &issue, &asked.labels)?);
     all.extend(reassign(tx, by, around, &new, asked.assignees.as_deref())?);
-    let mut kept = issue.clone();
+    let (mut kept, mut edit) = (issue.clone(), LastEdit::default());
     let dated = asked.created_at.is_some() || asked.updated_at.is_some();
     if !all.is_empty() || dated {
         new.updated_at = asked.updated_at.unwrap_or(tx.now);
-        kept = store::keep(tx, &new)?;
+        (kept, edit) = store::keep(tx, &new)?;
         changes::tell(tx, &kept, by, &told)?;
     }
     if !all.is_empty() {
-        record_edit(tx, kept.id.into(), by, &all)?;
-        let fact = IssueFact::changed(&kept, &issue);
+        let implied = record_edit(tx, kept.id.into(), (by, None), &all, edit)?;
+        let fact = IssueFact::changed(&kept, &issue).with_implied(implied);
         tx.emit(Event::IssueUpdated { issue: fact, user: by, changes: all })?;
     }
     match asked.step {

@@ -4,11 +4,12 @@ use db::Tx;
 use kernel::{Error, Result, Standing, error::Kind};
 
 use super::{
-    Issue, actions,
+    Issue,
     link::{
         LinkType,
         actions::{create as relate, named},
     },
+    steps::close_for_successor,
     store,
 };
 use crate::{note::write_system_note_about, ports::Forge};
@@ -26,7 +27,7 @@ pub fn mark(
     let mut new = issue.clone();
     new.duplicated_to_id = Some(original.id);
     new.updated_at = tx.now;
-    let kept = store::keep(tx, &new)?;
+    let (kept, _) = store::keep(tx, &new)?;
     let there = named(tx, forge, &kept, original)?;
     let told = format!("marked this issue as a duplicate of {there}");
     write_system_note_about(tx, &kept.item(), by, &told, &original.item())?;
@@ -41,5 +42,5 @@ pub fn mark(
         // The other one is not the caller's to manage.
         Err(_) => {}
     }
-    actions::close(tx, &kept, by)
+    close_for_successor(tx, &kept, issue, by)
 }

@@ -13,8 +13,9 @@ use kernel::{
 };
 
 use super::{
-    Issue, IssueStore, actions,
+    Issue, IssueStore,
     link::{LinkStore as _, actions::named},
+    steps::close_for_successor,
     store,
 };
 use crate::{
@@ -75,7 +76,7 @@ pub fn relocate(
     write_system_note_about(tx, &old.item(), by, &format!("moved to {there}"), &new.item())?;
     write_system_note_about(tx, &new.item(), by, &format!("moved from {here}"), &old.item())?;
     take_links_along(tx, old.id, new.id)?;
-    actions::close(tx, &old, by)?;
+    close_for_successor(tx, &old, issue, by)?;
     fresh(tx, new.id)
 }
 

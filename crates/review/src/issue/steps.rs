@@ -9,7 +9,7 @@ use kernel::{
 use super::{Issue, IssueState, IssueStep, link, store};
 use crate::{
     Event,
-    event::IssueFact,
+    event::{IssueFact, successor_changes},
     merge_request::MergeRequest,
     note::{write_system_note, write_system_note_about},
     ports::Forge,
@@ -55,6 +55,26 @@ pub fn close_for(
         CloseReason::Commit { .. } => write_system_note(tx, &item, by, "closed")?,
     }
     announce_closed(tx, (closed, issue), by)
+}
+
+/// Closes an issue that leads to another one now and did not `before`, and tells of both at once. One that was closed
+/// already is told as updated.
+pub(super) fn close_for_successor(
+    tx: &mut Tx<'_>,
+    issue: &Issue,
+    before: &Issue,
+    by: UserId,
+) -> Result<Issue> {
+    if let Some(closed) = moved(tx, issue, IssueStep::Close, by)? {
+        write_system_note(tx, &closed.item(), by, "closed")?;
+        return announce_closed(tx, (closed, before), by);
+    }
+    let changes = successor_changes(before, issue);
+    if !changes.is_empty() {
+        let fact = IssueFact::changed(issue, before);
+        tx.emit(Event::IssueUpdated { issue: fact, user: by, changes })?;
+    }
+    Ok(issue.clone())
 }
 
 fn announce_closed(

@@ -14,6 +14,7 @@ use crate::{
     Home,
     item::{
         details::{self, ItemDetails},
+        edit::LastEdit,
         removal,
     },
     sequence,
@@ -176,8 +177,9 @@ pub(super) fn lead_on(tx: &mut Tx<'_>, issue: &Issue, to: IssueId) -> Result<Opt
         .map_err(error("Issue")))
 }
 
-/// Keeps what people change of an issue; its state and what is counted are not among it.
-pub(super) fn keep(tx: &mut Tx<'_>, issue: &Issue) -> Result<Issue> {
+/// Keeps what people change of an issue; its state and what is counted are not among it. The answer has the last changes
+/// before this one, too.
+pub(super) fn keep(tx: &mut Tx<'_>, issue: &Issue) -> Result<(Issue, LastEdit)> {
     let tasks = crate::item::tasks_in(issue.description.as_deref().unwrap_or_default());
     let row = (
         issues::iid.eq(issue.iid),
@@ -203,18 +205,20 @@ pub(super) fn keep(tx: &mut Tx<'_>, issue: &Issue) -> Result<Issue> {
         issues::updated_at.eq(issue.updated_at),
     );
     // Changes nothing, but nobody else changes the row until this is over.
+    let edit = (issues::last_edited_at, issues::last_edited_by_id, issues::updated_by_id);
     let before = diesel::update(issues::table.find(issue.id))
         .set(issues::confidential.eq(issues::confidential))
-        .returning((issues::state, issues::confidential));
-    let before: (IssueState, bool) =
+        .returning((issues::state, issues::confidential, edit));
+    let (state, confidential, edit): (IssueState, bool, LastEdit) =
         each_backend!(tx, |conn| before.get_result(conn).map_err(error("Issue")))?;
     let kept: Issue = each_backend!(tx, |conn| diesel::update(issues::table.find(issue.id))
         .set(row)
         .returning(Issue::as_returning())
         .get_result(conn)
         .map_err(error("Issue")))?;
-    open_count::note(tx, kept.project_id, open_count::weight(before.0, before.1), kept.weight())?;
-    Ok(kept)
+    let before = open_count::weight(state, confidential);
+    open_count::note(tx, kept.project_id, before, kept.weight())?;
+    Ok((kept, edit))
 }
 
 /// Moves an issue to another state, unless somebody was faster. One that is open repeats no other.

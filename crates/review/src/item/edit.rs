@@ -69,13 +69,15 @@ pub fn updaters_of_issues(tx: &mut Tx<'_>, ids: &[IssueId]) -> Result<HashMap<Is
     Ok(found.into_iter().filter_map(|(id, user)| Some((id, user?))).collect())
 }
 
-/// Notes who made these changes to an issue or merge request.
+/// Notes who made these changes to an issue or merge request, and when it was updated, where that is given. `before` has
+/// the last changes until now; the answer is what of them is another value.
 pub(crate) fn record_edit(
     tx: &mut Tx<'_>,
     item: ItemId,
-    by: UserId,
+    (by, updated_at): (UserId, Option<Ts>),
     changes: &[Change],
-) -> Result<()> {
+    before: LastEdit,
+) -> Result<Vec<Change>> {
     let edited = changes.iter().any(|change| matches!(change.field, "title" | "description"));
     let now = tx.now;
     macro_rules! record {
@@ -86,6 +88,7 @@ pub(crate) fn record_edit(
                 $table::updated_by_id.eq(Some(by)),
                 edited.then(|| $table::last_edited_at.eq(Some(now))),
                 edited.then(|| $table::last_edited_by_id.eq(Some(by))),
+                updated_at.map(|at| $table::updated_at.eq(at)),
             );
             let update = diesel::update(row).set(values);
             each_backend!(tx, |conn| update.execute(conn).map_err(error(NOUN)))?;
@@ -94,7 +97,21 @@ pub(crate) fn record_edit(
     match item.kind {
         ItemKind::Issue => record!(issues),
         ItemKind::MergeRequest => record!(merge_requests),
-        ItemKind::Epic => {}
+        ItemKind::Epic => return Ok(Vec::new()),
     }
-    Ok(())
+    let after = match edited {
+        true => LastEdit { edited_at: Some(now), edited_by: Some(by), updated_by: Some(by) },
+        false => LastEdit { updated_by: Some(by), ..before },
+    };
+    Ok(edit_changes(before, after))
+}
+
+fn edit_changes(before: LastEdit, after: LastEdit) -> Vec<Change> {
+    let moment = |edit: LastEdit| edit.edited_at.map(|at| at.0);
+    let all = [
+        Change::between("last_edited_at", moment(before), moment(after)),
+        Change::between("last_edited_by_id", before.edited_by, after.edited_by),
+        Change::between("updated_by_id", before.updated_by, after.updated_by),
+    ];
+    all.into_iter().flatten().collect()
 }

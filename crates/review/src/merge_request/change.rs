@@ -20,8 +20,12 @@ use super::{
 };
 use crate::{
     Home,
-    event::EarlierTimes,
-    item::{ItemStore as _, edit::record_edit, hold, tasks_in},
+    event::EarlierValues,
+    item::{
+        ItemStore as _,
+        edit::{last_edit, record_edit},
+        hold, tasks_in,
+    },
     policy::TakePartInMergeRequests,
     ports::{Branches, GroupHierarchy, People},
     sequence,
@@ -157,18 +161,20 @@ pub fn change(
         tx.change_merge_request(old.id, &columns(&new))?;
         change_notes::tell(tx, by, old, &new)?;
     }
+    let mut implied = Vec::new();
     if new.target_branch != old.target_branch {
-        retarget(tx, by, &new, looked)?;
+        let retargeted = retarget(tx, by, &new, looked)?;
+        implied = change_notes::implied(old, &retargeted);
     }
     changes.extend(save_metadata(tx, by, around, &new, &asked.metadata)?);
     if !changes.is_empty() {
-        let now = Columns { updated_at: Some(tx.now), ..Columns::default() };
-        tx.change_merge_request(old.id, &now)?;
-        record_edit(tx, old.id.into(), by, &changes)?;
+        let (edit, now) = (last_edit(tx, old.id.into())?, tx.now);
+        implied.extend(record_edit(tx, old.id.into(), (by, Some(now)), &changes, edit)?);
         let (merge_request, project) = (old.id, old.project_id);
         let described = (old.description != new.description)
             .then(|| Box::new((old.description.clone(), new.description.clone())));
-        let earlier = EarlierTimes { updated_at: Some(old.updated_at), closed_at: old.closed_at };
+        let (updated_at, closed_at) = (Some(old.updated_at), old.closed_at);
+        let earlier = EarlierValues { updated_at, closed_at, implied };
         let user = by;
         tx.emit(Event::Updated { merge_request, project, user, changes, described, earlier })?;
     }
@@ -229,11 +235,11 @@ fn retarget(
     by: UserId,
     row: &MergeRequest,
     looked: Option<&HeadsSnapshot>,
-) -> Result<()> {
+) -> Result<MergeRequest> {
     tx.forget_look(row)?;
-    auto::end(tx, row, by, Reason::Retargeted)?;
+    let ended = auto::end(tx, row, by, Reason::Retargeted)?;
     version::add(tx, row, heads_of(row, looked)?, None)?;
-    Ok(())
+    Ok(ended)
 }
 
 fn heads_of<'a>(row: &MergeRequest, looked: Option<&'a HeadsSnapshot>) -> Result<&'a Heads> {

@@ -5,7 +5,7 @@ use kernel::{Result, ids::UserId};
 
 use super::{Event, MergeRequest, draft::ready, state::Step};
 use crate::{
-    event::{Change, EarlierTimes},
+    event::{Change, EarlierValues},
     item::{assignees::AssigneeDiff, milestones},
     note::write_system_note,
     ports::People,
@@ -33,6 +33,19 @@ pub(super) fn fields(old: &MergeRequest, new: &MergeRequest) -> Vec<Change> {
     note("allow_collaboration", |row| Some(row.allow_collaboration.to_string()));
     note("approvals_before_merge", |row| row.approvals_before_merge.map(|count| count.to_string()));
     all
+}
+
+/// The attributes of a merge that have other values than before, although nobody names them.
+pub(super) fn implied(before: &MergeRequest, after: &MergeRequest) -> Vec<Change> {
+    let waits = |row: &MergeRequest| Some(row.auto_merge.is_some());
+    let (sha, text) = (&before.merge_commit_sha, &before.merge_error);
+    let all = [
+        Change::between("merge_commit_sha", sha.as_ref(), after.merge_commit_sha.as_ref()),
+        Change::between("merge_error", text.as_ref(), after.merge_error.as_ref()),
+        Change::between("merge_user_id", before.merge_user_id, after.merge_user_id),
+        Change::between("merge_when_pipeline_succeeds", waits(before), waits(after)),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// A list of ids that is another one now.
@@ -142,6 +155,10 @@ pub(crate) fn step(
         write_system_note(tx, &row.item(), by, text)?;
     }
     let (merge_request, project) = (row.id, row.project_id);
-    let earlier = EarlierTimes { updated_at: Some(before.updated_at), closed_at: before.closed_at };
+    let earlier = EarlierValues {
+        updated_at: Some(before.updated_at),
+        closed_at: before.closed_at,
+        implied: implied(before, row),
+    };
     tx.emit(Event::Stepped { merge_request, project, user: by, step, earlier })
 }

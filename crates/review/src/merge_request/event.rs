@@ -4,7 +4,7 @@ use kernel::ids::{MergeRequestId, ProjectId, UserId};
 use serde::Serialize;
 
 use super::state::Step;
-use crate::event::{Change, EarlierTimes};
+use crate::event::{Change, EarlierValues};
 
 /// A fact about a merge request of a project.
 #[derive(Debug, Serialize)]
@@ -25,7 +25,7 @@ pub enum Event {
         #[serde(skip)]
         described: Option<Box<(Option<String>, Option<String>)>>,
         #[serde(skip)]
-        earlier: EarlierTimes,
+        earlier: EarlierValues,
     },
     /// Its state is another one.
     Stepped {
@@ -34,7 +34,7 @@ pub enum Event {
         user: Option<UserId>,
         step: Step,
         #[serde(skip)]
-        earlier: EarlierTimes,
+        earlier: EarlierValues,
     },
     /// It holds other commits than before: git has to look at it again.
     Moved {

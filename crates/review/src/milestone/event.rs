@@ -32,10 +32,15 @@ pub struct Fact {
     pub start_date: Option<Ts>,
     pub due_date: Option<Ts>,
     pub user: UserId,
+    /// For those who hear of it at once, as is the next.
+    #[serde(skip)]
+    pub created_at: Ts,
+    #[serde(skip)]
+    pub updated_at: Ts,
 }
 
 impl Fact {
-    pub(super) fn new(milestone: &Milestone, user: UserId) -> Self {
+    pub fn new(milestone: &Milestone, user: UserId) -> Self {
         Self {
             milestone: milestone.id,
             iid: milestone.iid,
@@ -47,6 +52,8 @@ impl Fact {
             start_date: milestone.start_date,
             due_date: milestone.due_date,
             user,
+            created_at: milestone.created_at,
+            updated_at: milestone.updated_at,
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{
     system::write_system_note,
 };
 use crate::{
-    event::{Change, EarlierTimes},
+    event::{Change, EarlierValues},
     item::{Item, ItemKind, ParticipationGrant, ReadItemsGrant, reading as items},
     merge_request,
     policy::TakePartInMergeRequests,
@@ -92,7 +92,7 @@ pub(crate) fn set(
         user,
         changes: vec![Change { field: "blocking_discussions_resolved", before, after }],
         described: None,
-        earlier: EarlierTimes::default(),
+        earlier: EarlierValues::default(),
     })
 }
 

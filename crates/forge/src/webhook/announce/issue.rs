@@ -7,7 +7,7 @@ use kernel::{
     ids::{IssueId, ProjectId, UserId},
 };
 use review::{
-    event::{EarlierTimes, IssueFact},
+    event::{EarlierValues, IssueFact},
     issue::IssueStore as _,
 };
 
@@ -30,7 +30,7 @@ pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &review::Event) ->
         review::Event::IssueRemoved { .. } => return Ok(()),
     };
     let IssueFact { id, project, earlier, .. } = issue;
-    tell_issue(tx, by, (*id, *project), user, (deed, *earlier))
+    tell_issue(tx, by, (*id, *project), user, (deed, earlier))
 }
 
 pub(super) fn tell_issue(
@@ -38,7 +38,7 @@ pub(super) fn tell_issue(
     by: &Announcer,
     (id, project): (IssueId, ProjectId),
     user: UserId,
-    deed: (IssueAction<'_>, EarlierTimes),
+    deed: (IssueAction<'_>, &EarlierValues),
 ) -> Result<()> {
     let flags = [Flag::Issues, Flag::ConfidentialIssues];
     let Some((context, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };

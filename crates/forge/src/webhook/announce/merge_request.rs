@@ -10,7 +10,7 @@ use kernel::{
 use repo::push::journal::JournalStore as _;
 use review::{
     approval,
-    event::EarlierTimes,
+    event::EarlierValues,
     merge_request::{Event as Fact, MergeRequestStore as _, VersionStore as _, state::Step},
 };
 
@@ -31,11 +31,11 @@ pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<(
             by,
             (*merge_request, *project),
             Some(*user),
-            (MergeRequestAction::Open, EarlierTimes::default()),
+            (MergeRequestAction::Open, &EarlierValues::default()),
         ),
         Fact::Updated { merge_request, project, user, changes, earlier, .. } => {
             let deed = MergeRequestAction::Update(changes);
-            tell_merge_request(tx, by, (*merge_request, *project), Some(*user), (deed, *earlier))
+            tell_merge_request(tx, by, (*merge_request, *project), Some(*user), (deed, earlier))
         }
         Fact::Stepped { merge_request, project, user, step, earlier } => {
             let deed = match step {
@@ -44,7 +44,7 @@ pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<(
                 Step::Merge => MergeRequestAction::Step("merge"),
                 Step::Lock | Step::Unlock => return Ok(()),
             };
-            tell_merge_request(tx, by, (*merge_request, *project), *user, (deed, *earlier))
+            tell_merge_request(tx, by, (*merge_request, *project), *user, (deed, earlier))
         }
         Fact::Moved { merge_request, project, opener: None, head: Some(head) } => {
             if !Audience::of_project(tx, *project)?.hears(Flag::MergeRequests) {
@@ -64,7 +64,7 @@ pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &Fact) -> Result<(
             let name = format!("refs/heads/{}", row.source_branch);
             let pusher = tx.find_pusher(source, &name, head)?;
             let deed = MergeRequestAction::Push { before: Some(&before) };
-            let deed = (deed, EarlierTimes::default());
+            let deed = (deed, &EarlierValues::default());
             tell_merge_request(tx, by, (*merge_request, *project), pusher, deed)
         }
         Fact::Moved { .. } | Fact::Removed { .. } => Ok(()),
@@ -76,7 +76,7 @@ pub(super) fn tell_merge_request(
     by: &Announcer,
     (id, project): (MergeRequestId, ProjectId),
     user: Option<UserId>,
-    deed: (MergeRequestAction<'_>, EarlierTimes),
+    deed: (MergeRequestAction<'_>, &EarlierValues),
 ) -> Result<()> {
     let flags = [Flag::MergeRequests];
     let Some((context, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
@@ -110,6 +110,6 @@ pub(super) fn approval_heard(
         approval::Event::Unapproved { of, user, .. } => (of, *user, "unapproval"),
         approval::Event::Pushed { .. } | approval::Event::Reset { .. } => return Ok(()),
     };
-    let deed = (MergeRequestAction::Step(action), EarlierTimes::default());
+    let deed = (MergeRequestAction::Step(action), &EarlierValues::default());
     tell_merge_request(tx, by, (of.merge_request, of.project), Some(user), deed)
 }

@@ -3,8 +3,10 @@
 
 mod alert;
 mod deployment;
+mod emoji;
 mod issue;
 mod merge_request;
+mod milestone;
 mod note;
 mod pipeline;
 mod release;
@@ -39,6 +41,12 @@ pub(crate) fn on_event(tx: &mut Tx<'_>, announcer: &Announcer, fact: &dyn Event)
     }
     if let Some(fact) = any.downcast_ref() {
         return time::on_event(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return milestone::on_event(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return emoji::on_event(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
         return pipeline::on_event(tx, announcer, fact);

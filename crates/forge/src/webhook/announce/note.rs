@@ -17,7 +17,7 @@ use crate::{
     integration::EventTraits,
     webhook::{
         announcer::{Announcer, News},
-        gaps::Gaps,
+        gaps::{Gaps, NOTE_PLACE},
         payload::{ProjectContext, issue, merge_request, note},
     },
 };
@@ -52,7 +52,7 @@ fn tell_note(
     if !audience.hears(flag) {
         return Ok(());
     }
-    let gaps = Gaps::note(gaps, project, row.position.as_deref());
+    let gaps = Gaps::note(gaps, project, row.position.as_deref(), NOTE_PLACE);
     let news = News {
         flag,
         header,

@@ -17,7 +17,7 @@ use crate::{
     integration::EventTraits,
     webhook::{
         announcer::{Announcer, News},
-        gaps::Gaps,
+        gaps::{Gaps, NOTE_PLACE},
         occasion::occasion,
         payload::{self, note},
     },
@@ -149,6 +149,7 @@ fn commented(
             Some(Gaps::commit(project, &row.sha, "/commit")),
             project,
             row.position.as_deref(),
+            NOTE_PLACE,
         ),
     };
     by.tell(tx, &audience, news, &EventTraits::default())

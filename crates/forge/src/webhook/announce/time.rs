@@ -6,7 +6,7 @@ use kernel::{
     ids::{IssueId, MergeRequestId},
 };
 use review::{
-    event::{Change, EarlierTimes},
+    event::{Change, EarlierValues},
     item::{ItemKind, time},
 };
 
@@ -21,11 +21,11 @@ pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &time::event::Even
     let changes = time_changes(fact);
     match fact.item_kind {
         ItemKind::Issue => {
-            let deed = (IssueAction::Update(&changes), EarlierTimes::default());
+            let deed = (IssueAction::Update(&changes), &EarlierValues::default());
             tell_issue(tx, by, (IssueId(fact.item), project), fact.user, deed)
         }
         ItemKind::MergeRequest => {
-            let deed = (MergeRequestAction::Update(&changes), EarlierTimes::default());
+            let deed = (MergeRequestAction::Update(&changes), &EarlierValues::default());
             let place = (MergeRequestId(fact.item), project);
             tell_merge_request(tx, by, place, Some(fact.user), deed)
         }

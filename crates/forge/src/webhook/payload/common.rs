@@ -309,6 +309,11 @@ pub(super) fn number_value(text: Option<&str>) -> Value {
     text.and_then(|text| text.parse::<i64>().ok()).map_or(Value::Null, |number| json!(number))
 }
 
+/// The moment in a stored field's text, which is a number of microseconds.
+pub(super) fn moment_value(text: Option<&str>) -> Value {
+    utc_or_null(text.and_then(|text| text.parse().ok()).map(Ts))
+}
+
 /// The ids in a stored field's text.
 pub(super) fn ids_of(text: Option<&str>) -> Vec<i64> {
     text.unwrap_or_default().split(',').filter_map(|id| id.parse().ok()).collect()

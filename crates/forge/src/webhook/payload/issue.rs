@@ -7,7 +7,7 @@ use kernel::{
     time::date_text,
 };
 use review::{
-    event::{Change, EarlierTimes},
+    event::{Change, EarlierValues},
     issue::{Issue, IssueState, IssueType},
     item::{
         ItemKind, ItemStore as _,
@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use super::common::{
     People, ProjectContext, all_new, bool_value, change, human_time, ids_of, label_json,
-    number_value, utc, utc_or_null, with_absolute_pictures, word,
+    moment_value, number_value, utc, utc_or_null, with_absolute_pictures, word,
 };
 
 /// Attributes of which changes are told.
@@ -170,7 +170,7 @@ pub(crate) fn issue(
     context: &ProjectContext,
     part: &IssuePart,
     user: UserId,
-    (deed, earlier): (IssueAction<'_>, EarlierTimes),
+    (deed, earlier): (IssueAction<'_>, &EarlierValues),
 ) -> Result<Value> {
     let changes = match deed {
         IssueAction::Update(changes) => changes,
@@ -182,15 +182,15 @@ pub(crate) fn issue(
     let people = People::load(tx, &ids)?;
     let mut attributes = part.attributes(context);
     tell_time(&mut attributes, changes);
+    let told = [&OWN[..], &BESIDE].concat();
     let mut changed = match deed {
         IssueAction::Open => all_new(&attributes, &[&OWN[..], &["weight"]].concat()),
-        IssueAction::Update(changes) => {
-            changes_json(tx, context, &people, (changes, &[&OWN[..], &BESIDE].concat()))?
-        }
+        IssueAction::Update(changes) => changes_json(tx, context, &people, (changes, &told))?,
         IssueAction::Close => state_change((1, 2), earlier, &attributes),
         IssueAction::Reopen => state_change((2, 1), earlier, &attributes),
         IssueAction::Trial => Map::new(),
     };
+    changed.extend(changes_json(tx, context, &people, (&earlier.implied, &told))?);
     if earlier.updated_at.is_some() {
         let before = utc_or_null(earlier.updated_at);
         insert_change(&mut changed, "updated_at", &before, &attributes["updated_at"]);
@@ -230,7 +230,7 @@ pub(super) fn insert_change(
 
 fn state_change(
     (from, to): (i64, i64),
-    earlier: EarlierTimes,
+    earlier: &EarlierValues,
     attributes: &Value,
 ) -> Map<String, Value> {
     let mut changes = Map::new();
@@ -282,9 +282,12 @@ pub(super) fn changes_json(
             field if field.ends_with("_id") || matches!(field, "iid" | "weight") => {
                 (number_value(before), number_value(after))
             }
-            "blocking_discussions_resolved" | "confidential" | "discussion_locked" | "draft" => {
-                (bool_value(before), bool_value(after))
-            }
+            "blocking_discussions_resolved"
+            | "confidential"
+            | "discussion_locked"
+            | "draft"
+            | "merge_when_pipeline_succeeds" => (bool_value(before), bool_value(after)),
+            "last_edited_at" => (moment_value(before), moment_value(after)),
             "description" => (json!(described(context, before)), json!(described(context, after))),
             _ => (json!(before), json!(after)),
         };

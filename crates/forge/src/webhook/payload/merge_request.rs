@@ -5,7 +5,7 @@ use db::Tx;
 use kernel::{AccessLevel, Actor, Result, ids::UserId};
 use org::access::level_in_project;
 use review::{
-    event::{Change, EarlierTimes},
+    event::{Change, EarlierValues},
     item::{
         ItemKind, ItemStore as _,
         edit::{LastEdit, last_edit},
@@ -239,7 +239,7 @@ pub(crate) fn merge_request(
     context: &ProjectContext,
     part: &MergeRequestPart,
     user: Option<UserId>,
-    (deed, earlier): (MergeRequestAction<'_>, EarlierTimes),
+    (deed, earlier): (MergeRequestAction<'_>, &EarlierValues),
 ) -> Result<Value> {
     let changes = match deed {
         MergeRequestAction::Update(changes) => changes,
@@ -250,10 +250,11 @@ pub(crate) fn merge_request(
     let people = People::load(tx, &ids)?;
     let mut attributes = part.attributes(context);
     tell_time(&mut attributes, changes);
+    let told = [&OWN[..], &BESIDE].concat();
     let mut changed = match deed {
         MergeRequestAction::Open => all_new(&attributes, &OWN),
         MergeRequestAction::Update(changes) => {
-            changes_json(tx, context, &people, (changes, &[&OWN[..], &BESIDE].concat()))?
+            changes_json(tx, context, &people, (changes, &told))?
         }
         MergeRequestAction::Push { .. }
         | MergeRequestAction::Step(_)
@@ -262,6 +263,7 @@ pub(crate) fn merge_request(
     if let Some((from, to)) = moved(deed) {
         insert_change(&mut changed, "state_id", &json!(from), &json!(to));
     }
+    changed.extend(changes_json(tx, context, &people, (&earlier.implied, &told))?);
     if earlier.updated_at.is_some() {
         let before = utc_or_null(earlier.updated_at);
         insert_change(&mut changed, "updated_at", &before, &attributes["updated_at"]);

@@ -2,11 +2,13 @@
 
 mod common;
 pub(super) mod deployment;
+pub(super) mod emoji;
 pub(super) mod environment;
 pub(super) mod issue;
 pub(super) mod job;
 pub(super) mod member;
 pub(super) mod merge_request;
+pub(super) mod milestone;
 pub(super) mod note;
 pub(super) mod pipeline;
 pub(super) mod project;

@@ -183,6 +183,55 @@ async fn whoever_resolves_the_last_thread_changes_the_merge_request() {
 }
 
 #[actix_web::test]
+async fn a_merge_tells_its_commit_and_who_merged_as_changes() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["merge_requests_events"]).await;
+    let place = scene.propose().await;
+    scene.told().await;
+
+    scene.ada.put(&format!("{place}/merge"), json!({})).await.ok();
+
+    let told = scene.last().await;
+    let (attributes, changes) = (&told["object_attributes"], &told["changes"]);
+    assert_eq!(attributes["action"], "merge");
+    assert!(attributes["merge_commit_sha"].is_string());
+    for name in ["merge_commit_sha", "merge_user_id"] {
+        let change = json!({ "previous": null, "current": attributes[name] });
+        assert_eq!(changes[name], change, "{name}");
+    }
+}
+
+#[actix_web::test]
+async fn milestones_of_projects_and_groups() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["milestone_events"]).await;
+    let new = json!({ "title": "v1", "description": "First", "start_date": "2030-01-01",
+                      "due_date": "2030-01-02" });
+    scene.ada.post(&scene.at("milestones"), new.clone()).await.created();
+    look_at("milestone", scene.last().await);
+    let group = scene.ada.group("crew", None).await;
+    let hook = scene.receiver.hook(&["milestone_events"]);
+    scene.ada.post(&format!("/groups/{group}/hooks"), hook).await.created();
+    scene.ada.post(&format!("/groups/{group}/milestones"), new).await.created();
+    look_at("group_milestone", scene.last().await);
+}
+
+#[actix_web::test]
+async fn reactions_to_comments_and_merge_requests() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["emoji_events"]).await;
+    let place = scene.propose().await;
+    let rocket = json!({ "name": "rocket" });
+    scene.ada.post(&format!("{place}/award_emoji"), rocket.clone()).await.created();
+    look_at("emoji_merge_request", scene.last().await);
+    scene.ada.post(&scene.at("issues"), json!({ "title": "One" })).await.created();
+    let note = scene.ada.post(&scene.at("issues/1/notes"), json!({ "body": "Hello" })).await;
+    let emoji = scene.at(&format!("issues/1/notes/{}/award_emoji", note.created()["id"]));
+    scene.ada.post(&emoji, rocket).await.created();
+    look_at("emoji_note", scene.last().await);
+}
+
+#[actix_web::test]
 async fn system_hooks_hear_what_an_annotated_tag_says() {
     let app = TestApp::reaching("127.0.0.1");
     let scene = Scene::with(&app, &["issues_events"]).await;

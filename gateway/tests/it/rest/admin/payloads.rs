@@ -240,6 +240,146 @@ async fn items_tell_who_changed_their_texts_last() {
 }
 
 #[actix_web::test]
+async fn an_edit_of_a_text_tells_its_editor_as_a_change() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["issues_events"]).await;
+    scene.ada.post(&scene.at("issues"), json!({ "title": "One" })).await.created();
+    scene.told().await;
+    app.clock.advance(time::Duration::hours(1));
+
+    scene.ada.put(&scene.at("issues/1"), json!({ "description": "Two" })).await.ok();
+    let edited = scene.told().await;
+    scene.ada.put(&scene.at("issues/1"), json!({ "weight": 3 })).await.ok();
+    let weighed = scene.told().await;
+
+    for name in ["last_edited_at", "last_edited_by_id", "updated_by_id"] {
+        let now = &edited[0]["object_attributes"][name];
+        assert_eq!(edited[0]["changes"][name], json!({ "previous": null, "current": now }));
+        assert!(!now.is_null(), "{name}");
+    }
+    assert_eq!(keys(&weighed[0]["changes"]), ["weight"]);
+}
+
+#[actix_web::test]
+async fn a_moved_issue_tells_where_it_went() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["issues_events"]).await;
+    let to = json!({ "to_project_id": app.project(&scene.ada, "other", Private) });
+    for title in ["Open", "Closed"] {
+        scene.ada.post(&scene.at("issues"), json!({ "title": title })).await.created();
+    }
+    scene.ada.put(&scene.at("issues/2"), json!({ "state_event": "close" })).await.ok();
+    scene.told().await;
+
+    for (iid, action) in [(1, "close"), (2, "update")] {
+        let place = scene.at(&format!("issues/{iid}/move"));
+        let moved = scene.ada.post(&place, to.clone()).await.created();
+        let told = scene.told().await;
+        let [told] = told.as_slice() else { panic!("{told:?}") };
+        assert_eq!(told["object_attributes"]["action"], action);
+        let change = json!({ "previous": null, "current": moved["id"] });
+        assert_eq!(told["changes"]["moved_to_id"], change);
+    }
+}
+
+#[actix_web::test]
+async fn milestones_of_projects_and_groups_tell_their_states() {
+    let app = TestApp::reaching("127.0.0.1");
+    let (receiver, ada) = (Receiver::new(), app.person("ada"));
+    let group = ada.group("crew", None).await;
+    let hook = receiver.hook(&["milestone_events"]);
+    ada.post(&format!("/groups/{group}/hooks"), hook).await.created();
+    let new = json!({ "name": "engine", "namespace_id": group });
+    let project = ada.post("/projects", new).await.created();
+
+    for home in [format!("/projects/{}", project["id"]), format!("/groups/{group}")] {
+        let place = format!("{home}/milestones");
+        let made = ada.post(&place, json!({ "title": home })).await.created();
+        let one = format!("{place}/{}", made["id"]);
+        for (name, value) in
+            [("state_event", "close"), ("title", "v2"), ("state_event", "activate")]
+        {
+            ada.put(&one, json!({ name: value })).await.ok();
+        }
+        ada.delete(&one).await.with(204);
+        deliver(&app).await;
+        let told = receiver.told();
+        let actions: Vec<&Value> = told.iter().map(|one| &one.body["action"]).collect();
+        assert_eq!(actions, ["create", "close", "reopen", "delete"], "{home}");
+        assert!(told.iter().all(|one| one.header("X-Gitlab-Event") == Some("Milestone Hook")));
+    }
+}
+
+#[actix_web::test]
+async fn a_reaction_tells_what_it_is_about_also_when_it_is_taken_back() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["emoji_events"]).await;
+    scene.ada.post(&scene.at("issues"), json!({ "title": "One" })).await.created();
+    let note = scene.ada.post(&scene.at("issues/1/notes"), json!({ "body": "Hi" })).await.created();
+    let emoji = scene.at(&format!("issues/1/notes/{}/award_emoji", note["id"]));
+    let award = scene.ada.post(&emoji, json!({ "name": "rocket" })).await.created();
+    scene.ada.delete(&format!("{emoji}/{}", award["id"])).await.with(204);
+    deliver(&app).await;
+
+    let told = scene.receiver.told();
+
+    let types: Vec<&Value> = told.iter().map(|one| &one.body["event_type"]).collect();
+    assert_eq!(types, ["award", "revoke"]);
+    assert!(told.iter().all(|one| one.header("X-Gitlab-Event") == Some("Emoji Hook")));
+    let attributes = &told[1].body["object_attributes"];
+    assert_eq!((&attributes["id"], &attributes["awardable_id"]), (&award["id"], &note["id"]));
+    let url = format!("http://forge.test/ada/engine/-/issues/1#note_{}", note["id"]);
+    assert_eq!(attributes["awarded_on_url"], url);
+    assert_eq!(
+        (&told[1].body["note"]["note"], &told[1].body["issue"]["title"]),
+        (&json!("Hi"), &json!("One"))
+    );
+}
+
+#[actix_web::test]
+async fn reactions_to_what_is_confidential_are_told_only_to_who_asks_for_that() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["emoji_events"]).await;
+    let new = json!({ "title": "Secret", "confidential": true });
+    scene.ada.post(&scene.at("issues"), new).await.created();
+    let emoji = scene.at("issues/1/award_emoji");
+    scene.ada.post(&emoji, json!({ "name": "tea" })).await.created();
+    assert!(scene.told().await.is_empty());
+
+    let hooks = scene.at("hooks");
+    let hook = format!("{hooks}/{}", scene.ada.get(&hooks).await.ok()[0]["id"]);
+    scene.ada.put(&hook, json!({ "confidential_issues_events": true })).await.ok();
+    scene.ada.post(&emoji, json!({ "name": "rocket" })).await.created();
+
+    let told = scene.told().await;
+    let [told] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(told["object_attributes"]["name"], "rocket");
+}
+
+#[actix_web::test]
+async fn hooks_are_tried_out_with_milestones_and_reactions() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &[]).await;
+    let hooks = scene.at("hooks");
+    let test = format!("{hooks}/{}/test", scene.ada.get(&hooks).await.ok()[0]["id"]);
+    let none = json!({ "message": "Ensure the project has milestones." });
+    scene.ada.post(&format!("{test}/milestone_events"), json!({})).await.refused(422, none);
+    scene.ada.post(&scene.at("milestones"), json!({ "title": "v1" })).await.created();
+    scene.ada.post(&scene.at("issues"), json!({ "title": "One" })).await.created();
+    scene.ada.post(&scene.at("issues/1/notes"), json!({ "body": "Hi" })).await.created();
+
+    for event in ["milestone_events", "emoji_events"] {
+        scene.ada.post(&format!("{test}/{event}"), json!({})).await.created();
+    }
+
+    let told = scene.receiver.told();
+    let headers: Vec<_> = told.iter().map(|one| one.header("X-Gitlab-Event")).collect();
+    assert_eq!(headers, [Some("Milestone Hook"), Some("Emoji Hook")]);
+    assert_eq!(told[0].body["object_attributes"]["title"], "v1");
+    assert_eq!(told[1].body["object_attributes"]["name"], "thumbsup");
+}
+
+#[actix_web::test]
 async fn a_merge_request_tells_its_ends_and_last_commit() {
     let app = TestApp::reaching("127.0.0.1");
     let scene = Scene::with(&app, &["merge_requests_events"]).await;

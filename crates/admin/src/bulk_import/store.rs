@@ -1,6 +1,6 @@
 //! Bulk imports in the database.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use db::{
     OneOf as _, Tx, each_backend, error,
@@ -24,7 +24,7 @@ use super::{
 
 const NOUN: &str = "Bulk import";
 /// Failures of an entity that are shown.
-const MOST_FAILURES: i64 = 100;
+const MOST_FAILURES: usize = 100;
 const LONGEST_MESSAGE: usize = 1000;
 
 /// Columns of an entity to change beside its status; `None` keeps a value.
@@ -63,9 +63,11 @@ pub trait BulkImportStore {
         page: PageRequest,
     ) -> Result<Page<BulkImportEntity>>;
     fn find_entity(&mut self, id: BulkImportEntityId) -> Result<Option<BulkImportEntity>>;
-    /// Those of these entities about which something failed.
-    fn failed_entities(&mut self, of: &[BulkImportEntityId])
-    -> Result<HashSet<BulkImportEntityId>>;
+    /// The newest failures of each of these entities, at most 100; none for those without.
+    fn failures_of_entities(
+        &mut self,
+        of: &[BulkImportEntityId],
+    ) -> Result<HashMap<BulkImportEntityId, Vec<BulkImportFailure>>>;
     /// Those of these bulk imports about which something failed.
     fn failed_bulk_imports(&mut self, of: &[BulkImportId]) -> Result<HashSet<BulkImportId>>;
     /// The newest failures, at most 100.
@@ -210,17 +212,24 @@ impl BulkImportStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn failed_entities(
+    fn failures_of_entities(
         &mut self,
         of: &[BulkImportEntityId],
-    ) -> Result<HashSet<BulkImportEntityId>> {
-        let found = failures::table
-            .filter(failures::entity_id.one_of(of))
-            .select(failures::entity_id)
-            .distinct();
-        let found: Vec<BulkImportEntityId> =
-            each_backend!(self, |conn| found.load(conn).map_err(error(NOUN)))?;
-        Ok(found.into_iter().collect())
+    ) -> Result<HashMap<BulkImportEntityId, Vec<BulkImportFailure>>> {
+        let newest =
+            failures::table.filter(failures::entity_id.one_of(of)).order(failures::id.desc());
+        let newest: Vec<BulkImportFailure> = each_backend!(self, |conn| newest
+            .select(BulkImportFailure::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))?;
+        let mut by_entity: HashMap<_, Vec<_>> = HashMap::new();
+        for failure in newest {
+            let all = by_entity.entry(failure.entity_id).or_default();
+            if all.len() < MOST_FAILURES {
+                all.push(failure);
+            }
+        }
+        Ok(by_entity)
     }
 
     fn failed_bulk_imports(&mut self, of: &[BulkImportId]) -> Result<HashSet<BulkImportId>> {
@@ -236,14 +245,7 @@ impl BulkImportStore for Tx<'_> {
     }
 
     fn entity_failures(&mut self, of: BulkImportEntityId) -> Result<Vec<BulkImportFailure>> {
-        let newest = failures::table
-            .filter(failures::entity_id.eq(of))
-            .order(failures::id.desc())
-            .limit(MOST_FAILURES);
-        each_backend!(self, |conn| newest
-            .select(BulkImportFailure::as_select())
-            .load(conn)
-            .map_err(error(NOUN)))
+        Ok(self.failures_of_entities(&[of])?.remove(&of).unwrap_or_default())
     }
 
     fn insert_entity_failure(

@@ -67,12 +67,8 @@ pub struct BulkImportEntityJson {
 }
 
 impl BulkImportEntityJson {
-    /// With the failures that are known of it.
-    pub fn new(
-        entity: &BulkImportEntity,
-        failures: &[BulkImportFailure],
-        has_failures: bool,
-    ) -> Self {
+    /// With all failures that are known of it.
+    pub fn new(entity: &BulkImportEntity, failures: &[BulkImportFailure]) -> Self {
         let (namespace, slug) = (&entity.destination_namespace, &entity.destination_slug);
         Self {
             id: entity.id.0,
@@ -91,7 +87,7 @@ impl BulkImportEntityJson {
             updated_at: entity.updated_at,
             failures: failures.iter().map(|one| BulkFailureJson::new(entity, one)).collect(),
             migrate_projects: entity.migrate_projects,
-            has_failures,
+            has_failures: !failures.is_empty(),
         }
     }
 }

@@ -6,7 +6,7 @@ use db::archive::{self, ArchiveRow, Relation};
 use org::{namespace::archive::GroupRecord, project::archive::ProjectRecord};
 
 use super::{
-    failure::ArchiveError,
+    failure::{ArchiveError, unreadable},
     files, layout,
     lines::{self, Lines},
     people::{self, Person},
@@ -41,12 +41,8 @@ pub(super) fn project(folder: &Path) -> Result<ProjectTree, ArchiveError> {
     if about.len() > LONGEST_RECORD {
         return Err(ArchiveError::flawed("The archive's record of the project is too long."));
     }
-    let project: ProjectRecord =
-        serde_json::from_slice(&std::fs::read(path)?).map_err(|cause| {
-            ArchiveError::Flawed(format!(
-                "The archive's record of the project cannot be read: {cause}."
-            ))
-        })?;
+    let project: ProjectRecord = serde_json::from_slice(&std::fs::read(path)?)
+        .map_err(|cause| unreadable("The archive's record of the project", &cause))?;
     for relation in layout::project_relations() {
         ensure_sound(folder, &layout::of_project(relation), relation)?;
     }

@@ -8,7 +8,7 @@ use std::{
 
 use serde::de::DeserializeOwned;
 
-use super::failure::ArchiveError;
+use super::failure::{ArchiveError, unreadable};
 
 /// Bytes of one line: the longest text with room for what JSON makes of it.
 const LONGEST: u64 = 16 << 20;
@@ -34,10 +34,9 @@ impl Lines {
     pub(super) fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, ArchiveError> {
         let Some(text) = self.line()? else { return Ok(None) };
         // Nesting is bounded by the parser.
-        serde_json::from_slice(&text).map(Some).map_err(|cause| {
-            let (name, number) = (&self.name, self.number);
-            ArchiveError::Flawed(format!("Line {number} of {name} cannot be read: {cause}."))
-        })
+        serde_json::from_slice(&text)
+            .map(Some)
+            .map_err(|cause| unreadable(&format!("Line {} of {}", self.number, self.name), &cause))
     }
 
     /// Leaves so many documents out.
@@ -102,7 +101,7 @@ mod tests {
     fn lines_are_of_json_and_neither_too_long_nor_too_deep() {
         assert_eq!(told(b"{}\n[1]\n"), "");
         assert!(told(b"{}\n{\n").starts_with("Line 2 of x.ndjson cannot be read"));
-        assert!(told("[".repeat(1000).as_bytes()).contains("recursion limit"));
+        assert!(told("[".repeat(1000).as_bytes()).contains("nested too deeply"));
         let long = "1".repeat(usize::try_from(LONGEST).unwrap());
         assert_eq!(told(long.as_bytes()), "A line of x.ndjson is too long.");
     }

@@ -14,13 +14,14 @@ use admin::{
 };
 use db::Tx;
 use kernel::{
-    Error, Grant, Result, Standing,
+    Actor, Error, Grant, Result, Standing,
     access::{Instance, SignedIn},
     ids::{BulkImportEntityId, BulkImportId},
 };
 use org::{
-    access::{IdOrPath, seen_namespace},
+    access::{IdOrPath, locate_group, seen_namespace},
     namespace::store::NamespaceStore as _,
+    project::import::namespace_for,
     user::store::UserStore as _,
 };
 use outbound::{Exchange, FetchLimits};
@@ -33,7 +34,7 @@ use worker::Queue as _;
 use super::actions::{NewImportedGroup, NewProject, make_group, make_project};
 use crate::{
     Forge,
-    import::{SourceClient, SourceError, schedule::web_address},
+    import::{SourceClient, SourceError, refusal_text, schedule::web_address},
 };
 
 /// The pause between two looks at what is on its way.
@@ -75,15 +76,32 @@ pub async fn start(
     let new = NewBulkImport { user: grant.user()?, source, entities };
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
         for entity in new.entities.iter().filter(|one| !one.destination_namespace.is_empty()) {
-            let path = IdOrPath::Path(entity.destination_namespace.clone());
-            seen_namespace(tx, actor, &path).map_err(|cause| match cause.is_ours() {
+            let place = &entity.destination_namespace;
+            ensure_may_fill(tx, actor, entity).map_err(|cause| match cause.is_ours() {
                 true => cause,
-                false => refusal("Import failed. Destination namespace is invalid"),
+                false => refusal(&format!(
+                    "Import failed. Destination '{place}' is invalid, or you don't have permission."
+                )),
             })?;
         }
         tx.insert_bulk_import(&new, &vault)
     });
     made.await
+}
+
+/// # Errors
+/// Where the actor does not see the destination of an entity, or may make no such thing in it.
+fn ensure_may_fill(tx: &mut Tx<'_>, actor: Actor, entity: &NewEntity) -> Result<()> {
+    let place = &entity.destination_namespace;
+    if entity.kind == EntityKind::Project {
+        return namespace_for(tx, actor, place).map(drop);
+    }
+    let (group, who) = locate_group(tx, actor, &IdOrPath::Path(place.clone()))?;
+    let parent = tx.namespace(group.0.id)?;
+    match actor.admin || !actor.external && who.is(parent.may_create_subgroups()) {
+        true => Ok(()),
+        false => Err(Error::forbidden()),
+    }
 }
 
 /// # Errors
@@ -170,7 +188,7 @@ async fn work(forge: &Forge, entity: BulkImportEntity) -> Result<()> {
         }
         Ok(EntityProgress::Done(step)) => (Some(step), None),
         Err(SourceError::Own(cause)) if cause.is_ours() => return Err(cause),
-        Err(SourceError::Own(cause)) => (Some(BulkStep::Fail), Some(cause.to_string())),
+        Err(SourceError::Own(cause)) => (Some(BulkStep::Fail), Some(refusal_text(&cause))),
         Err(failure) if failure.is_passing() && looks < MOST_LOOKS => (None, None),
         Err(failure) => (Some(BulkStep::Fail), Some(failure.to_string())),
     };

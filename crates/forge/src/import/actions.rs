@@ -83,7 +83,7 @@ impl From<SourceError> for Refusal {
             SourceError::Denied(_) => Self::Denied,
             SourceError::Missing => Self::Missing,
             SourceError::Refused(why) => Self::Url(why.to_owned()),
-            SourceError::Unavailable(text) => Self::Source(text),
+            SourceError::Unavailable(text) | SourceError::Unusable(text) => Self::Source(text),
             SourceError::Own(cause) => Self::Other(cause),
         }
     }

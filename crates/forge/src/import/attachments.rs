@@ -159,7 +159,9 @@ async fn bring(
         Ok((head, sink))
     });
     let (head, sink) = match fetched.await.map_err(Error::internal)? {
-        Err(SourceError::Refused(why)) => return Ok(Err(why.to_owned())),
+        Err(failure @ (SourceError::Refused(_) | SourceError::Unusable(_))) => {
+            return Ok(Err(failure.to_string()));
+        }
         fetched => fetched?,
     };
     match client.ensure_answered(&head) {

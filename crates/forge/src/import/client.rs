@@ -121,9 +121,7 @@ impl SourceClient {
             403 if self.exhausted(head).is_some() || head.header("retry-after").is_some() => {
                 Err(SourceError::RateLimited { seconds: self.wait(head) })
             }
-            status @ (401 | 403) => Err(SourceError::Denied(status)),
-            404 | 410 | 451 => Err(SourceError::Missing),
-            status => Err(SourceError::Unavailable(format!("the source answered HTTP {status}"))),
+            status => Err(SourceError::of_status(status)),
         }
     }
 

@@ -53,7 +53,9 @@ pub(crate) async fn step(
     let body = json!({ "operation": "download", "transfers": ["basic"], "objects": objects });
     let git = origin.git.trim_end_matches('/').trim_end_matches(".git");
     let told = match client.post(format!("{git}.git/info/lfs/objects/batch"), &body, KIND).await {
-        Err(SourceError::Missing | SourceError::Denied(_)) => Value::Null,
+        Err(SourceError::Missing | SourceError::Denied(_) | SourceError::Unusable(_)) => {
+            Value::Null
+        }
         told => told?,
     };
     let offers: BTreeMap<&str, &Value> =

@@ -26,5 +26,5 @@ pub(crate) use client::SourceClient;
 pub use job::RunImport;
 pub use run::resume;
 pub(crate) use run::run;
-pub(crate) use source_error::SourceError;
+pub(crate) use source_error::{SourceError, refusal_text};
 pub use steps::RunningSteps;

@@ -2,7 +2,8 @@
 //! server that is killed in the middle of a step has written nothing of it; the next one asks the source again.
 
 use admin::import::{
-    Import, ImportKind, ImportProgress, ImportStatus, ImportStep, ImportStore as _, Origin, Stage,
+    Credentials, Import, ImportKind, ImportProgress, ImportStatus, ImportStep, ImportStore as _,
+    Origin, Stage,
 };
 use db::Tx;
 use kernel::{Result, TextEnum as _, ids::ProjectId};
@@ -22,13 +23,22 @@ use super::{
 };
 use crate::Forge;
 
-/// Failures of the source in a row after which an import is given up.
-const MOST_ATTEMPTS: i32 = 8;
+/// Failures in a row after which an import is given up, and the first pause between two; each further one is twice as long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RetryPlan {
+    attempts: i32,
+    pause: Duration,
+}
+
+/// Half an hour: what was brought along so far is not given up for a short outage.
+const LONG_RETRIES: RetryPlan = RetryPlan { attempts: 8, pause: FIRST_PAUSE };
+/// A minute: somebody waits for the first answer of an address that may be wrong.
+const SHORT_RETRIES: RetryPlan = RetryPlan { attempts: 4, pause: Duration::seconds(10) };
 /// So many steps are done before others have their turn.
 const STEPS_IN_A_ROW: usize = 8;
 /// After this time whoever did a step is gone.
 const LONGEST_STEP: Duration = Duration::hours(1);
-/// The first pause after a failure; each further one is twice as long.
+/// After this time a step that failed, or that was left, is done again.
 const FIRST_PAUSE: Duration = Duration::seconds(15);
 
 /// Begins the next step; nothing for imports that have ended. The queue does not wait for it.
@@ -107,15 +117,26 @@ async fn work(forge: &Forge, import: Import) -> Result<bool> {
     }
 }
 
+/// How often an import is tried again after this failure; nothing where that does not help.
+fn retry_plan(kind: ImportKind, failure: &SourceError) -> Option<RetryPlan> {
+    match failure {
+        // A rule refused what came. Only somebody who pushed at the same time is a reason to try it again.
+        SourceError::Own(cause) if !cause.is_ours() => Some(SHORT_RETRIES),
+        failure if !failure.is_passing() && !matches!(failure, SourceError::Own(_)) => None,
+        _ if kind == ImportKind::Url => Some(SHORT_RETRIES),
+        _ => Some(LONG_RETRIES),
+    }
+}
+
 /// Tries again later what may succeed then, and gives up the rest.
 async fn failed(forge: &Forge, import: Import, failure: SourceError) -> Result<()> {
     if let SourceError::Own(cause) = &failure {
         tracing::error!(project = %import.project_id, error = %cause, "a step of an import failed");
     }
-    let may_pass = failure.is_passing() || matches!(failure, SourceError::Own(_));
-    match may_pass && import.attempts + 1 < MOST_ATTEMPTS {
-        true => retry(forge, import).await,
-        false => give_up(forge, import, &failure).await,
+    let plan = retry_plan(import.kind, &failure);
+    match plan.filter(|plan| import.attempts + 1 < plan.attempts) {
+        Some(plan) => retry(forge, import, plan.pause).await,
+        None => give_up(forge, import, &failure).await,
     }
 }
 
@@ -264,21 +285,41 @@ async fn wait(forge: &Forge, import: Import, seconds: i64) -> Result<()> {
     forge.db.write(later).await
 }
 
-async fn retry(forge: &Forge, import: Import) -> Result<()> {
+async fn retry(forge: &Forge, import: Import, first: Duration) -> Result<()> {
     let later = move |tx: &mut Tx<'_>| {
         let project = import.project_id;
         if !is_under_way(tx, project)? || !tx.save_attempt(&import)? {
             return Ok(());
         }
-        let pause = FIRST_PAUSE * (1_i32 << import.attempts.clamp(0, 10));
+        let pause = first * (1_i32 << import.attempts.clamp(0, 10));
         enqueue_step(tx, project, tx.now.plus(pause))
     };
     forge.db.write(later).await
 }
 
+/// A text without the credentials, which a source may repeat in what it says.
+fn masked(text: &str, credentials: Option<&Credentials>) -> String {
+    // A token alone before the host of an address is a name without a password.
+    let secret = credentials.map(|one| match one.password.is_empty() {
+        true => one.username.as_str(),
+        false => one.password.as_str(),
+    });
+    match secret.filter(|secret| !secret.is_empty()) {
+        Some(secret) => text.replace(secret, "*****"),
+        None => text.to_owned(),
+    }
+}
+
 async fn give_up(forge: &Forge, import: Import, failure: &SourceError) -> Result<()> {
-    let text = format!("The import stopped at the stage \"{}\": {failure}.", import.stage);
-    tracing::warn!(project = %import.project_id, %failure, "an import failed");
+    // Those that cannot be opened were sent nowhere.
+    let credentials = import.credentials(&forge.vault).ok().flatten();
+    let reason = masked(&failure.to_string(), credentials.as_ref());
+    let text = format!(
+        "The import stopped at the stage \"{}\": {}.",
+        import.stage,
+        reason.trim_end_matches('.')
+    );
+    tracing::warn!(project = %import.project_id, failure = reason, "an import failed");
     let failed = move |tx: &mut Tx<'_>| {
         let project = import.project_id;
         match advance(tx, project, ImportStatus::Started, ImportStep::Fail)? {
@@ -290,4 +331,42 @@ async fn give_up(forge: &Forge, import: Import, failure: &SourceError) -> Result
         }
     };
     forge.db.write(failed).await
+}
+
+#[cfg(test)]
+mod tests {
+    use admin::import::{Credentials, ImportKind};
+    use kernel::Error;
+
+    use super::{LONG_RETRIES, SHORT_RETRIES, SourceError, masked, retry_plan};
+
+    #[test]
+    fn definite_refusals_are_not_tried_again_and_short_outages_not_for_long_at_an_address() {
+        let away = SourceError::of_status(503);
+        assert_eq!(retry_plan(ImportKind::Url, &away), Some(SHORT_RETRIES));
+        assert_eq!(retry_plan(ImportKind::RemoteHost, &away), Some(LONG_RETRIES));
+        for status in [401, 404, 400] {
+            assert_eq!(retry_plan(ImportKind::RemoteHost, &SourceError::of_status(status)), None);
+        }
+        let refused = SourceError::Own(Error::bad_request().whole("It is too large."));
+        assert_eq!(retry_plan(ImportKind::RemoteServer, &refused), Some(SHORT_RETRIES));
+        let pauses: i64 = (0..SHORT_RETRIES.attempts - 1)
+            .map(|attempt| (SHORT_RETRIES.pause * (1_i32 << attempt)).whole_seconds())
+            .sum();
+        assert!(pauses <= 120, "{pauses}");
+    }
+
+    #[test]
+    fn a_source_that_repeats_the_password_is_quoted_without_it() {
+        let told = "the git server says: no access for ada:s3cret";
+        let with = |password: &str| Credentials {
+            username: "ada".to_owned(),
+            password: password.to_owned(),
+        };
+        let shown = masked(told, Some(&with("s3cret")));
+        assert_eq!(shown, "the git server says: no access for ada:*****");
+        let shown = masked(told, Some(&with("")));
+        assert_eq!(shown, "the git server says: no access for *****:s3cret", "a token alone");
+        assert_eq!(masked(told, None), told);
+    }
 }

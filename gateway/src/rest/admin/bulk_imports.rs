@@ -12,11 +12,12 @@ use kernel::{
     ids::{BulkImportEntityId, BulkImportId},
     page::{Page, PageRequest},
 };
+use serde_json::{Value, json};
 
 use crate::{
     app::App,
     error::ApiResult,
-    extract::{Call, NonEmpty, Sort},
+    extract::{Call, NonEmpty, Param, ParamErrors, Raw, Sort},
     param_enums, params,
     present::{Created, Json, PagedList},
     rate_limit::ArchiveCall,
@@ -46,18 +47,89 @@ params! {
     }
 }
 
+/// A path as it may stand in an address, `tools/small`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcePath(String);
+
+/// As [`SourcePath`]; empty for the top.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamespacePath(String);
+
+/// One part of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slug(String);
+
+const NO_SOURCE: &str = "must be a relative path and not include protocol, sub-domain, or domain information. \
+    E.g. 'source/full/path' not 'https://example.com/source/full/path'";
+const NO_NAMESPACE: &str = "cannot start with a dash or forward slash, or end with a period or forward slash. \
+    It can only contain alphanumeric characters, periods, underscores, forward slashes and dashes. \
+    E.g. 'destination_namespace' or 'destination/namespace'";
+const NO_SLUG: &str = "cannot start with a dash or forward slash, or end with a period or forward slash. \
+    It can only contain alphanumeric characters, periods, underscores, and dashes. \
+    E.g. 'destination_namespace' not 'destination/namespace'";
+
+fn is_slug(text: &str) -> bool {
+    let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_known) && !text.starts_with('-') && !text.ends_with('.')
+}
+
+fn is_path(text: &str) -> bool {
+    text.split('/').all(is_slug)
+}
+
+impl Param for SourcePath {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
+        match String::read(raw)? {
+            Some(text) if is_path(&text) => Ok(Some(Self(text))),
+            _ => Err(ParamErrors::one(NO_SOURCE)),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "minLength": 1 })
+    }
+}
+
+impl Param for NamespacePath {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
+        match String::read(raw)?.unwrap_or_default() {
+            text if text.trim().is_empty() => Ok(Some(Self(String::new()))),
+            text if is_path(&text) => Ok(Some(Self(text))),
+            _ => Err(ParamErrors::one(NO_NAMESPACE)),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string" })
+    }
+}
+
+impl Param for Slug {
+    fn read(raw: &Raw) -> Result<Option<Self>, ParamErrors> {
+        match String::read(raw)? {
+            Some(text) if is_slug(&text) => Ok(Some(Self(text))),
+            Some(_) => Err(ParamErrors::one(NO_SLUG)),
+            None => Ok(None),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string" })
+    }
+}
+
 params! {
     /// A group or project that is to be fetched.
     pub struct EntityParams {
         source_type: EntityKind,
         /// Path of the group or project at the source.
-        source_full_path: NonEmpty,
+        source_full_path: SourcePath,
         /// Path of the group that it is put into; empty for groups at the top.
-        destination_namespace: String,
+        destination_namespace: NamespacePath,
         /// Path here. Default: the last part of the path at the source.
-        destination_slug: Option<String>,
+        destination_slug: Option<Slug>,
         /// Same as `destination_slug`.
-        destination_name: Option<String>,
+        destination_name: Option<Slug>,
         /// Whether projects of a group are fetched with it.
         migrate_projects: bool = true,
     }
@@ -76,16 +148,14 @@ const MOST_ENTITIES: usize = 100;
 
 impl From<EntityParams> for NewEntity {
     fn from(params: EntityParams) -> Self {
-        let path = params.source_full_path.0.trim_matches('/').to_owned();
-        let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-        let last = path.rsplit('/').next().unwrap_or_default().to_owned();
+        let path = params.source_full_path.0;
+        let last = || path.rsplit('/').next().unwrap_or_default().to_owned();
+        let slug = params.destination_slug.or(params.destination_name);
         Self {
             kind: params.source_type,
-            destination_slug: filled(params.destination_slug)
-                .or(filled(params.destination_name))
-                .unwrap_or(last),
+            destination_slug: slug.map_or_else(last, |slug| slug.0),
             source_full_path: path,
-            destination_namespace: params.destination_namespace.trim_matches('/').to_owned(),
+            destination_namespace: params.destination_namespace.0,
             migrate_projects: params.migrate_projects,
         }
     }
@@ -166,8 +236,11 @@ fn entities(
 ) -> Result<Page<BulkImportEntityJson>> {
     let found = tx.bulk_import_entities(grant.user()?, import, status, page)?;
     let ids: Vec<BulkImportEntityId> = found.items.iter().map(|one| one.id).collect();
-    let failed = tx.failed_entities(&ids)?;
-    Ok(found.map(|one| BulkImportEntityJson::new(&one, &[], failed.contains(&one.id))))
+    let failures = tx.failures_of_entities(&ids)?;
+    Ok(found.map(|one| {
+        let own = failures.get(&one.id).map_or(&[][..], Vec::as_slice);
+        BulkImportEntityJson::new(&one, own)
+    }))
 }
 
 async fn list_entities(
@@ -226,7 +299,7 @@ async fn show_entity(
     let read = app.db.read(move |tx| {
         let found = own_entity(tx, &grant, &asked)?;
         let failures = tx.entity_failures(found.id)?;
-        Ok(BulkImportEntityJson::new(&found, &failures, !failures.is_empty()))
+        Ok(BulkImportEntityJson::new(&found, &failures))
     });
     Ok(Json(read.await?))
 }

@@ -16,7 +16,8 @@ use crate::{
     import::{SourceClient, SourceError},
 };
 
-const REFS: FetchLimits = FetchLimits { bytes: 64 << 20, time: Duration::from_secs(60) };
+/// What a source says of its refs. Attempts at one that accepts connections and says nothing end within a few minutes.
+const REFS: FetchLimits = FetchLimits { bytes: 64 << 20, time: Duration::from_secs(30) };
 /// A whole repository.
 const PACK: FetchLimits = FetchLimits { bytes: 20 << 30, time: Duration::from_secs(20 * 60) };
 /// All objects are looked at, as those of a push are: flaws that old histories are full of do no harm.
@@ -37,10 +38,22 @@ pub(crate) struct Remote {
     authorization: Option<String>,
 }
 
+/// Of a pack, which may have been cut off on its way.
 impl From<ProtocolError> for SourceError {
     fn from(error: ProtocolError) -> Self {
         Self::Unavailable(error.to_string())
     }
+}
+
+/// Of the refs: what is no git server, or refuses the repository, does so each time.
+fn no_repository(error: &ProtocolError) -> SourceError {
+    SourceError::Unusable(match error {
+        ProtocolError::Malformed => {
+            "there is no git repository at its address: the answer is not one of a git server"
+                .to_owned()
+        }
+        error => error.to_string(),
+    })
 }
 
 impl Remote {
@@ -61,7 +74,7 @@ impl Remote {
         let headers = self.headers(&[("Accept", "*/*")]);
         let (head, body) = self.client.fetch("GET", url, headers, Vec::new(), REFS).await?;
         self.client.ensure_answered(&head)?;
-        Ok(Advertisement::parse(&body)?)
+        Advertisement::parse(&body).map_err(|flaw| no_repository(&flaw))
     }
 
     /// Brings objects with their history into a repository, durably; returns the bytes of the pack.
@@ -144,8 +157,38 @@ pub(crate) async fn index(
     indexer.finish().await.map_err(|cause| match cause {
         repo::git::GitError::Corrupt(text) => {
             tracing::warn!(%text, "a pack from elsewhere cannot be used");
-            SourceError::Unavailable("the pack of the source cannot be used".to_owned())
+            unusable_pack(&text)
         }
         failure => Error::from(failure).into(),
     })
+}
+
+/// What git's complaint about a pack means.
+fn unusable_pack(complaint: &str) -> SourceError {
+    const OF_MACHINE: [&str; 5] = ["signal", "No space", "quota", "memory", "unable to"];
+    match OF_MACHINE.iter().any(|sign| complaint.contains(sign)) {
+        true => SourceError::Unavailable(
+            "git could not take the objects in: the log tells administrators why".to_owned(),
+        ),
+        false => SourceError::Unusable(
+            "the git objects of the source are damaged: check them there with git fsck".to_owned(),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unusable_pack;
+
+    #[test]
+    fn only_damaged_objects_are_the_fault_of_the_source() {
+        let damaged = "git index-pack: exit status: 128: fatal: fsck error in packed object";
+        assert!(!unusable_pack(damaged).is_passing());
+        for complaint in [
+            "git index-pack: signal: 9 (SIGKILL): ",
+            "git index-pack: exit status: 128: fatal: write error: No space left on device",
+        ] {
+            assert!(unusable_pack(complaint).is_passing(), "{complaint}");
+        }
+    }
 }

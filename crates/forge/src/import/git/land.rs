@@ -190,7 +190,9 @@ pub(crate) async fn land_wiki(
 ) -> Result<bool, SourceError> {
     let refs = match remote.refs().await {
         // Hosts offer wikis that nobody has ever written to.
-        Err(SourceError::Missing | SourceError::Denied(_)) => return Ok(false),
+        Err(SourceError::Missing | SourceError::Denied(_) | SourceError::Unusable(_)) => {
+            return Ok(false);
+        }
         refs => refs?,
     };
     let mut places = RefPlan::of(&refs);

@@ -105,10 +105,44 @@ async fn a_project_is_fetched_into_a_group_and_a_wrong_token_is_told_of() {
     let made = root.post("/bulk_imports", asked).await.created();
     let entities = fetch(&app, &source, &made).await;
     assert_eq!(entities[0]["status"], "failed", "{entities}");
+    let listed = &entities[0]["failures"][0];
+    assert_eq!(
+        (&listed["relation"], &entities[0]["has_failures"]),
+        (&json!("project"), &json!(true))
+    );
     let path = format!("/bulk_imports/{}/entities/{}/failures", made["id"], entities[0]["id"]);
+    assert_eq!(root.get(&path).await.ok()[0], *listed);
     let told = root.get(&path).await.ok()[0]["exception_message"].clone();
-    assert_eq!(told, "the source refused the credentials (HTTP 401)");
+    let refused = "the source refused the credentials (HTTP 401): ";
+    assert!(told.as_str().is_some_and(|text| text.starts_with(refused)), "{told}");
     root.get("/projects/home%2Fcup").await.with(404);
+}
+
+#[actix_web::test]
+async fn paths_that_are_none_are_refused_with_the_place_of_each() {
+    let app = here().await;
+    let ada = app.person("ada");
+    let asked =
+        |source, slug| wanted("https://source.example", "t", ("group_entity", source), ("", slug));
+    for (body, told) in [
+        (
+            asked("https://source.example/tools", "b"),
+            "entities[0][source_full_path] must be a relative path",
+        ),
+        (asked("/tools", "b"), "entities[0][source_full_path] must be a relative path"),
+        (asked("tools", "b/c"), "entities[0][destination_slug] cannot start with a dash"),
+        (asked("tools", "?x"), "entities[0][destination_slug] cannot start with a dash"),
+    ] {
+        let refused = ada.post("/bulk_imports", body).await.with(400);
+        assert!(refused["error"].as_str().is_some_and(|text| text.starts_with(told)), "{refused}");
+    }
+    for place in ["a/", "http://a", "-a"] {
+        let body = wanted("https://s.example", "t", ("group_entity", "a"), (place, "b"));
+        let refused = ada.post("/bulk_imports", body).await.with(400);
+        let told = "entities[0][destination_namespace] cannot start with a dash";
+        assert!(refused["error"].as_str().is_some_and(|text| text.starts_with(told)), "{refused}");
+    }
+    assert_eq!(ada.get("/bulk_imports").await.ok(), json!([]));
 }
 
 #[actix_web::test]
@@ -176,6 +210,10 @@ async fn nobody_fills_a_group_that_is_not_theirs() {
     ada.post(&format!("/groups/{}/members", home["id"]), member).await.created();
     let asked = |place| wanted("https://source.example", "t", ("group_entity", "a"), (place, "b"));
     mo.post("/bulk_imports", asked("nowhere")).await.with(422);
+    let public = json!({ "name": "Open", "path": "open", "visibility": "public" });
+    ada.post("/groups", public).await.created();
+    let told = "Import failed. Destination 'open' is invalid, or you don't have permission.";
+    mo.post("/bulk_imports", asked("open")).await.refused(422, json!({ "message": told }));
     app.person("eve").post("/bulk_imports", asked("ada")).await.with(422);
 }
 

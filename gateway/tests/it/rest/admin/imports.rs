@@ -480,6 +480,51 @@ async fn a_new_project_is_filled_from_a_url_and_its_password_is_not_shown() {
 }
 
 #[actix_web::test]
+async fn an_address_that_refuses_fails_at_once_and_says_what_to_do() {
+    let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
+    let ada = app.person("ada");
+    let url = source.url("/mia/tea.git").replace("://", "://ada:s3cret@");
+    for (name, fault, told) in [
+        ("gone", SourceFault::Status(404), "no such repository (HTTP 404)"),
+        ("denied", SourceFault::Status(401), "refused the credentials (HTTP 401)"),
+        ("odd", SourceFault::Garbage, "no git repository at its address"),
+    ] {
+        source.breaks_git([fault]);
+        let made = ada.post("/projects", json!({ "name": name, "import_url": url })).await;
+        work(&app).await;
+
+        let project = ada.get(&format!("/projects/{}", made.created()["id"])).await.ok();
+        assert_eq!(project["import_status"], "failed", "{name}: {project}");
+        let error = project["import_error"].as_str().expect("a reason");
+        assert!(error.contains(told) && !error.contains("s3cret"), "{name}: {error}");
+    }
+}
+
+#[actix_web::test]
+async fn an_address_in_trouble_is_asked_again_for_two_minutes_at_most() {
+    let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
+    let ada = app.person("ada");
+    let begin = async |name: &str, faults: usize| {
+        source.breaks_git(vec![SourceFault::Status(503); faults]);
+        let new = json!({ "name": name, "import_url": source.url("/mia/tea.git") });
+        let made = ada.post("/projects", new).await.created();
+        work(&app).await;
+        for _ in 0..12 {
+            app.clock.advance(Duration::seconds(10));
+            work(&app).await;
+        }
+        ada.get(&format!("/projects/{}", made["id"])).await.ok()
+    };
+
+    let passing = begin("passing", 3).await;
+    assert_eq!(passing["import_status"], "finished", "{passing}");
+    let lasting = begin("lasting", 20).await;
+    assert_eq!(lasting["import_status"], "failed", "{lasting}");
+    let told = "The import stopped at the stage \"repository\": the source answered HTTP 503.";
+    assert_eq!(lasting["import_error"], told);
+}
+
+#[actix_web::test]
 async fn files_that_texts_name_come_along_where_that_is_asked_for() {
     let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
     let ada = app.person("ada");

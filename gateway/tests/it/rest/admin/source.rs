@@ -148,6 +148,12 @@ impl ImportSource {
         self.with(|all| all.breaks.entry(path).or_default().extend(how));
     }
 
+    /// Breaks the next answers about the refs of the repository.
+    pub(super) fn breaks_git(&self, how: impl IntoIterator<Item = SourceFault>) {
+        let path = "/mia/tea.git/info/refs".to_owned();
+        self.with(|all| all.breaks.entry(path).or_default().extend(how));
+    }
+
     /// Breaks the next answers about another repository of the server's project.
     pub(super) fn breaks_server(&self, name: &str, how: impl IntoIterator<Item = SourceFault>) {
         let path = format!("/rest/api/1.0/projects/TEA/repos/{name}");

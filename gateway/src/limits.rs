@@ -52,7 +52,6 @@ impl From<Limits> for ConfiguredLimits {
             issues_per_minute: limits.issues_per_minute,
             notes_per_minute: limits.notes_per_minute,
             people_per_ten_minutes: limits.people_per_ten_minutes,
-            upload: limits.upload,
         }
     }
 }

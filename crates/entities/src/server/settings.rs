@@ -29,8 +29,6 @@ pub struct ConfiguredLimits {
     pub issues_per_minute: u32,
     pub notes_per_minute: u32,
     pub people_per_ten_minutes: u32,
-    /// Bytes of one uploaded file.
-    pub upload: u64,
 }
 
 /// All settings by their names, with the aliases that answers have, written down.
@@ -97,10 +95,9 @@ impl SettingsRecord {
 
     fn add_configured(&mut self, limits: ConfiguredLimits) {
         let configured = [
-            ("issues_create_limit", limits.issues_per_minute.into()),
-            ("notes_create_limit", limits.notes_per_minute.into()),
-            ("users_get_by_id_limit", limits.people_per_ten_minutes.into()),
-            ("max_attachment_size", limits.upload >> 20),
+            ("issues_create_limit", limits.issues_per_minute),
+            ("notes_create_limit", limits.notes_per_minute),
+            ("users_get_by_id_limit", limits.people_per_ten_minutes),
         ];
         for (name, value) in configured {
             if self.get(name).is_null() {

@@ -13,4 +13,5 @@ mod store;
 pub use challenge::{Challenge, ChallengeMethod};
 pub use event::{ApplicationAction, ApplicationChange};
 pub use model::{Application, AuthorizationCode};
+pub use redirect::is_out_of_band;
 pub use store::ApplicationStore;

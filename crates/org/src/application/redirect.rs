@@ -5,8 +5,19 @@ use kernel::values::is_web_url;
 /// Schemes whose addresses a browser runs, or reads from the machine that it is on.
 const FORBIDDEN: [&str; 6] = ["about", "blob", "data", "file", "javascript", "vbscript"];
 
+/// Addresses of programs that nobody can be sent back to: people carry the code there themselves.
+const OUT_OF_BAND: [&str; 2] = ["urn:ietf:wg:oauth:2.0:oob", "urn:ietf:wg:oauth:2.0:oob:auto"];
+
+/// Whether a code for this address is shown to the person, in place of sending them there.
+pub fn is_out_of_band(address: &str) -> bool {
+    OUT_OF_BAND.contains(&address)
+}
+
 /// What is wrong with one address; nothing where it can be used.
 pub(super) fn fault(address: &str) -> Option<&'static str> {
+    if is_out_of_band(address) {
+        return None;
+    }
     if address.contains('#') {
         return Some("cannot contain a fragment.");
     }
@@ -53,6 +64,8 @@ mod tests {
             "https://a.example.com",
             "com.example.app:/back",
             "myapp://back",
+            "urn:ietf:wg:oauth:2.0:oob",
+            "urn:ietf:wg:oauth:2.0:oob:auto",
         ] {
             assert_eq!(fault(address), None, "{address}");
         }
@@ -70,7 +83,8 @@ mod tests {
             ("https://", absolute),
             ("https:a.example.com", absolute),
             ("https://good.example.com@evil.example.com", absolute),
-            ("urn:ietf:wg:oauth:2.0:oob", absolute),
+            ("urn:ietf:wg:oauth:2.0:other", absolute),
+            ("URN:ietf:wg:oauth:2.0:oob", absolute),
             ("1a://x", absolute),
             ("JavaScript:alert(1)", "is forbidden by the server."),
             ("data:text/html,x", "is forbidden by the server."),

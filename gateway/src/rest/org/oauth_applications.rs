@@ -30,7 +30,8 @@ params! {
         /// Name of the application, at most 255 characters.
         name: String,
         /// Where people may be sent back to: one or more absolute URLs, with white space between, together at most 2048
-        /// characters. Requests have to name one of them exactly.
+        /// characters. Requests have to name one of them exactly. With `urn:ietf:wg:oauth:2.0:oob` people are shown the code,
+        /// and sent nowhere.
         redirect_uri: String,
         /// Scopes that the application may ask for, with spaces between.
         scopes: NonEmpty,

@@ -8,8 +8,9 @@ use actix_web::{
 };
 use kernel::{Error, access::Anyone, error::Kind};
 use org::{
-    application::authorization::{
-        self, AuthorizationRefusal as Refusal, AuthorizationRequest, Consent,
+    application::{
+        authorization::{self, AuthorizationRefusal as Refusal, AuthorizationRequest, Consent},
+        is_out_of_band,
     },
     token::{Scope, Secret, oauth as tokens},
     user::{self, User},
@@ -85,6 +86,7 @@ params! {
 /// Bytes of what an application wants to have back.
 const LONGEST_STATE: usize = 2_048;
 const TITLE: &str = "Authorize an application";
+const CODE_TITLE: &str = "Authorization code";
 const CLIENT: &str = "Client authentication failed due to unknown client.";
 const REDIRECT: &str = "The redirect URI included is not valid.";
 const RESPONSE_TYPE: &str = "The authorization server does not support this response type.";
@@ -137,7 +139,28 @@ impl ConsentRequest {
             Refusal::Scope => ("invalid_scope", INVALID_SCOPE),
             Refusal::Denial => ("access_denied", DENIED),
         };
+        if self.is_out_of_band() {
+            return refusal_page(text);
+        }
         self.back(&[("error", code), ("error_description", text)])
+    }
+
+    /// Whether the application cannot be sent anything, so that people carry the code there themselves.
+    fn is_out_of_band(&self) -> bool {
+        self.request.redirect_uri.as_deref().is_some_and(is_out_of_band)
+    }
+
+    /// Gives the application its code, or shows it to the person.
+    fn granted(&self, code: &str) -> HttpResponse {
+        if !self.is_out_of_band() {
+            return self.back(&[("code", code)]);
+        }
+        let body = format!(
+            "<p>Copy this code into the application that asked for it, and show it to nobody else. It is good for ten \
+             minutes, once.</p><p><code>{}</code></p>",
+            escaped(code)
+        );
+        html::page(StatusCode::OK, CODE_TITLE, &body)
     }
 
     /// Sends the person back to the application.
@@ -188,7 +211,11 @@ impl ConsentRequest {
             app.urls.at("oauth/authorize"),
             proof_fields(known),
         );
-        html::page_leading_to(status, TITLE, &body, &origin(&consent.redirect_uri))
+        let origin = match self.is_out_of_band() {
+            true => String::new(),
+            false => origin(&consent.redirect_uri),
+        };
+        html::page_leading_to(status, TITLE, &body, &origin)
     }
 }
 
@@ -221,7 +248,10 @@ fn refusal_page(text: &str) -> HttpResponse {
 /// What the person agrees to.
 fn terms(consent: &Consent) -> String {
     let name = escaped(&consent.application.name);
-    let target = escaped(&consent.redirect_uri);
+    let target = match is_out_of_band(&consent.redirect_uri) {
+        true => "shown a code, to be copied into the application".to_owned(),
+        false => format!("sent to {}", escaped(&consent.redirect_uri)),
+    };
     if consent.application.trusted {
         return format!("<p>Sign in to go on to {name}.</p>");
     }
@@ -232,7 +262,7 @@ fn terms(consent: &Consent) -> String {
         .map(|scope| format!("<li><b>{scope}</b>: {}</li>", meaning(*scope)))
         .collect();
     format!(
-        "<p>{name} asks to act for you. It will be able to use:</p><ul>{scopes}</ul><p>You will be sent to {target}. \
+        "<p>{name} asks to act for you. It will be able to use:</p><ul>{scopes}</ul><p>You will be {target}. \
          Only go on where you trust it.</p>"
     )
 }
@@ -309,7 +339,7 @@ async fn answer(app: App, call: Call<Anyone, AnswerAuthorization>) -> ApiResult<
         None => Proof::Password(username.unwrap_or_default(), password.unwrap_or_default()),
     };
     let (status, wrong) = match agree(&app, &consent, proof, address).await {
-        Ok(Some(Ok(code))) => return Ok(Custom(question.back(&[("code", code.reveal())]))),
+        Ok(Some(Ok(code))) => return Ok(Custom(question.granted(code.reveal()))),
         Ok(Some(Err(refusal))) => return Ok(Custom(question.refused(refusal))),
         Ok(None) => (StatusCode::UNPROCESSABLE_ENTITY, WRONG),
         Err(ApiError::Kernel(Error { kind: Kind::TooMany { retry_after }, .. })) => {

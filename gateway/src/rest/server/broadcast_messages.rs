@@ -13,7 +13,7 @@ use kernel::{
 use crate::{
     app::App,
     error::ApiResult,
-    extract::{Call, Change, Csv, NonEmpty, Param, ParamErrors, Raw, params::OnlyPage},
+    extract::{Call, Change, Csv, Param, ParamErrors, Raw, params::OnlyPage},
     param_enums, params,
     present::{Created, Json, PagedList},
     routes,
@@ -80,7 +80,7 @@ async fn show(
 params! {
     struct CreateBroadcastMessage {
         /// Text of the message.
-        message: NonEmpty,
+        message: String,
         /// Default: now.
         starts_at: Option<Ts>,
         /// Default: one hour after the start.
@@ -104,7 +104,7 @@ params! {
     struct UpdateBroadcastMessage {
         message_id: i64,
         /// Text of the message.
-        message: Option<NonEmpty>,
+        message: Option<String>,
         starts_at: Option<Ts>,
         ends_at: Option<Ts>,
         /// Background color.
@@ -131,7 +131,7 @@ async fn create(
 ) -> ApiResult<Created<BroadcastMessageEntity>> {
     let (grant, given) = (call.grant, call.params);
     let change = BroadcastChange {
-        message: Some(given.message.0),
+        message: Some(given.message),
         starts_at: given.starts_at,
         ends_at: given.ends_at,
         color: given.color,
@@ -153,7 +153,7 @@ async fn update(
     let (grant, given) = (call.grant, call.params);
     let id = given.message_id;
     let change = BroadcastChange {
-        message: given.message.map(|message| message.0),
+        message: given.message,
         starts_at: given.starts_at,
         ends_at: given.ends_at,
         color: given.color,

@@ -39,9 +39,7 @@ pub fn check(setting: &Setting, value: &Value, faults: &mut Faults) {
         }
         Form::Url => faults.add_each(
             setting.name,
-            fault_of_text(value, |text| {
-                (!is_web_url(text)).then(|| "must be a valid URL".to_owned())
-            }),
+            fault_of_text(value, |text| (!is_web_url(text)).then(|| url_fault(text).to_owned())),
         ),
         Form::Email => faults.add_each(
             setting.name,
@@ -66,6 +64,16 @@ pub fn check(setting: &Setting, value: &Value, faults: &mut Faults) {
 /// Whether a value is null where the default is not: nothing could be told of such a setting.
 fn is_refused_null(setting: &Setting, value: &Value) -> bool {
     value.is_null() && !default(setting.name).is_null()
+}
+
+/// Why a text is no address of the web.
+fn url_fault(text: &str) -> &'static str {
+    match text.split_once("://") {
+        Some((scheme, _)) if !["http", "https"].contains(&&*scheme.to_ascii_lowercase()) => {
+            "is blocked: Only allowed schemes are http, https"
+        }
+        _ => "must be a valid URL",
+    }
 }
 
 fn fault_of_text(value: &Value, fault: impl Fn(&str) -> Option<String>) -> Option<String> {

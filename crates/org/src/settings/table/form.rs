@@ -37,10 +37,10 @@ pub enum Form {
     Email,
     /// A regular expression, blank or null.
     Pattern,
-    /// One of these words; null where `optional`.
+    /// One of these words, of which those in `empty` stand for null.
     Choice {
         words: &'static [&'static str],
-        optional: bool,
+        empty: &'static [&'static str],
     },
     /// One of these numbers.
     Number(&'static [i64]),
@@ -152,7 +152,7 @@ pub(super) const fn choice(
     default: &'static str,
     words: &'static [&'static str],
 ) -> Setting {
-    row(name, Form::Choice { words, optional: false }, Preset::Text(default))
+    row(name, Form::Choice { words, empty: &[] }, Preset::Text(default))
 }
 
 pub(super) const fn number(name: &'static str, default: i64, numbers: &'static [i64]) -> Setting {

@@ -17,7 +17,7 @@ pub(super) const ROWS: &[Setting] = &[
     whole("group_export_limit", 6).acts(),
     whole("group_import_limit", 6).acts(),
     whole("issues_create_limit", 0).preset(Preset::None).acts(),
-    within("max_attachment_size", 10, 1, 1 << 20).preset(Preset::None).acts(),
+    within("max_attachment_size", 100, 1, 1 << 20).acts(),
     whole("max_export_size", 0).acts(),
     whole("max_import_size", 0).acts(),
     whole("notes_create_limit", 0).preset(Preset::None).acts(),
@@ -30,7 +30,7 @@ pub(super) const ROWS: &[Setting] = &[
     optional("receive_max_input_size", 1, 1 << 20).acts(),
     whole("search_rate_limit", 30),
     whole("search_rate_limit_unauthenticated", 10),
-    whole("snippet_size_limit", 50 << 20),
+    within("snippet_size_limit", 50 << 20, 1, i64::MAX),
     whole("users_get_by_id_limit", 0).preset(Preset::None).acts(),
     list("users_get_by_id_limit_allowlist", 100).acts(),
     typed(

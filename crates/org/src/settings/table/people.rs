@@ -1,6 +1,6 @@
 //! Accounts: who may have one, and how they prove it.
 
-use super::form::{Form, Preset, Setting, choice, pattern, special, switch, typed, whole, within};
+use super::form::{Form, Preset, Setting, pattern, special, switch, typed, whole, within};
 
 /// The longest time without activity, in days, that may be asked for before an account is deactivated.
 pub const LONGEST_DORMANT_DAYS: i64 = 36_500;
@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Setting] = &[
     typed("rsa_key_restriction", BITS),
     special(
         "email_confirmation_setting",
-        Form::Choice { words: &["off", "soft", "hard"], optional: false },
+        Form::Choice { words: &["off", "soft", "hard"], empty: &[] },
         Preset::Typed,
     )
     .acts(),
@@ -52,7 +52,10 @@ pub(super) const ROWS: &[Setting] = &[
     pattern("user_default_internal_regex").acts(),
     switch("user_defaults_to_private_profile", false).acts(),
     switch("user_oauth_applications", true).acts(),
-    choice("enabled_git_access_protocol", "", &["ssh", "http", "", "nil", "all"])
-        .preset(Preset::None)
-        .acts(),
+    special(
+        "enabled_git_access_protocol",
+        Form::Choice { words: &["ssh", "http", "", "nil", "all"], empty: &["", "nil", "all"] },
+        Preset::None,
+    )
+    .acts(),
 ];

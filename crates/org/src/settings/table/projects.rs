@@ -2,7 +2,7 @@
 
 use super::form::{Form, Preset, Setting, choice, choices, special, switch, typed};
 
-const LEVEL: Form = Form::Choice { words: &["private", "internal", "public"], optional: false };
+const LEVEL: Form = Form::Choice { words: &["private", "internal", "public"], empty: &[] };
 
 const SOURCES: &[&str] = &[
     "github",

@@ -125,12 +125,21 @@ fn values_out_of_bounds_are_told_apart() {
             "'89' days of inactivity must be greater than or equal to 90",
         ),
     ] {
-        let fields = told(&Settings::default(), &json!({ name: value }));
-        assert!(
-            fields.iter().any(|(_, texts)| texts.contains(&text.to_owned())),
-            "{name}: {fields:?}"
-        );
+        assert_told(name, &value, text);
     }
+}
+
+fn assert_told(name: &str, value: &Value, text: &str) {
+    let fields = told(&Settings::default(), &json!({ name: value }));
+    let is_told = fields.iter().any(|(_, texts)| texts.contains(&text.to_owned()));
+    assert!(is_told, "{name}: {fields:?}");
+}
+
+#[test]
+fn an_address_has_a_scheme_of_the_web_and_a_size_is_positive() {
+    let blocked = "is blocked: Only allowed schemes are http, https";
+    assert_told("home_page_url", &json!("ftp://a.example"), blocked);
+    assert_told("snippet_size_limit", &json!(0), "must be greater than 0");
 }
 
 #[test]

@@ -101,11 +101,12 @@ fn read(setting: &Setting, raw: &Raw) -> Result<Option<Value>, ParamErrors> {
         Form::Text { .. } | Form::Url | Form::Email | Form::Pattern => {
             return text(setting, raw);
         }
-        Form::Choice { words, .. } => match String::read(raw)? {
+        Form::Choice { words, empty } => match String::read(raw)? {
             Some(word) if !words.contains(&word.as_str()) => {
                 return Err(ParamErrors::one(NOT_LISTED));
             }
-            word => return Ok(Some(word.map_or(Value::Null, Value::from))),
+            Some(word) if empty.contains(&word.as_str()) => None,
+            word => word.map(Value::from),
         },
         Form::List { .. } | Form::Levels => Csv::<String>::read(raw)?.map(|list| json!(list.0)),
         Form::Choices(words) => match Csv::<String>::read(raw)?.unwrap_or_default().0 {

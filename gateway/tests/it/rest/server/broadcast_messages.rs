@@ -39,6 +39,8 @@ async fn a_message_that_cannot_be_is_refused() {
     let app = TestApp::new();
     let root = app.admin();
     root.post(PATH, json!({})).await.refused(400, json!({ "error": "message is missing" }));
+    let blank = json!({ "message": { "message": ["can't be blank"] } });
+    root.post(PATH, json!({ "message": " " })).await.refused(400, blank);
     let odd = json!({ "error": "target_access_levels does not have a valid value" });
     root.post(PATH, json!({ "message": "x", "target_access_levels": [7] })).await.refused(400, odd);
     let color = json!({ "message": { "color": ["must be a valid color code"] } });

@@ -178,6 +178,34 @@ async fn null_is_refused_where_a_setting_always_has_a_value() {
 }
 
 #[actix_web::test]
+async fn both_protocols_of_git_are_told_as_null_whichever_word_asks_for_them() {
+    let app = TestApp::new();
+    let root = app.admin();
+    for word in ["", "nil", "all"] {
+        root.put(PATH, json!({ "enabled_git_access_protocol": "ssh" })).await.ok();
+        let told = root.put(PATH, json!({ "enabled_git_access_protocol": word })).await.ok();
+        assert_eq!(told["enabled_git_access_protocol"], Value::Null, "{word}");
+    }
+    let told = root.put(PATH, json!({ "enabled_git_access_protocol": "http" })).await.ok();
+    assert_eq!(told["enabled_git_access_protocol"], "http");
+    let odd = json!({ "error": "enabled_git_access_protocol does not have a valid value" });
+    root.put(PATH, json!({ "enabled_git_access_protocol": "ftp" })).await.refused(400, odd);
+}
+
+#[actix_web::test]
+async fn attachments_have_a_hundred_megabytes_where_nobody_says_otherwise() {
+    let app = TestApp::new();
+    let root = app.admin();
+    assert_eq!(root.get(PATH).await.ok()["max_attachment_size"], 100);
+    let told = root.put(PATH, json!({ "max_attachment_size": 10 })).await.ok();
+    assert_eq!(told["max_attachment_size"], 10);
+    for (value, text) in [(json!(0), "must be greater than 0"), (json!(null), "is not a number")] {
+        let fault = json!({ "message": { "max_attachment_size": [text] } });
+        root.put(PATH, json!({ "max_attachment_size": value })).await.refused(400, fault);
+    }
+}
+
+#[actix_web::test]
 async fn partners_count_under_their_older_names() {
     let app = TestApp::new();
     let root = app.admin();

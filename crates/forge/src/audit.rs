@@ -7,14 +7,15 @@ use std::any::Any;
 use admin::audit::{AuditStore as _, Entity};
 use db::Tx;
 use kernel::{
-    AccessLevel, Result,
+    Result,
     audit::{AuditPlace, AuditRecord},
     event::Event,
     ids::UserId,
 };
 use org::{
     application::{ApplicationAction, ApplicationChange},
-    member, namespace,
+    member::{self, rules::role},
+    namespace,
     namespace::store::NamespaceStore as _,
     project,
     project::store::ProjectStore as _,
@@ -26,6 +27,7 @@ use org::{
         store::UserStore as _,
     },
 };
+use review::approval::{RuleEvent, RuleFact};
 use serde_json::{Map, Value, json};
 
 use self::entry::{Entry, Target, UNKNOWN};
@@ -61,6 +63,9 @@ pub(crate) fn on_event(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_record(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_approval_rule(tx, fact);
     }
     match fact.downcast_ref() {
         Some(fact) => of_project(tx, fact),
@@ -100,6 +105,35 @@ fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
         | Fact::NetworkLeft { .. }
         | Fact::ProjectUpdated { .. } => Ok(()),
     }
+}
+
+/// Rules of projects, and of single merge requests. Changed settings are told one by one.
+fn of_approval_rule(tx: &mut Tx<'_>, fact: &RuleEvent) -> Result<()> {
+    let (name, verb, rule) = match fact {
+        RuleEvent::RuleCreated(rule) => ("approval_rule_created", "add", rule),
+        RuleEvent::RuleUpdated(rule) => ("update_approval_rules", "change", rule),
+        RuleEvent::RuleRemoved(rule) => ("approval_rule_deleted", "remove", rule),
+        RuleEvent::Configured { .. } => return Ok(()),
+    };
+    let mut details = rule_details(rule);
+    details.insert(verb.to_owned(), "approval_rule".into());
+    let target = Target { kind: "ApprovalRule", id: rule.rule.0, name: rule.name.clone() };
+    let entry = Entry::new(name, Value::Object(details)).about(target);
+    entry.of_project(tx, rule.project, Some(rule.user))
+}
+
+/// What a rule asks for, and of whom.
+fn rule_details(rule: &RuleFact) -> Map<String, Value> {
+    let users: Vec<i64> = rule.users.iter().map(|user| user.0).collect();
+    let groups: Vec<i64> = rule.groups.iter().map(|group| group.0).collect();
+    let mut details = Map::new();
+    details.insert("approvals_required".to_owned(), rule.approvals_required.into());
+    details.insert("user_ids".to_owned(), users.into());
+    details.insert("group_ids".to_owned(), groups.into());
+    if let Some(request) = rule.merge_request {
+        details.insert("merge_request_id".to_owned(), request.0.into());
+    }
+    details
 }
 
 /// What a domain tells in so many words.
@@ -162,6 +196,9 @@ fn of_account(tx: &mut Tx<'_>, fact: &AccountAction) -> Result<()> {
         AccountChange::TwoFactorRemoval => {
             ("user_disable_two_factor", message("Two-factor authentication disabled"))
         }
+        AccountChange::WrongPassword => {
+            ("login_failed", json!({ "failed_login": "STANDARD", "with": "standard" }))
+        }
         AccountChange::Step(step) => {
             let (name, text) = of_step(*step);
             (name, message(text))
@@ -189,19 +226,6 @@ fn of_step(step: Step) -> (&'static str, &'static str) {
         Step::Unban => ("user_unbanned", "Unbanned user"),
         Step::Approve => ("user_approved", "Instance access approved"),
         Step::Reject => (REJECTED, "Instance access rejected"),
-    }
-}
-
-/// A role as people call it.
-fn role(level: AccessLevel) -> &'static str {
-    match level {
-        AccessLevel::NoAccess => "No access",
-        AccessLevel::Minimal => "Minimal Access",
-        AccessLevel::Guest => "Guest",
-        AccessLevel::Reporter => "Reporter",
-        AccessLevel::Developer => "Developer",
-        AccessLevel::Maintainer => "Maintainer",
-        AccessLevel::Owner | AccessLevel::Admin => "Owner",
     }
 }
 

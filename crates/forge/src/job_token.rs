@@ -6,7 +6,12 @@ use ci::{
     policy::ChangeJobTokenScope,
 };
 use db::Tx;
-use kernel::{Actor, Grant, Result, Standing, access::Project, ids::ProjectId};
+use kernel::{
+    Actor, Grant, Result, Standing,
+    access::Project,
+    audit::{AuditPlace, AuditRecord},
+    ids::ProjectId,
+};
 use org::{
     access::{IdOrPath, locate_project},
     project::settings::SettingsStore as _,
@@ -89,6 +94,23 @@ pub fn set_inbound(
     enabled: bool,
 ) -> Result<()> {
     let mut settings = tx.project_settings(grant.project())?;
-    settings.ci_inbound_job_token_scope_enabled = enabled;
-    tx.save_settings(grant.project(), &settings)
+    let before = std::mem::replace(&mut settings.ci_inbound_job_token_scope_enabled, enabled);
+    tx.save_settings(grant.project(), &settings)?;
+    if enabled != before {
+        let (name, text) = match enabled {
+            true => {
+                ("secure_ci_job_token_inbound_enabled", "Job tokens of other projects kept out")
+            }
+            false => {
+                ("secure_ci_job_token_inbound_disabled", "Job tokens of other projects let in")
+            }
+        };
+        let (project, place) = (grant.project(), AuditPlace::Project(grant.project()));
+        tx.mention(AuditRecord::message(name, place, text).target(
+            "Project",
+            project.0,
+            "job token scope",
+        ));
+    }
+    Ok(())
 }

@@ -45,6 +45,11 @@ impl AuditRecord {
         Self::of(name, place, ("change", what))
     }
 
+    /// Something happened that a sentence tells.
+    pub fn message(name: &'static str, place: AuditPlace, text: &str) -> Self {
+        Self::of(name, place, ("custom_message", text))
+    }
+
     fn of(name: &'static str, place: AuditPlace, (verb, what): (&'static str, &str)) -> Self {
         Self {
             name,
@@ -60,6 +65,12 @@ impl AuditRecord {
     #[must_use]
     pub fn target(self, kind: &'static str, id: i64, name: impl Into<String>) -> Self {
         Self { target_type: kind, target_id: id, target_name: name.into(), ..self }
+    }
+
+    /// Tells the value before a change and the one after it.
+    #[must_use]
+    pub fn values(self, from: impl Into<String>, to: impl Into<String>) -> Self {
+        self.detail("from", from).detail("to", to)
     }
 
     /// Tells one more thing.

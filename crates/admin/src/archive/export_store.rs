@@ -11,8 +11,8 @@ use super::{ArchiveExport, ArchiveHome, ExportStatus, ExportStep, NewArchiveExpo
 const NOUN: &str = "Export";
 
 pub trait ArchiveExportStore {
-    /// Asks for an archive, unless one is on its way already.
-    fn request_archive(&mut self, new: &NewArchiveExport, vault: &Vault) -> Result<()>;
+    /// Asks for an archive; false where one is on its way already.
+    fn request_archive(&mut self, new: &NewArchiveExport, vault: &Vault) -> Result<bool>;
     fn find_archive(&mut self, id: ArchiveExportId) -> Result<Option<ArchiveExport>>;
     /// Archives of a project or group whose time is not over, the newest first.
     fn archives_of(&mut self, home: ArchiveHome) -> Result<Vec<ArchiveExport>>;
@@ -30,10 +30,10 @@ pub trait ArchiveExportStore {
 }
 
 impl ArchiveExportStore for Tx<'_> {
-    fn request_archive(&mut self, new: &NewArchiveExport, vault: &Vault) -> Result<()> {
+    fn request_archive(&mut self, new: &NewArchiveExport, vault: &Vault) -> Result<bool> {
         let known = self.archives_of(new.home)?;
         if known.iter().any(|one| one.status.is_active()) {
-            return Ok(());
+            return Ok(false);
         }
         let sealed = new.upload.as_ref().map(|target| target.seal(vault)).transpose()?;
         let row = (
@@ -49,7 +49,8 @@ impl ArchiveExportStore for Tx<'_> {
         let insert = diesel::insert_into(exports::table).values(row).returning(exports::id);
         let export: ArchiveExportId =
             each_backend!(self, |conn| insert.get_result(conn).map_err(error(NOUN)))?;
-        self.enqueue(&WriteArchive { export })
+        self.enqueue(&WriteArchive { export })?;
+        Ok(true)
     }
 
     fn find_archive(&mut self, id: ArchiveExportId) -> Result<Option<ArchiveExport>> {

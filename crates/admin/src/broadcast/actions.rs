@@ -4,6 +4,7 @@ use db::Tx;
 use kernel::{
     Error, Faults, Grant, Result, Ts,
     access::{Administrate, Anyone},
+    audit::{AuditPlace, AuditRecord},
     page::{Page, PageRequest},
 };
 use time::Duration;
@@ -16,6 +17,8 @@ const COLOR: &str = "#E75E40";
 const FONT: &str = "#FFFFFF";
 /// More than anybody reads.
 const LONGEST: usize = 10_000;
+/// How many characters of a message name it in an audit event.
+const LONGEST_NAME: usize = 255;
 
 /// Fields of a message to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +71,21 @@ pub fn create(
         updated_at: tx.now,
     };
     let new = change.applied(usual)?;
-    tx.insert_broadcast_message(&new)
+    let made = tx.insert_broadcast_message(&new)?;
+    record(
+        tx,
+        &made,
+        AuditRecord::addition("broadcast_message_created", AuditPlace::Instance, WHAT),
+    );
+    Ok(made)
+}
+
+const WHAT: &str = "broadcast_message";
+
+/// Writes down who did it, with the beginning of the text.
+fn record(tx: &mut Tx<'_>, message: &BroadcastMessage, action: AuditRecord) {
+    let name: String = message.message.chars().take(LONGEST_NAME).collect();
+    tx.mention(action.target("BroadcastMessage", message.id, name));
 }
 
 pub fn update(
@@ -80,6 +97,8 @@ pub fn update(
     let old = find(tx, id)?;
     let new = change.applied(BroadcastMessage { updated_at: tx.now, ..old })?;
     tx.save_broadcast_message(&new)?;
+    let changed = AuditRecord::change("broadcast_message_updated", AuditPlace::Instance, WHAT);
+    record(tx, &new, changed);
     Ok(new)
 }
 
@@ -87,6 +106,8 @@ pub fn update(
 pub fn remove(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: i64) -> Result<BroadcastMessage> {
     let old = find(tx, id)?;
     tx.delete_broadcast_message(id)?;
+    let gone = AuditRecord::removal("broadcast_message_deleted", AuditPlace::Instance, WHAT);
+    record(tx, &old, gone);
     Ok(old)
 }
 

@@ -1,7 +1,11 @@
 //! Reading, setting and removing features.
 
 use db::Tx;
-use kernel::{Error, Faults, Grant, Result, access::Administrate};
+use kernel::{
+    Error, Faults, Grant, Result,
+    access::Administrate,
+    audit::{AuditPlace, AuditRecord},
+};
 
 use super::{Feature, FeatureName, FeatureStore as _};
 
@@ -40,6 +44,7 @@ pub fn set(
     if old.is_none() {
         ensure_room(tx)?;
     }
+    let before = old.as_ref().map(shown_gates).unwrap_or_default();
     let mut feature =
         old.unwrap_or_else(|| Feature { name: name.as_str().to_owned(), ..Feature::default() });
     match setting {
@@ -52,7 +57,25 @@ pub fn set(
         return Err(Error::bad_request().whole(format!("a feature has at most {MOST} actors")));
     }
     tx.save_feature(&feature)?;
+    let after = shown_gates(&feature);
+    if after != before {
+        let change = AuditRecord::change("instance_feature_updated", AuditPlace::Instance, "gates");
+        record(tx, &feature.name, change.values(before, after));
+    }
     Ok(feature)
+}
+
+fn record(tx: &mut Tx<'_>, name: &str, action: AuditRecord) {
+    tx.mention(action.target("Feature", 0, name));
+}
+
+/// What is told of the gates of a feature is no longer than this.
+const LONGEST_GATES: usize = 1000;
+
+/// The gates in one line, `boolean: false, actors: User:1`.
+fn shown_gates(feature: &Feature) -> String {
+    let gates = feature.gates().into_iter().map(|(gate, value)| format!("{gate}: {value}"));
+    gates.collect::<Vec<_>>().join(", ").chars().take(LONGEST_GATES).collect()
 }
 
 fn ensure_room(tx: &mut Tx<'_>) -> Result<()> {
@@ -92,5 +115,10 @@ fn switch_off(feature: &mut Feature, targets: &Targets) {
 /// Removes all that was set; a name that nobody has set is no mistake.
 pub fn remove(tx: &mut Tx<'_>, _: &Grant<Administrate>, name: &FeatureName) -> Result<()> {
     tx.lock_features()?;
+    if tx.feature(name.as_str())?.is_some() {
+        let what = "feature";
+        let gone = AuditRecord::removal("instance_feature_deleted", AuditPlace::Instance, what);
+        record(tx, name.as_str(), gone);
+    }
     tx.delete_feature(name.as_str())
 }

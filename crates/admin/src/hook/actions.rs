@@ -134,6 +134,7 @@ pub fn update(
 ) -> Result<Hook> {
     let mut row = read(tx, keeper, id)?;
     let mut secrets = row.secrets(vault)?;
+    let (old_row, old_secrets) = (row.clone(), secrets.clone());
     let before = secrets.address();
     let is_given = (change.token.is_some(), change.custom_headers.is_some());
     if change.url.as_ref().is_some_and(|url| *url != secrets.url) {
@@ -150,7 +151,49 @@ pub fn update(
     tx.save_hook(&row)?;
     let now = tx.now;
     tx.postpone_hook(id, now)?;
+    record_changes(tx, (&old_row, &row), (&old_secrets, &secrets));
     Ok(row)
+}
+
+/// Writes down what changed: of an address no more than its scheme and host, of other secrets only that they changed.
+fn record_changes(
+    tx: &mut Tx<'_>,
+    (before, after): (&Hook, &Hook),
+    (old, new): (&HookSecrets, &HookSecrets),
+) {
+    let place = after.home().audit_place();
+    let change = |what: &str| AuditRecord::change("webhook_updated", place, what);
+    if old.url != new.url {
+        record(tx, after, change("url").values(shown_origin(&old.url), shown_origin(&new.url)));
+    }
+    let changed = [
+        ("url_variables", old.url_variables != new.url_variables),
+        ("token", old.token != new.token),
+        ("custom_headers", old.custom_headers != new.custom_headers),
+        ("settings", has_other_settings(before, after)),
+    ];
+    for (what, _) in changed.into_iter().filter(|(_, is_changed)| *is_changed) {
+        record(tx, after, change(what));
+    }
+}
+
+/// An address as its values are left out of it, without what may be secret in the rest.
+fn shown_origin(url: &str) -> String {
+    match origin(url) {
+        (scheme, host) if scheme.is_empty() => host,
+        (scheme, host) => format!("{scheme}://{host}"),
+    }
+}
+
+/// Whether anything beside the secrets is another.
+fn has_other_settings(before: &Hook, after: &Hook) -> bool {
+    before.name != after.name
+        || before.description != after.description
+        || before.flags != after.flags
+        || before.enable_ssl_verification != after.enable_ssl_verification
+        || before.branch_filter_strategy != after.branch_filter_strategy
+        || before.push_events_branch_filter != after.push_events_branch_filter
+        || before.custom_webhook_template != after.custom_webhook_template
 }
 
 /// What was meant for one receiver is not sent to another, unless it was given just now.
@@ -211,7 +254,9 @@ fn ensure_valid(row: &Hook, secrets: &HookSecrets, urls: &impl UrlRule) -> Resul
     let mut faults = Faults::default();
     let token = secrets.token.as_deref();
     if token.is_some_and(|token| token.contains(['\n', '\r'])) {
-        faults.add("token", "can not contain newline character");
+        faults.add("token", "cannot contain line breaks");
+    } else if token.is_some_and(|token| token.contains(is_unsendable)) {
+        faults.add("token", "cannot contain control characters");
     }
     faults.at_most("token", token, LONGEST_URL);
     faults.at_most("name", row.name.as_deref(), LONGEST_NAME);
@@ -225,6 +270,11 @@ fn ensure_valid(row: &Hook, secrets: &HookSecrets, urls: &impl UrlRule) -> Resul
         true => Ok(()),
         false => Err(Error::unprocessable().fields(faults.into_fields())),
     }
+}
+
+/// Whether no header can hold a character.
+fn is_unsendable(sign: char) -> bool {
+    sign.is_ascii_control() && sign != '\t'
 }
 
 /// Headers that say where a request ends and what becomes of its connection. With one of them a webhook could put words into
@@ -303,6 +353,7 @@ pub fn set_pair(
 ) -> Result<()> {
     let mut row = read(tx, keeper, id)?;
     let mut secrets = row.secrets(vault)?;
+    let old = (row.clone(), secrets.clone());
     let before = secrets.address();
     let all = pairs.of(&mut secrets);
     match value {
@@ -318,7 +369,9 @@ pub fn set_pair(
     }
     row.seal(vault, &secrets)?;
     row.updated_at = tx.now;
-    tx.save_hook(&row)
+    tx.save_hook(&row)?;
+    record_changes(tx, (&old.0, &row), (&old.1, &secrets));
+    Ok(())
 }
 
 /// Notes that somebody tests a webhook: it is told again where it was left alone.

@@ -3,6 +3,7 @@
 use db::Tx;
 use kernel::{
     Error, Grant, Result,
+    audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, ProjectId},
 };
 
@@ -46,7 +47,21 @@ pub fn add_project(
         return Err(refused("Target project is already in the job token scope"));
     }
     ensure_room(listed.len())?;
-    tx.add_job_token_project(own, target)
+    tx.add_job_token_project(own, target)?;
+    let place = AuditPlace::Project(own);
+    record(
+        tx,
+        ("Project", target.0),
+        AuditRecord::addition("secure_ci_job_token_project_added", place, WHAT),
+    );
+    Ok(())
+}
+
+const WHAT: &str = "job_token_scope";
+
+/// Writes down who did it: of the project or group no more than its ID, for not every reader sees its name.
+fn record(tx: &mut Tx<'_>, (kind, id): (&'static str, i64), action: AuditRecord) {
+    tx.mention(action.target(kind, id, id.to_string()));
 }
 
 /// As [`add_project`], with a group.
@@ -60,7 +75,14 @@ pub fn add_group(
         return Err(refused("Target group is already in the job token scope"));
     }
     ensure_room(listed.len())?;
-    tx.add_job_token_group(grant.project(), target)
+    tx.add_job_token_group(grant.project(), target)?;
+    let place = AuditPlace::Project(grant.project());
+    record(
+        tx,
+        ("Group", target.0),
+        AuditRecord::addition("secure_ci_job_token_group_added", place, WHAT),
+    );
+    Ok(())
 }
 
 fn ensure_room(listed: usize) -> Result<()> {
@@ -86,6 +108,12 @@ pub fn remove_project(
         return Err(refused("Source project cannot be removed from the job token scope"));
     }
     if tx.delete_job_token_project(grant.project(), target)? {
+        let place = AuditPlace::Project(grant.project());
+        record(
+            tx,
+            ("Project", target.0),
+            AuditRecord::removal("secure_ci_job_token_project_removed", place, WHAT),
+        );
         return Ok(());
     }
     ensure_seen(tx)?;
@@ -100,6 +128,12 @@ pub fn remove_group(
     ensure_seen: impl FnOnce(&mut Tx<'_>) -> Result<()>,
 ) -> Result<()> {
     if tx.delete_job_token_group(grant.project(), target)? {
+        let place = AuditPlace::Project(grant.project());
+        record(
+            tx,
+            ("Group", target.0),
+            AuditRecord::removal("secure_ci_job_token_group_removed", place, WHAT),
+        );
         return Ok(());
     }
     ensure_seen(tx)?;

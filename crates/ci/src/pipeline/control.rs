@@ -6,6 +6,7 @@ use db::Tx;
 use kernel::{
     AccessLevel::Maintainer,
     Error, Grant, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     ids::{JobId, PipelineId},
 };
 use secrets::Vault;
@@ -199,6 +200,9 @@ pub fn delete(
     pipeline.updated_at.ensure_unchanged_since(unmodified_since)?;
     cancel_family(tx, id)?;
     tx.delete_pipeline(id)?;
+    let place = AuditPlace::Project(pipeline.project_id);
+    let removed = AuditRecord::removal("destroy_pipeline", place, "pipeline");
+    tx.mention(removed.target("Ci::Pipeline", id.0, pipeline.ref_name.as_str()));
     tx.emit(Event::PipelineRemoved { project: pipeline.project_id, pipeline: id })
 }
 

@@ -3,6 +3,7 @@
 use db::Tx;
 use kernel::{
     Error, Faults, Grant, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     ids::TriggerId,
     page::{Page, PageRequest},
 };
@@ -53,8 +54,22 @@ pub fn create(
         updated_at: tx.now,
     })?;
     let (count, limit) = (tx.count_triggers(grant.project())?, limits.triggers(tx)?);
-    let excess = excess("pipeline triggers", count, limit);
-    excess.map_or(Ok(made), |text| Err(Error::invalid("base", text)))
+    if let Some(text) = excess("pipeline triggers", count, limit) {
+        return Err(Error::invalid("base", text));
+    }
+    record(tx, &made, AuditRecord::addition("pipeline_trigger_created", audit_place(&made), WHAT));
+    Ok(made)
+}
+
+const WHAT: &str = "pipeline_trigger";
+
+fn audit_place(trigger: &Trigger) -> AuditPlace {
+    AuditPlace::Project(trigger.project_id)
+}
+
+/// Writes down who did it, and nothing of the token.
+fn record(tx: &mut Tx<'_>, trigger: &Trigger, action: AuditRecord) {
+    tx.mention(action.target("Ci::Trigger", trigger.id.0, &trigger.description));
 }
 
 /// Changes a trigger, which only its owner may.
@@ -72,6 +87,7 @@ pub fn update(
     check(&description)?;
     let after = Trigger { description, updated_at: tx.now, ..before };
     tx.update_trigger(&after)?;
+    record(tx, &after, AuditRecord::change("pipeline_trigger_updated", audit_place(&after), WHAT));
     Ok(after)
 }
 
@@ -84,7 +100,13 @@ pub fn remove(
 ) -> Result<()> {
     let trigger = tx.trigger(grant.project(), id)?;
     trigger.updated_at.ensure_unchanged_since(unmodified_since)?;
-    tx.delete_trigger(id)
+    tx.delete_trigger(id)?;
+    record(
+        tx,
+        &trigger,
+        AuditRecord::removal("pipeline_trigger_deleted", audit_place(&trigger), WHAT),
+    );
+    Ok(())
 }
 
 /// Returns the trigger with this token, in whatever project.

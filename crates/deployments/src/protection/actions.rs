@@ -3,6 +3,7 @@
 use db::Tx;
 use kernel::{
     Error, Grant, Result, TextEnum as _,
+    audit::{AuditPlace, AuditRecord},
     ids::EnvironmentAccessId,
     page::{Page, PageRequest},
 };
@@ -99,7 +100,36 @@ pub fn protect(
             tx.insert_access(made.id, kind, *access)?;
         }
     }
-    read(tx, grant, name)
+    let made = read(tx, grant, name)?;
+    record(tx, &made, AuditRecord::addition("environment_protected", place(home), WHAT));
+    Ok(made)
+}
+
+const WHAT: &str = "protected_environment";
+
+fn place(home: ProtectionHome) -> AuditPlace {
+    match home {
+        ProtectionHome::Project(project) => AuditPlace::Project(project),
+        ProtectionHome::Group(group) => AuditPlace::Group(group),
+    }
+}
+
+/// Writes down who did it, with whom the protection lets in.
+fn record(tx: &mut Tx<'_>, protection: &Protection, action: AuditRecord) {
+    let holders = |kind: RuleKind| -> String {
+        let holders = protection.of(kind).map(|rule| match rule.holder() {
+            Holder::Role(level) => level.number().to_string(),
+            Holder::User(user) => format!("User:{user}"),
+            Holder::Group(group) => format!("Group:{group}"),
+        });
+        holders.collect::<Vec<_>>().join(", ")
+    };
+    let environment = &protection.environment;
+    let action = action
+        .detail("deploy_access_levels", holders(RuleKind::Deploy))
+        .detail("approval_rules", holders(RuleKind::Approve))
+        .detail("required_approval_count", environment.required_approval_count.to_string());
+    tx.mention(action.target("ProtectedEnvironment", environment.id.0, &environment.name));
 }
 
 pub fn update(
@@ -140,12 +170,21 @@ pub fn update(
     }
     let after = read(tx, grant, name)?;
     ensure_deployers(after.of(RuleKind::Deploy).count())?;
+    if after.environment.required_approval_count != before.environment.required_approval_count
+        || after.rules != before.rules
+    {
+        let changed =
+            AuditRecord::change("protected_environment_updated", place(grant.home()), WHAT);
+        record(tx, &after, changed);
+    }
     Ok(after)
 }
 
 pub fn unprotect(tx: &mut Tx<'_>, grant: &impl ProtectionScope, name: &str) -> Result<()> {
     let found = read(tx, grant, name)?;
-    tx.delete_protection(found.environment.id)
+    tx.delete_protection(found.environment.id)?;
+    record(tx, &found, AuditRecord::removal("environment_unprotected", place(grant.home()), WHAT));
+    Ok(())
 }
 
 fn ensure_name(home: ProtectionHome, name: &str) -> Result<()> {

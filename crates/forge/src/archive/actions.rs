@@ -17,6 +17,7 @@ use futures_util::Stream;
 use kernel::{
     Error, Grant, Result, TextEnum as _,
     access::SignedIn,
+    audit::{AuditPlace, AuditRecord},
     error::{Kind, Message},
     ids::{NamespaceId, ProjectId, UserId},
 };
@@ -107,7 +108,38 @@ pub async fn request_group(forge: &Forge, grant: &Grant<ArchiveGroup>) -> Result
 
 async fn request(forge: &Forge, new: NewArchiveExport) -> Result<()> {
     let vault = Arc::clone(&forge.vault);
-    forge.db.write(move |tx| tx.request_archive(&new, &vault)).await
+    let requested = forge.db.write(move |tx| {
+        if tx.request_archive(&new, &vault)? {
+            record(tx, new.home, ExportAction::Request);
+        }
+        Ok(())
+    });
+    requested.await
+}
+
+/// An audited action on an export.
+#[derive(Clone, Copy, Debug)]
+enum ExportAction {
+    Request,
+    Download,
+}
+
+fn record(tx: &mut Tx<'_>, home: ArchiveHome, action: ExportAction) {
+    let (place, kind, id) = match home {
+        ArchiveHome::Project(project) => (AuditPlace::Project(project), "Project", project.0),
+        ArchiveHome::Group(group) => (AuditPlace::Group(group), "Group", group.0),
+    };
+    let name = match (home, action) {
+        (ArchiveHome::Project(_), ExportAction::Request) => "project_export_created",
+        (ArchiveHome::Project(_), ExportAction::Download) => "project_export_file_download_started",
+        (ArchiveHome::Group(_), ExportAction::Request) => "group_export_created",
+        (ArchiveHome::Group(_), ExportAction::Download) => "group_export_file_download_started",
+    };
+    let text = match action {
+        ExportAction::Request => "Export requested",
+        ExportAction::Download => "Download of the export started",
+    };
+    tx.mention(AuditRecord::message(name, place, text).target(kind, id, "export"));
 }
 
 /// How far the archive of a project is.
@@ -180,6 +212,14 @@ async fn download(
         Error { kind: Kind::NotFound, message: Message::Default, .. } => gone(),
         cause => cause,
     })?;
+    // The rows of a secondary are copies.
+    if forge.node_identity.is_primary() {
+        let written = forge.db.write(move |tx| {
+            record(tx, home, ExportAction::Download);
+            Ok(())
+        });
+        written.await?;
+    }
     let day = kernel::time::date_text(export.created_at.date());
     let name = format!("{day}_{}_export.tar.gz", path.replace('/', "_"));
     Ok(Download { name, size, pieces })

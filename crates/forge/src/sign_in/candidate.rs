@@ -24,6 +24,11 @@ impl Candidate {
         Self { account: Account::User(user.id), user: Some(user.clone()) }
     }
 
+    /// The account, where there is one.
+    pub fn account(&self) -> Option<&User> {
+        self.user.as_ref()
+    }
+
     fn stored(&self) -> Option<&str> {
         self.user.as_ref().and_then(|user| user.password_hash.as_deref())
     }

@@ -4,6 +4,7 @@ use db::{Tx, each_backend, error, schema::users};
 use diesel::prelude::*;
 use kernel::{
     Error, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     ids::{EmailId, UserId},
     values::is_email,
 };
@@ -57,6 +58,8 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, address: &str, proof: Proof) -> Result
     faults.into_result()?;
     let confirmed = (proof == Proof::Administrator).then_some(tx.now);
     let email = tx.insert_email(user, address, confirmed)?;
+    let added = AuditRecord::addition("email_created", AuditPlace::User(user), "email");
+    tx.mention(added.target("Email", email.id.0, &email.email));
     if confirmed.is_none() {
         tx.enqueue(&SendConfirmation { email: email.id })?;
     } else {
@@ -101,6 +104,8 @@ pub fn remove(tx: &mut Tx<'_>, user: UserId, id: EmailId, unless_newer: Option<T
     let email = tx.email(user, id)?;
     email.updated_at.ensure_unchanged_since(unless_newer)?;
     tx.delete_email(id)?;
+    let removed = AuditRecord::removal("email_destroyed", AuditPlace::User(user), "email");
+    tx.mention(removed.target("Email", id.0, &email.email));
     hide(tx, user, &email.email)
 }
 

@@ -4,12 +4,13 @@ use db::{CountOf, Tx, each_backend, error, schema::ldap_group_links as links};
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Error, Grant, Result,
+    audit::{AuditPlace, AuditRecord},
     ids::NamespaceId,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
 use crate::{
-    faults::Faults, policy::AdminGroup, settings::store::SettingsStore as _,
+    faults::Faults, member::rules::role, policy::AdminGroup, settings::store::SettingsStore as _,
     token::actions::sentence,
 };
 
@@ -135,10 +136,15 @@ pub fn add(
         links::updated_at.eq(tx.now),
     );
     let row = diesel::insert_into(links::table).values(row);
-    each_backend!(tx, |conn| row
+    let made: LdapGroupLink = each_backend!(tx, |conn| row
         .returning(LdapGroupLink::as_returning())
         .get_result(conn)
-        .map_err(error("Link")))
+        .map_err(error("Link")))?;
+    let place = AuditPlace::Group(group);
+    let added = AuditRecord::addition("ldap_group_link_created", place, "ldap_group_link")
+        .detail("as", role(level));
+    tx.mention(added.target("LdapGroupLink", made.id, text));
+    Ok(made)
 }
 
 /// Ends a link; without a provider the first that has the name.
@@ -153,5 +159,8 @@ pub fn remove(
     let id = found.ok_or_else(|| Error::missing().whole(ABSENT))?;
     let row = diesel::delete(links::table.find(id));
     each_backend!(tx, |conn| row.execute(conn).map_err(error("Link")))?;
+    let place = AuditPlace::Group(grant.group());
+    let removed = AuditRecord::removal("ldap_group_link_removed", place, "ldap_group_link");
+    tx.mention(removed.target("LdapGroupLink", id, whose.field().1));
     Ok(())
 }

@@ -4,10 +4,11 @@ use db::{CountOf, Tx, each_backend, error, schema::saml_group_links as links};
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Error, Grant, Result,
+    audit::{AuditPlace, AuditRecord},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use crate::{faults::Faults, policy::AdminGroup};
+use crate::{faults::Faults, member::rules::role, policy::AdminGroup};
 
 const ABSENT: &str = "Linked SAML group link not found";
 
@@ -79,15 +80,23 @@ pub fn add(
         links::updated_at.eq(tx.now),
     );
     let row = diesel::insert_into(links::table).values(row);
-    each_backend!(tx, |conn| row
+    let made: SamlGroupLink = each_backend!(tx, |conn| row
         .returning(SamlGroupLink::as_returning())
         .get_result(conn)
-        .map_err(error("Link")))
+        .map_err(error("Link")))?;
+    let place = AuditPlace::Group(grant.group());
+    let added = AuditRecord::addition("saml_group_links_created", place, "saml_group_link")
+        .detail("as", role(level));
+    tx.mention(added.target("SamlGroupLink", made.id, &made.name));
+    Ok(made)
 }
 
 pub fn remove(tx: &mut Tx<'_>, grant: &Grant<AdminGroup>, name: &str) -> Result<()> {
     let found = link(tx, grant, name)?;
     let row = diesel::delete(links::table.find(found.id));
     each_backend!(tx, |conn| row.execute(conn).map_err(error("Link")))?;
+    let place = AuditPlace::Group(grant.group());
+    let removed = AuditRecord::removal("saml_group_links_removed", place, "saml_group_link");
+    tx.mention(removed.target("SamlGroupLink", found.id, found.name));
     Ok(())
 }

@@ -4,6 +4,7 @@ use db::Tx;
 use kernel::{
     AccessLevel, Error, Grant, Result, Standing, Visibility,
     access::SignedIn,
+    audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, UserId},
 };
 
@@ -269,7 +270,46 @@ pub fn update(
     runners::apply_to_descendants(tx, &old, &changed)?;
     downloads::pardon(tx, &changed, (&old, &changed.settings()))?;
     announce(tx, &group, &changed, grant.actor().id)?;
+    record_changes(tx, &group, &changed);
     Ok(changed)
+}
+
+/// Writes down, with both values, what decides who sees a group and what its members may do.
+fn record_changes(tx: &mut Tx<'_>, before: &Namespace, after: &Namespace) {
+    let place = AuditPlace::Group(after.id);
+    let pairs = audited_values(before).into_iter().zip(audited_values(after));
+    for ((name, what, from), (_, _, to)) in pairs.filter(|(old, new)| old != new) {
+        let change = AuditRecord::change(name, place, what).values(from, to);
+        tx.mention(change.target("Group", after.id.0, &after.name));
+    }
+}
+
+/// The audited values of a group, each with the name of the event of its change and that of the value.
+fn audited_values(group: &Namespace) -> [(&'static str, &'static str, String); 9] {
+    let settings = group.settings();
+    let lfs = settings.lfs_enabled.map(|is_on| is_on.to_string()).unwrap_or_default();
+    let minutes = settings.shared_runners_minutes_limit;
+    let minutes = minutes.map(|minutes| minutes.to_string()).unwrap_or_default();
+    let second_factor = settings.require_two_factor_authentication.to_string();
+    let grace = settings.two_factor_grace_period.to_string();
+    let requests = settings.request_access_enabled.to_string();
+    let lock = settings.membership_lock.to_string();
+    let creation = group.project_creation_level.clone();
+    [
+        ("group_name_updated", "name", group.name.clone()),
+        ("group_visibility_level_updated", "visibility", group.visibility.to_string()),
+        ("group_project_creation_level_updated", "project_creation_level", creation),
+        ("group_request_access_enabled_updated", "request_access_enabled", requests),
+        ("group_membership_lock_updated", "membership_lock", lock),
+        (
+            "group_require_two_factor_authentication_updated",
+            "require_two_factor_authentication",
+            second_factor,
+        ),
+        ("group_two_factor_grace_period_updated", "two_factor_grace_period", grace),
+        ("group_lfs_enabled_updated", "lfs_enabled", lfs),
+        ("group_shared_runners_minutes_limit_updated", "shared_runners_minutes_limit", minutes),
+    ]
 }
 
 fn announce(tx: &mut Tx<'_>, old: &Namespace, new: &Namespace, user: Option<UserId>) -> Result<()> {

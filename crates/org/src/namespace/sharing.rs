@@ -4,7 +4,11 @@ use std::collections::HashMap;
 
 use db::{Tx, each_backend, error, schema::group_group_links};
 use diesel::prelude::*;
-use kernel::{AccessLevel, Actor, Error, Grant, Result, Ts, ids::NamespaceId};
+use kernel::{
+    AccessLevel, Actor, Error, Grant, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
+    ids::NamespaceId,
+};
 
 use super::{Namespace, event::Event, store::NamespaceStore};
 use crate::{
@@ -139,6 +143,16 @@ pub fn links(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<Gr
     Ok(shown.collect())
 }
 
+/// Writes down that a share has ended by itself.
+fn record_end(tx: &mut Tx<'_>, group: NamespaceId, invited: NamespaceId) -> Result<()> {
+    let Some(invited) = tx.find_namespace(invited)? else { return Ok(()) };
+    let place = AuditPlace::Group(group);
+    let removed =
+        AuditRecord::removal("group_share_with_group_link_removed", place, "group_access");
+    tx.mention(removed.target("Group", invited.id.0, invited.full_path));
+    Ok(())
+}
+
 /// How many expired shares one transaction removes.
 const REMOVED_AT_ONCE: i64 = 200;
 
@@ -160,6 +174,7 @@ pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
         let row = group_group_links::table.find(id);
         each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
         access::refresh_group_share(tx, *group, *invited)?;
+        record_end(tx, *group, *invited)?;
     }
     Ok(i64::try_from(expired.len()).unwrap_or(0) == REMOVED_AT_ONCE)
 }

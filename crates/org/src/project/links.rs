@@ -4,6 +4,7 @@ use db::{Tx, each_backend, error, schema::project_group_links};
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Error, Grant, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, ProjectId},
 };
 
@@ -11,6 +12,7 @@ use super::store::ProjectStore;
 use crate::{
     access::{self, IdOrPath},
     expiry::ended,
+    member::rules::role,
     namespace::{sharing, store::NamespaceStore},
     policy::AdminProject,
 };
@@ -84,7 +86,26 @@ pub fn share(
         return Err(Error::conflict().whole("Project already shared with this group"));
     }
     access::refresh_project_share(tx, project.id, group)?;
+    let place = AuditPlace::Project(project.id);
+    let added = AuditRecord::addition("project_group_link_created", place, "group_access")
+        .detail("as", role(with.level));
+    record(tx, group, added)?;
     link(tx, project.id, group)
+}
+
+/// Writes down whom a project is shared with, or no longer.
+fn record(tx: &mut Tx<'_>, group: NamespaceId, action: AuditRecord) -> Result<()> {
+    if let Some(group) = tx.find_namespace(group)? {
+        tx.mention(action.target("Group", group.id.0, group.full_path));
+    }
+    Ok(())
+}
+
+/// Writes down that a share has ended.
+fn record_end(tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -> Result<()> {
+    let place = AuditPlace::Project(project);
+    let removed = AuditRecord::removal("project_group_link_deleted", place, "group_access");
+    record(tx, group, removed)
 }
 
 /// The link between a project and a group.
@@ -117,7 +138,7 @@ pub fn unshare(
     each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
     access::refresh_project_share(tx, grant.project(), group)?;
     tx.mention(access::Event::ShareEnded { project: grant.project(), group });
-    Ok(())
+    record_end(tx, grant.project(), group)
 }
 
 /// How many expired links one transaction removes.
@@ -142,6 +163,7 @@ pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
         each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
         access::refresh_project_share(tx, *project, *invited)?;
         tx.mention(access::Event::ShareEnded { project: *project, group: *invited });
+        record_end(tx, *project, *invited)?;
     }
     Ok(i64::try_from(expired.len()).unwrap_or(0) == REMOVED_AT_ONCE)
 }

@@ -314,6 +314,11 @@ pub fn record_refused_sign_in(tx: &mut Tx<'_>, user: &User) -> Result<()> {
     tx.emit(Event::UserFailedLogin { person: user.into(), state: user.state })
 }
 
+/// Writes down that somebody gave another password than an account has.
+pub fn record_wrong_password(tx: &mut Tx<'_>, user: &User) {
+    record_action(tx, Some(user.id), user, AccountChange::WrongPassword);
+}
+
 fn insert_profile(tx: &mut Tx<'_>, user: UserId) -> Result<()> {
     let row = (
         user_profiles::user_id.eq(user),

@@ -78,6 +78,8 @@ pub enum AccountChange {
     /// An administrator asked for the account to be removed.
     RemovalRequest,
     TwoFactorRemoval,
+    /// Somebody gave a password that is not the account's.
+    WrongPassword,
     /// Other values changed.
     Values(Vec<ValueChange>),
 }

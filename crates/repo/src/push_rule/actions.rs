@@ -6,6 +6,7 @@ use db::Tx;
 use kernel::{
     Error, Grant, Result, Ts,
     access::Administrate,
+    audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, ProjectId},
 };
 
@@ -85,7 +86,22 @@ pub fn create(
     }
     let terms = changed(tx, owner, Terms::default(), change)?;
     let rule = tx.insert_push_rule(owner, &terms)?;
+    record(tx, &rule, AuditRecord::addition("push_rule_created", place(owner), WHAT));
     complete(tx, rule)
+}
+
+const WHAT: &str = "push_rule";
+
+fn place(owner: Owner) -> AuditPlace {
+    match owner {
+        Owner::Installation => AuditPlace::Instance,
+        Owner::Group(group) => AuditPlace::Group(group),
+        Owner::Project(project) => AuditPlace::Project(project),
+    }
+}
+
+fn record(tx: &mut Tx<'_>, rule: &PushRule, action: AuditRecord) {
+    tx.mention(action.target("PushRule", rule.id.0, "push rule"));
 }
 
 pub fn update(
@@ -94,8 +110,10 @@ pub fn update(
     change: impl FnOnce(&mut Terms),
 ) -> Result<PushRule> {
     let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::not_found("Push Rule"))?;
+    let before = rule.terms.clone();
     let terms = changed(tx, grant.owner(), rule.terms, change)?;
     let rule = tx.save_push_rule(rule.id, &terms)?;
+    record_changes(tx, grant.owner(), (&before, &rule));
     complete(tx, rule)
 }
 
@@ -112,7 +130,18 @@ pub fn delete(
     if unmodified_since.is_some_and(|since| rule.updated_at > since) {
         return Err(Error::precondition());
     }
-    tx.delete_push_rule(rule.id)
+    tx.delete_push_rule(rule.id)?;
+    record(tx, &rule, AuditRecord::removal("push_rule_deleted", place(grant.owner()), WHAT));
+    Ok(())
+}
+
+/// Writes down each requirement that changed, with both values.
+fn record_changes(tx: &mut Tx<'_>, owner: Owner, (before, after): (&Terms, &PushRule)) {
+    let pairs = before.named_values().into_iter().zip(after.terms.named_values());
+    for ((name, from), (_, to)) in pairs.filter(|(old, new)| old != new) {
+        let change = AuditRecord::change("push_rule_updated", place(owner), name);
+        record(tx, after, change.values(from, to));
+    }
 }
 
 /// Gives a new project its own copy of the rule of the nearest of `groups` that has one, else of the installation's.

@@ -90,6 +90,32 @@ impl Terms {
         self
     }
 
+    /// Every requirement by its name, with its value as text; empty where nothing is required or said.
+    pub(super) fn named_values(&self) -> Vec<(&'static str, String)> {
+        let patterns = [
+            ("commit_message_regex", &self.commit_message_regex),
+            ("commit_message_negative_regex", &self.commit_message_negative_regex),
+            ("branch_name_regex", &self.branch_name_regex),
+            ("author_email_regex", &self.author_email_regex),
+            ("file_name_regex", &self.file_name_regex),
+        ];
+        let checks = [
+            ("deny_delete_tag", Some(self.deny_delete_tag)),
+            ("member_check", Some(self.member_check)),
+            ("prevent_secrets", Some(self.prevent_secrets)),
+            ("commit_committer_check", self.commit_committer_check),
+            ("commit_committer_name_check", self.commit_committer_name_check),
+            ("reject_unsigned_commits", self.reject_unsigned_commits),
+            ("reject_non_dco_commits", self.reject_non_dco_commits),
+        ];
+        let patterns =
+            patterns.into_iter().map(|(name, text)| (name, text.clone().unwrap_or_default()));
+        let checks = checks
+            .into_iter()
+            .map(|(name, check)| (name, check.map(|is_on| is_on.to_string()).unwrap_or_default()));
+        patterns.chain(checks).chain([("max_file_size", self.max_file_size.to_string())]).collect()
+    }
+
     /// Whether anything is left for the installation to say.
     pub fn is_open(&self) -> bool {
         self.open_terms_copied().contains(&None)

@@ -1,7 +1,11 @@
 //! The approval settings of a project.
 
 use db::Tx;
-use kernel::{Error, Faults, Grant, Result, ids::ProjectId};
+use kernel::{
+    Error, Faults, Grant, Result,
+    audit::{AuditPlace, AuditRecord},
+    ids::ProjectId,
+};
 
 use super::{
     load::refresh_project,
@@ -60,7 +64,8 @@ pub fn change(
     change: ConfigChange,
 ) -> Result<Config> {
     let project = grant.project();
-    let old = tx.approval_settings(project)?;
+    let before = config(tx, project, projects)?;
+    let old = before.settings;
     let new = ApprovalSettings {
         reset_on_push: change.reset_on_push.unwrap_or(old.reset_on_push),
         selective_removals: change.selective_removals.unwrap_or(old.selective_removals),
@@ -81,10 +86,62 @@ pub fn change(
     }
     tx.save_approval_settings(project, &new)?;
     refresh_project(tx, branches, project)?;
-    let config = config(tx, project, projects)?;
-    let (settings, required) = (config.settings, config.approvals_before_merge);
+    let after = config(tx, project, projects)?;
+    record_changes(tx, project, (before, after));
+    let (settings, required) = (after.settings, after.approvals_before_merge);
     tx.emit(RuleEvent::Configured { project, settings, required, user: grant.user()? })?;
-    Ok(config)
+    Ok(after)
+}
+
+/// Writes down each setting that changed, with both values.
+fn record_changes(tx: &mut Tx<'_>, project: ProjectId, (before, after): (Config, Config)) {
+    let place = AuditPlace::Project(project);
+    let pairs = audited_values(before).into_iter().zip(audited_values(after));
+    for ((name, what, from), (_, _, to)) in pairs.filter(|(old, new)| old != new) {
+        let change = AuditRecord::change(name, place, what).values(from, to);
+        tx.mention(change.target("Project", project.0, "approvals"));
+    }
+}
+
+/// The values, each with the name of the event of its change and that of the parameter.
+fn audited_values(config: Config) -> Vec<(&'static str, &'static str, String)> {
+    let ApprovalSettings {
+        reset_on_push,
+        selective_removals,
+        no_overriding,
+        author_approval,
+        no_committer_approval,
+        require_password,
+    } = config.settings;
+    let flags = [
+        ("project_reset_approvals_on_push_updated", "reset_approvals_on_push", reset_on_push),
+        (
+            "selective_code_owner_removals_updated",
+            "selective_code_owner_removals",
+            selective_removals,
+        ),
+        (
+            "project_disable_overriding_approvers_per_merge_request_updated",
+            "disable_overriding_approvers_per_merge_request",
+            no_overriding,
+        ),
+        (
+            "project_merge_requests_author_approval_updated",
+            "merge_requests_author_approval",
+            author_approval,
+        ),
+        (
+            "project_merge_requests_disable_committers_approval_updated",
+            "merge_requests_disable_committers_approval",
+            no_committer_approval,
+        ),
+        ("require_password_to_approve_updated", "require_password_to_approve", require_password),
+    ];
+    let required = config.approvals_before_merge.to_string();
+    let flags = flags.into_iter().map(|(name, what, is_on)| (name, what, is_on.to_string()));
+    flags
+        .chain([("project_approvals_before_merge_updated", "approvals_before_merge", required)])
+        .collect()
 }
 
 /// Makes the rule of a project that everybody's approval counts for ask for so many. There is none for nothing.

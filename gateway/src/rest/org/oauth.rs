@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use actix_web::http::StatusCode;
+use db::Tx;
 use entities::org::oauth::{EmptyObject, Introspection, PairEntity, TokenInfo};
 use forge::{openid, sign_in::Candidate, slots::SlotOwner};
 use kernel::access::Anyone;
@@ -144,7 +145,31 @@ pub(super) async fn proven(
         return Ok(None);
     }
     let candidate = Candidate::named(app, login).await?;
-    Ok(candidate.prove(app, clear, SlotOwner::Address(address)).await?)
+    let account = candidate.account().cloned();
+    let proven = candidate.prove(app, clear, SlotOwner::Address(address)).await?;
+    if let (None, Some(account)) = (&proven, account) {
+        record_wrong_password(app, account);
+    }
+    Ok(proven)
+}
+
+/// Writes down a wrong password. Nobody waits for it: the longer answer would tell a stranger that there is such an account.
+fn record_wrong_password(app: &App, account: User) {
+    // The rows of a secondary are copies.
+    if !app.node_identity.is_primary() {
+        return;
+    }
+    let database = app.db.clone();
+    let written = async move {
+        let record = move |tx: &mut Tx<'_>| {
+            user::actions::record_wrong_password(tx, &account);
+            Ok(())
+        };
+        if let Err(cause) = database.write(record).await {
+            tracing::error!(error = %cause, "a wrong password is in no audit event");
+        }
+    };
+    drop(db::spawn(written));
 }
 
 async fn by_password(

@@ -3,7 +3,7 @@
 use admin::audit::{AuditFilter, AuditStore as _, Entity, actions};
 use entities::server::audit_event::AuditEventEntity;
 use kernel::{
-    Error, Ts,
+    Error, Result, Ts,
     access::Administrate,
     page::{Page, Total},
 };
@@ -12,7 +12,7 @@ use org::policy::{AdminGroup, AdminProject, OwnProject};
 use crate::{
     app::App,
     error::ApiResult,
-    extract::{Call, Raw, RawMap},
+    extract::{Call, cursor_of, no_keyset, read_cursor, unreadable_cursor},
     param_enums, params,
     present::{Either, Json, KeysetList, PagedList},
     routes,
@@ -58,7 +58,7 @@ param_enums! { EntityType }
 type Events = ApiResult<Either<PagedList<AuditEventEntity>, KeysetList<AuditEventEntity>>>;
 
 params! {
-    pub struct ListAllAuditEvents: keyset {
+    pub struct ListAllAuditEvents {
         /// Only events that are about one of these.
         entity_type: Option<EntityType>,
         /// Only events about the entity with this ID. Requires `entity_type`.
@@ -67,19 +67,29 @@ params! {
         created_after: Option<Ts>,
         /// Only events until this moment.
         created_before: Option<Ts>,
-        /// With `pagination=keyset`: only events with a lower id.
-        id_before: Option<i64>,
     } with needs("entity_id", "entity_type");
 }
 
 params! {
-    pub struct ListAuditEvents: keyset {
+    pub struct ListAuditEvents {
         /// Only events from this moment on.
         created_after: Option<Ts>,
         /// Only events until this moment.
         created_before: Option<Ts>,
-        /// With `pagination=keyset`: only events with a lower id.
-        id_before: Option<i64>,
+    }
+}
+
+params! {
+    /// The pages of the three lists.
+    pub struct AuditEventPage: keyset {
+        /// `keyset`: pages are found by `cursor`, whose value the link to the next page has.
+        pagination: Option<String>,
+        /// With `keyset` only `id`.
+        order_by: Option<String>,
+        /// With `keyset` only `desc`.
+        sort: Option<String>,
+        /// Opaque; from the link to the next page.
+        cursor: Option<String>,
     }
 }
 
@@ -89,22 +99,36 @@ params! {
     }
 }
 
-impl ListAuditEvents {
-    fn filter(&self, about: AuditFilter, raw: &RawMap) -> AuditFilter {
-        AuditFilter {
-            created_after: self.created_after,
-            created_before: self.created_before,
-            id_before: id_before(raw, self.id_before),
-            ..about
+impl AuditEventPage {
+    /// The ID below which those of the page are, above every other on the first page. `None` without keyset pagination.
+    ///
+    /// # Errors
+    /// `NotAllowed` for another order, `BadRequest` for a cursor that nobody was given.
+    fn id_before(&self) -> Result<Option<i64>> {
+        if self.pagination.as_deref() != Some("keyset") && self.cursor.is_none() {
+            return Ok(None);
         }
+        let other = |given: &Option<String>, only: &str| {
+            given.as_deref().is_some_and(|given| !given.is_empty() && given != only)
+        };
+        if other(&self.order_by, "id") || other(&self.sort, "desc") {
+            return Err(no_keyset());
+        }
+        let Some(cursor) = &self.cursor else { return Ok(Some(i64::MAX)) };
+        let [id] = read_cursor(cursor, ["id"])?;
+        let id = id.parse().ok().ok_or_else(unreadable_cursor)?;
+        Ok(Some(id))
     }
 }
 
-/// With keyset pagination, an id after every other where none is given.
-fn id_before(raw: &RawMap, given: Option<i64>) -> Option<i64> {
-    match raw.get("pagination") {
-        Some(Raw::Text(kind)) if kind == "keyset" => Some(given.unwrap_or(i64::MAX)),
-        _ => None,
+impl ListAuditEvents {
+    fn filter(&self, about: AuditFilter, pages: &AuditEventPage) -> Result<AuditFilter> {
+        Ok(AuditFilter {
+            created_after: self.created_after,
+            created_before: self.created_before,
+            id_before: pages.id_before()?,
+            ..about
+        })
     }
 }
 
@@ -115,19 +139,21 @@ fn audit_event_entities(
     let page = page.map(AuditEventEntity::from);
     match counted {
         true => Either::Left(PagedList(page)),
-        false => Either::Right(KeysetList::of_page(page, "id_before", |last| last.id.to_string())),
+        false => Either::Right(KeysetList::of_page(page, "cursor", |last| {
+            cursor_of([("id", last.id.to_string())])
+        })),
     }
 }
 
-async fn list(app: App, call: Call<Administrate, ListAllAuditEvents>) -> Events {
-    let (grant, given, page) = (call.grant, call.params, call.page);
+async fn list(app: App, call: Call<Administrate, (ListAllAuditEvents, AuditEventPage)>) -> Events {
+    let (grant, page, (given, pages)) = (call.grant, call.page, call.params);
     let filter = AuditFilter {
         entity_type: given.entity_type.map(|kind| kind.to_string()),
         entity_id: given.entity_id,
         author_id: None,
         created_after: given.created_after,
         created_before: given.created_before,
-        id_before: id_before(&call.raw, given.id_before),
+        id_before: pages.id_before()?,
     };
     Ok(audit_event_entities(app.db.read(move |tx| actions::list(tx, &grant, &filter, page)).await?))
 }
@@ -140,9 +166,13 @@ async fn show(
     Ok(Json(app.db.peek(move |tx| actions::read(tx, &grant, id)).await?.into()))
 }
 
-async fn list_of_group(app: App, call: Call<AdminGroup, ListAuditEvents>) -> Events {
+async fn list_of_group(
+    app: App,
+    call: Call<AdminGroup, (ListAuditEvents, AuditEventPage)>,
+) -> Events {
     let about = AuditFilter::about(Entity::Group(call.grant.group()));
-    let (filter, page) = (call.params.filter(about, &call.raw), call.page);
+    let (given, pages) = call.params;
+    let (filter, page) = (given.filter(about, &pages)?, call.page);
     Ok(audit_event_entities(app.db.read(move |tx| tx.audit_events(&filter, page)).await?))
 }
 
@@ -163,9 +193,13 @@ fn about_project(grant: &kernel::Grant<AdminProject>) -> AuditFilter {
     }
 }
 
-async fn list_of_project(app: App, call: Call<AdminProject, ListAuditEvents>) -> Events {
+async fn list_of_project(
+    app: App,
+    call: Call<AdminProject, (ListAuditEvents, AuditEventPage)>,
+) -> Events {
     let about = about_project(&call.grant);
-    let (filter, page) = (call.params.filter(about, &call.raw), call.page);
+    let (given, pages) = call.params;
+    let (filter, page) = (given.filter(about, &pages)?, call.page);
     Ok(audit_event_entities(app.db.read(move |tx| tx.audit_events(&filter, page)).await?))
 }
 

@@ -65,8 +65,12 @@ async fn what_cannot_be_is_refused_in_the_words_of_the_contract() {
     mia.post(&path, filter).await.refused(422, refusal.clone());
     let filter = json!({ "url": URL, "push_events_branch_filter": "/main" });
     mia.post(&path, filter).await.refused(422, refusal);
-    let token = json!({ "message": { "token": ["can not contain newline character"] } });
-    mia.post(&path, json!({ "url": URL, "token": "a\nb" })).await.refused(422, token);
+    let token = json!({ "message": { "token": ["cannot contain line breaks"] } });
+    for bad in ["a\nb", "a\rb", "a\r\n"] {
+        mia.post(&path, json!({ "url": URL, "token": bad })).await.refused(422, token.clone());
+    }
+    let token = json!({ "message": { "token": ["cannot contain control characters"] } });
+    mia.post(&path, json!({ "url": URL, "token": "a\u{1}" })).await.refused(422, token);
     let long = json!({ "url": URL, "token": "x".repeat(8_193) });
     mia.post(&path, long).await.with(422);
     let made = mia.post(&path, json!({ "url": URL })).await.created();

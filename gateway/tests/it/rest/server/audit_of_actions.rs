@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{Person, TestApp, keys::ssh_line};
 
 /// The newest event of a place, by its name.
-async fn event(reader: &Person<'_>, place: &str, name: &str) -> Value {
+pub(super) async fn event(reader: &Person<'_>, place: &str, name: &str) -> Value {
     let events = reader.get(&format!("{place}/audit_events?per_page=100")).await.ok();
     let all = events.as_array().expect("a list").iter();
     let found = all.clone().find(|event| event["event_name"] == name);
@@ -23,7 +23,7 @@ async fn assert_told(app: &TestApp, place: &str, names: &[&str]) {
     }
 }
 
-fn ada(app: &TestApp) -> Person<'_> {
+pub(super) fn ada(app: &TestApp) -> Person<'_> {
     app.person("ada").from("203.0.113.7")
 }
 

@@ -3,6 +3,7 @@
 mod appearance;
 mod audit_events;
 mod audit_of_actions;
+mod audit_of_changes;
 mod broadcast_messages;
 mod features;
 mod health;

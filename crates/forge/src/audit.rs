@@ -16,7 +16,7 @@ use org::{
     application::{ApplicationAction, ApplicationChange},
     member::{self, rules::role},
     namespace,
-    namespace::store::NamespaceStore as _,
+    namespace::{event::TreeRemoval, store::NamespaceStore as _},
     project,
     project::store::ProjectStore as _,
     settings::SettingsUpdate,
@@ -54,6 +54,9 @@ pub(crate) fn on_event(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_group(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_tree(tx, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_settings(tx, fact);
@@ -167,8 +170,7 @@ fn of_user(tx: &mut Tx<'_>, fact: &user::event::Event) -> Result<()> {
             (person, Entry::new("user_created", json!({ "add": "user" })), author)
         }
         Fact::UserDestroy { person, .. } => {
-            let asked = [REMOVAL_REQUESTED, REJECTED];
-            let author = tx.latest_author(Entity::User(person.user_id), &asked)?;
+            let author = removal_author(tx, person.user_id)?;
             (person, Entry::new("user_destroyed", json!({ "remove": "user" })), author)
         }
         Fact::UserFailedLogin { person, .. } => {
@@ -263,10 +265,8 @@ fn of_group(tx: &mut Tx<'_>, fact: &namespace::event::Event) -> Result<()> {
         Fact::GroupCreate { group, user } => {
             (group, "group_created", json!({ "add": "group" }), user)
         }
-        Fact::GroupUpdate { group, user } => {
-            let told = json!({ "custom_message": "Changed the settings of the group" });
-            (group, "group_updated", told, user)
-        }
+        // Records of the changed values say what it was.
+        Fact::GroupUpdate { .. } => return Ok(()),
         Fact::GroupRename { group, old_full_path, user, .. } => {
             let change = json!({ "change": "path", "from": old_full_path, "to": group.full_path });
             (group, "group_path_updated", change, user)
@@ -304,6 +304,29 @@ fn of_group(tx: &mut Tx<'_>, fact: &namespace::event::Event) -> Result<()> {
         }
     };
     Entry::new(name, details).of_group(tx, group, *author)
+}
+
+/// Whose wish the removal of an account is.
+fn removal_author(tx: &mut Tx<'_>, account: UserId) -> Result<Option<UserId>> {
+    tx.latest_author(Entity::User(account), &[REMOVAL_REQUESTED, REJECTED])
+}
+
+/// One event for each group and project that went with a namespace.
+fn of_tree(tx: &mut Tx<'_>, fact: &TreeRemoval) -> Result<()> {
+    let author = match (fact.user, fact.owner) {
+        (None, Some(owner)) => removal_author(tx, owner)?,
+        (user, _) => user,
+    };
+    for project in &fact.projects {
+        let entry = Entry::new("project_destroyed", json!({ "remove": "project" }));
+        let called = (project.name.as_str(), project.full_path.as_str());
+        entry.write(tx, Entity::Project(project.project_id), called, author)?;
+    }
+    for group in &fact.groups {
+        let entry = Entry::new("group_destroyed", json!({ "remove": "group" }));
+        entry.of_group(tx, group, author)?;
+    }
+    Ok(())
 }
 
 fn share(

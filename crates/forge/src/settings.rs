@@ -33,7 +33,8 @@ pub async fn update(
     durations(&given)?;
     let vault = forge.vault.clone();
     let work = move |tx: &mut Tx<'_>| {
-        actions::update(tx, &grant, &given, |setting, clear| seal(&vault, setting, clear))
+        let stored = tx.settings()?;
+        actions::update(tx, &grant, &given, |setting, clear| seal(&vault, &stored, setting, clear))
     };
     let _turn = forge.settings_change.lock().await;
     let settings = Arc::new(forge.db.write(work).await?);
@@ -93,6 +94,14 @@ pub fn document(forge: &Forge, settings: &Settings) -> Result<Map<String, Value>
         let host = forge.urls.private_mail_host();
         document.insert("commit_email_hostname".to_owned(), host.into());
     }
+    // Pictures of this host are never fetched by way of the proxy.
+    if let Some(Value::Array(hosts)) = document.get_mut("asset_proxy_allowlist") {
+        let own = forge.urls.host_name();
+        let is_own = |host: &Value| host.as_str().is_some_and(|it| it.eq_ignore_ascii_case(own));
+        if !hosts.iter().any(is_own) {
+            hosts.push(own.into());
+        }
+    }
     for setting in table::all().filter(|setting| setting.is_secret()) {
         if let Some(value) = document.get_mut(setting.name) {
             *value = clear(&forge.vault, setting, value);
@@ -101,8 +110,15 @@ pub fn document(forge: &Forge, settings: &Settings) -> Result<Map<String, Value>
     Ok(document)
 }
 
-fn seal(vault: &Vault, setting: &Setting, clear: &str) -> Result<String> {
-    vault.seal(&place(setting.name), &Secret::new(clear)).map_err(Error::internal)
+/// Each sealing of a secret reads otherwise, so one that is stored already stays as it is.
+fn seal(vault: &Vault, stored: &Settings, setting: &Setting, text: &str) -> Result<String> {
+    let value = stored.value(setting.name)?;
+    if let Some(sealed) = value.as_str()
+        && clear(vault, setting, &value) == text
+    {
+        return Ok(sealed.to_owned());
+    }
+    vault.seal(&place(setting.name), &Secret::new(text)).map_err(Error::internal)
 }
 
 /// Null where nothing is stored, or what is stored cannot be read.

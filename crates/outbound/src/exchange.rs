@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use ureq::{
-    AsSendBody, Body,
+    AsSendBody, Body, ResponseExt as _,
     config::RedirectAuthHeaders,
     http::{Request, Response, Uri},
 };
@@ -35,6 +35,8 @@ pub struct Exchange<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerHead {
     pub status: u16,
+    /// URL that answered, after redirects.
+    pub url: String,
     /// Names in small letters.
     pub headers: Vec<(String, String)>,
 }
@@ -105,6 +107,7 @@ pub(crate) fn read_answer(
 ) -> Result<AnswerHead, FetchError> {
     let head = AnswerHead {
         status: answer.status().as_u16(),
+        url: answer.get_uri().to_string(),
         headers: answer
             .headers()
             .iter()
@@ -150,7 +153,7 @@ mod tests {
     #[test]
     fn headers_are_found_by_name() {
         let headers = vec![("retry-after".to_owned(), "7".to_owned())];
-        let head = AnswerHead { status: 204, headers };
+        let head = AnswerHead { status: 204, url: String::new(), headers };
         assert_eq!((head.header("retry-after"), head.header("etag")), (Some("7"), None));
         assert!(head.is_success());
     }

@@ -6,7 +6,10 @@ use kernel::{
 };
 use serde::Serialize;
 
-use crate::{issue::Issue, label::Label};
+use crate::{
+    issue::{Issue, IssueState},
+    label::Label,
+};
 
 /// A fact about work and what is said about it.
 #[derive(Debug, Serialize)]
@@ -70,6 +73,8 @@ pub struct IssueFact {
 pub struct EarlierValues {
     pub updated_at: Option<Ts>,
     pub closed_at: Option<Ts>,
+    /// Whether it was open, where that is known.
+    pub was_open: Option<bool>,
     /// Attributes that changed as a consequence: the last editor, the commit of a merge, the issue that it moved to.
     pub implied: Vec<Change>,
 }
@@ -80,6 +85,7 @@ impl IssueFact {
         let earlier = EarlierValues {
             updated_at: Some(before.updated_at),
             closed_at: before.closed_at,
+            was_open: Some(before.state == IssueState::Opened),
             implied: successor_changes(before, issue),
         };
         Self { earlier, ..Self::from(issue) }

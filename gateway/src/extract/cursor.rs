@@ -19,7 +19,7 @@ pub fn cursor_of<const N: usize>(values: [(&str, String); N]) -> String {
     URL_SAFE.encode(Value::Object(place).to_string())
 }
 
-/// The values of these names in a cursor.
+/// The values of these names, in the order in which they were written, in a cursor that has no others.
 ///
 /// # Errors
 /// `BadRequest` for what [`cursor_of`] did not write.
@@ -46,7 +46,20 @@ fn values<const N: usize>(cursor: &str, names: [&str; N]) -> Option<[String; N]>
         place[*name].as_str()?.clone_into(slot);
     }
     // No database keeps such a text.
-    found.iter().all(|value| !value.contains('\0')).then_some(found)
+    let are_values = names
+        .iter()
+        .zip(&found)
+        .all(|(name, value)| !value.contains('\0') && (*name != "id" || is_id(value)));
+    // One way to write it: other keys, doubled ones, and another direction are nobody's.
+    let mut values = found.iter();
+    let written = cursor_of(names.map(|name| (name, values.next().cloned().unwrap_or_default())));
+    let is_written = written.trim_end_matches('=') == cursor.trim_end_matches('=');
+    (are_values && is_written).then_some(found)
+}
+
+/// Whether a text is an ID as it is written: a positive number without a sign or leading zeros.
+fn is_id(text: &str) -> bool {
+    text.parse::<i64>().is_ok_and(|id| id > 0 && id.to_string() == text)
 }
 
 #[cfg(test)]
@@ -61,7 +74,8 @@ mod tests {
 
         let found = read_cursor(&cursor, ["name", "id"]).unwrap();
         assert_eq!(found, ["a/b é", "42"]);
-        assert_eq!(read_cursor(cursor.trim_end_matches('='), ["id"]).unwrap(), ["42"]);
+        let bare = cursor.trim_end_matches('=');
+        assert_eq!(read_cursor(bare, ["name", "id"]).unwrap(), ["a/b é", "42"]);
     }
 
     #[test]
@@ -75,6 +89,15 @@ mod tests {
             coded(r#"{"id":4}"#),
             coded(r#"{"name":"x"}"#),
             coded(r#"{"id":"a\u0000"}"#),
+            coded(r#"{"id":"4"}"#),
+            coded(r#"{"id":"4","_kd":"p"}"#),
+            coded(r#"{"_kd":"n","id":"4","id":"4"}"#),
+            coded(r#"{"_kd":"n","id":"4","more":"1"}"#),
+            cursor_of([("name", "x".to_owned()), ("id", "4".to_owned())]),
+            cursor_of([("id", "+20".to_owned())]),
+            cursor_of([("id", "020".to_owned())]),
+            cursor_of([("id", "-1".to_owned())]),
+            cursor_of([("id", "0".to_owned())]),
         ] {
             assert!(read_cursor(&cursor, ["id"]).is_err(), "{cursor}");
         }

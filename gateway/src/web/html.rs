@@ -1,4 +1,5 @@
-//! The frame of every page for people. A page needs nothing from elsewhere, and runs no script.
+//! The frame of every page for people. A page needs nothing from elsewhere, and runs no script. Other sites are not told
+//! its address; of its forms, browsers tell this server alone where they come from.
 
 use actix_web::{HttpResponse, http::StatusCode};
 
@@ -23,7 +24,7 @@ pub fn page_leading_to(status: StatusCode, title: &str, body: &str, origin: &str
     HttpResponse::build(status)
         .content_type("text/html; charset=utf-8")
         .insert_header(("Content-Security-Policy", policy))
-        .insert_header(("Referrer-Policy", "no-referrer"))
+        .insert_header(("Referrer-Policy", "same-origin"))
         .insert_header(("Cache-Control", "no-store"))
         .body(text)
 }

@@ -88,6 +88,7 @@ fn record(tx: &mut Tx<'_>, message: &BroadcastMessage, action: AuditRecord) {
     tx.mention(action.target("BroadcastMessage", message.id, name));
 }
 
+/// Changes a message. What changes nothing leaves no trace.
 pub fn update(
     tx: &mut Tx<'_>,
     _: &Grant<Administrate>,
@@ -95,7 +96,11 @@ pub fn update(
     change: BroadcastChange,
 ) -> Result<BroadcastMessage> {
     let old = find(tx, id)?;
-    let new = change.applied(BroadcastMessage { updated_at: tx.now, ..old })?;
+    let new = change.applied(old.clone())?;
+    if new == old {
+        return Ok(old);
+    }
+    let new = BroadcastMessage { updated_at: tx.now, ..new };
     tx.save_broadcast_message(&new)?;
     let changed = AuditRecord::change("broadcast_message_updated", AuditPlace::Instance, WHAT);
     record(tx, &new, changed);

@@ -50,6 +50,7 @@ pub struct BulkImportEntity {
     pub namespace_id: Option<NamespaceId>,
     /// Whether the source was asked for an archive.
     pub is_requested: bool,
+    /// Requests in a row that failed.
     pub attempts: i32,
     pub created_at: Ts,
     pub updated_at: Ts,

@@ -137,7 +137,7 @@ pub fn update(
     let (old_row, old_secrets) = (row.clone(), secrets.clone());
     let before = secrets.address();
     let is_given = (change.token.is_some(), change.custom_headers.is_some());
-    if change.url.as_ref().is_some_and(|url| *url != secrets.url) {
+    if change.url.as_deref().is_some_and(|url| url.trim() != secrets.url) {
         // What was meant for one receiver is not sent to another.
         (secrets.token, secrets.url_variables) = (None, BTreeMap::new());
         secrets.custom_headers.clear();

@@ -113,7 +113,7 @@ fn invalid() -> Error {
     Error::bad_request().whole("400 Bad Request")
 }
 
-/// Sets one and switches it on; makes it when it is not there.
+/// Sets one and switches it on; makes it when it is not there. What changes nothing leaves no trace.
 pub fn set(
     tx: &mut Tx<'_>,
     keeper: &impl IntegrationKeeper,
@@ -133,21 +133,28 @@ pub fn set(
         Some(row) => row.clone(),
         None => Integration::fresh(home, kind, vault, tx.now)?,
     };
+    let mut has_new_values = false;
     if !inherits {
-        let values = merged(kind, row.values(vault)?, &change.values);
+        let stored = row.values(vault)?;
+        let values = merged(kind, stored.clone(), &change.values);
         ensure_valid(kind, urls, &values)?;
+        has_new_values = values != stored;
         row.set(kind, vault, values)?;
     }
     row.flags = row.flags.changed(&change.flags);
     row.active = true;
     row.inherits = inherits;
-    row.updated_at = tx.now;
-    match before {
-        Some(_) => tx.save_integration(&row)?,
-        None => row = tx.insert_integration(&row)?,
+    let settings = |row: &Integration| (row.flags, row.active, row.inherits);
+    let is_same = |old: &Integration| !has_new_values && settings(old) == settings(&row);
+    if !before.as_ref().is_some_and(is_same) {
+        row.updated_at = tx.now;
+        match before {
+            Some(_) => tx.save_integration(&row)?,
+            None => row = tx.insert_integration(&row)?,
+        }
+        let place = home.audit_place();
+        record(tx, &row, AuditRecord::change("integration_updated", place, kind.slug));
     }
-    let place = home.audit_place();
-    record(tx, &row, AuditRecord::change("integration_updated", place, kind.slug));
     if inherits {
         return read(tx, keeper, groups, kind);
     }
@@ -202,6 +209,9 @@ pub fn disable(
     let home = keeper.home();
     if let Some(row) = tx.find_integration(home, kind.slug)? {
         row.updated_at.ensure_unchanged_since(unmodified_since)?;
+        if !row.active && !row.inherits {
+            return Ok(());
+        }
         let off = Integration { active: false, inherits: false, updated_at: tx.now, ..row };
         tx.save_integration(&off)?;
         let place = home.audit_place();

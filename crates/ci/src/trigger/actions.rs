@@ -72,7 +72,7 @@ fn record(tx: &mut Tx<'_>, trigger: &Trigger, action: AuditRecord) {
     tx.mention(action.target("Ci::Trigger", trigger.id.0, &trigger.description));
 }
 
-/// Changes a trigger, which only its owner may.
+/// Changes a trigger, which only its owner may. What changes nothing leaves no trace.
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &Grant<ChangeTriggers>,
@@ -85,6 +85,9 @@ pub fn update(
     }
     let description = description.unwrap_or_else(|| before.description.clone());
     check(&description)?;
+    if description == before.description {
+        return Ok(before);
+    }
     let after = Trigger { description, updated_at: tx.now, ..before };
     tx.update_trigger(&after)?;
     record(tx, &after, AuditRecord::change("pipeline_trigger_updated", audit_place(&after), WHAT));

@@ -80,7 +80,7 @@ pub fn create(
     Ok(made)
 }
 
-/// Changes the variable of this name. Its name stays: values are sealed for it.
+/// Changes the variable of this name. Its name stays: values are sealed for it. What changes nothing leaves no trace.
 pub fn update(
     tx: &mut Tx<'_>,
     keeper: &impl ManageVariables,
@@ -106,9 +106,14 @@ pub fn update(
     if before.hidden && !after.masked {
         return Err(Error::invalid("base", HIDDEN_STAYS));
     }
-    let is_new = value.is_some();
+    // A value that cannot be read any more can still be replaced.
+    let is_new =
+        value.as_ref().is_some_and(|new| before.value(vault).ok().is_none_or(|old| old != *new));
     let value = value.map_or_else(|| before.value(vault), Ok)?;
     check(tx, &after, &value)?;
+    if !is_new && !has_other_settings(&before, &after) {
+        return Ok(before);
+    }
     if is_new {
         after.sealed = seal(vault, &after, &value)?;
     }
@@ -116,6 +121,16 @@ pub fn update(
     ensure_room(tx, limits, after.home())?;
     record(tx, &after, AuditRecord::change("ci_variable_updated", place(&after), WHAT));
     Ok(after)
+}
+
+/// Whether anything beside the value is another.
+fn has_other_settings(before: &Variable, after: &Variable) -> bool {
+    before.kind != after.kind
+        || before.protected != after.protected
+        || before.masked != after.masked
+        || before.raw != after.raw
+        || before.environment_scope != after.environment_scope
+        || before.description != after.description
 }
 
 /// Takes a variable away, unless it changed after `unmodified_since`.

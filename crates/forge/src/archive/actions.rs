@@ -1,6 +1,6 @@
 //! Asking for archives, fetching them, and having them read.
 
-use std::{fs::File, sync::Arc};
+use std::{fs::File, io::Seek as _, path::Path, sync::Arc};
 
 use admin::{
     archive::{
@@ -38,10 +38,11 @@ use org::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{check, import, replace, unpack, upload};
+use super::{check, failure::ArchiveError, import, replace, unpack, upload};
 use crate::{
     Forge,
     files::Upload,
+    import::schedule::blocked_text,
     project::{
         create::{InitialContent, begin},
         repository::{MAKING, enqueue_repository},
@@ -89,8 +90,8 @@ pub async fn request_project(
     upload: Option<UploadTarget>,
 ) -> Result<()> {
     ensure_enabled(forge)?;
-    if upload.as_ref().is_some_and(|target| !upload::is_open(forge, &target.url)) {
-        let text = "is blocked: Requests to the local network are not allowed";
+    if let Some(target) = upload.as_ref().filter(|target| !upload::is_open(forge, &target.url)) {
+        let text = format!("is blocked: {}", blocked_text(&target.url));
         return Err(Error::invalid("upload[url]", text));
     }
     let home = ArchiveHome::Project(grant.project());
@@ -168,18 +169,19 @@ fn status(all: &[ArchiveExport], has_file: bool) -> &'static str {
     }
 }
 
-/// The archive of a project, piece by piece.
+/// The archive of a project, piece by piece. `is_fetched` says whether its content is asked for, which is audited.
 ///
 /// # Errors
 /// `NotFound` where there is none, or none yet.
 pub async fn download_project(
     forge: &Forge,
     grant: &Grant<ArchiveProject>,
+    is_fetched: bool,
 ) -> Result<Download<impl Stream<Item = std::io::Result<Bytes>> + use<>>> {
     ensure_enabled(forge)?;
     let id = grant.project();
     let name = forge.db.read(move |tx| Ok(tx.project(id)?.full_path)).await?;
-    download(forge, ArchiveHome::Project(id), &name).await
+    download(forge, ArchiveHome::Project(id), &name, is_fetched).await
 }
 
 /// As [`download_project`], for a group.
@@ -189,16 +191,18 @@ pub async fn download_project(
 pub async fn download_group(
     forge: &Forge,
     grant: &Grant<ArchiveGroup>,
+    is_fetched: bool,
 ) -> Result<Download<impl Stream<Item = std::io::Result<Bytes>> + use<>>> {
     let id = grant.group();
     let name = forge.db.read(move |tx| Ok(tx.namespace(id)?.full_path)).await?;
-    download(forge, ArchiveHome::Group(id), &name).await
+    download(forge, ArchiveHome::Group(id), &name, is_fetched).await
 }
 
 async fn download(
     forge: &Forge,
     home: ArchiveHome,
     path: &str,
+    is_fetched: bool,
 ) -> Result<Download<impl Stream<Item = std::io::Result<Bytes>> + use<>>> {
     let all = forge.db.read(move |tx| tx.archives_of(home)).await?;
     let gone = || Error::missing().whole("404 Not found or has expired");
@@ -213,7 +217,7 @@ async fn download(
         cause => cause,
     })?;
     // The rows of a secondary are copies.
-    if forge.node_identity.is_primary() {
+    if is_fetched && forge.node_identity.is_primary() {
         let written = forge.db.write(move |tx| {
             record(tx, home, ExportAction::Download);
             Ok(())
@@ -254,7 +258,8 @@ pub async fn import_project(
     }
     ensure_fits(forge, asked.file.size)?;
     if asked.overwrite {
-        ensure_whole(forge, &asked.file).await?;
+        let file = asked.file.file.reopen().map_err(Error::internal)?;
+        ensure_whole(forge, file, |folder| check::project(folder).map(drop)).await?;
     }
     let file = asked.file.file.reopen().map_err(Error::internal)?;
     let new = NewProject {
@@ -276,13 +281,23 @@ fn ensure_fits(forge: &Forge, size: u64) -> Result<()> {
     }
 }
 
-async fn ensure_whole(forge: &Forge, upload: &Upload) -> Result<()> {
-    let (file, size) = (upload.file.reopen().map_err(Error::internal)?, upload.size);
+/// Unpacks an archive and has its content checked; returns the file at its beginning.
+///
+/// # Errors
+/// `BadRequest` for an archive that cannot be imported.
+async fn ensure_whole(
+    forge: &Forge,
+    mut file: File,
+    check: fn(&Path) -> Result<(), ArchiveError>,
+) -> Result<File> {
     let data = forge.data().to_owned();
     let checked = spawn_blocking(move || {
+        let size = file.metadata()?.len();
         let folder = tempfile::Builder::new().prefix("archive-").tempdir_in(data)?;
-        unpack::unpack(file, folder.path(), unpack::UnpackLimits::for_size(size))?;
-        check::project(folder.path()).map(drop)
+        unpack::unpack(&file, folder.path(), unpack::UnpackLimits::for_size(size))?;
+        check(folder.path())?;
+        file.rewind()?;
+        Ok::<_, ArchiveError>(file)
     });
     checked.await.map_err(Error::internal)?.map_err(|flaw| match flaw.may_pass() {
         true => Error::internal(flaw.to_string()),
@@ -399,7 +414,7 @@ pub struct GroupImport {
 /// Has an archive become a group.
 ///
 /// # Errors
-/// As groups are created.
+/// `BadRequest` for an archive that cannot be imported; otherwise as groups are created.
 pub async fn import_group(
     forge: &Forge,
     grant: &Grant<SignedIn>,
@@ -419,7 +434,8 @@ pub(super) struct NewImportedGroup {
     pub(super) parent: Option<NamespaceId>,
 }
 
-/// As [`make_project`], for a group.
+/// As [`make_project`], for a group. Nothing tells of an import of a group that failed, so its archive is checked before
+/// the group is there and takes its path.
 pub(super) async fn make_group<F>(
     forge: &Forge,
     grant: &Grant<SignedIn>,
@@ -431,6 +447,7 @@ where
     F: FnOnce(&mut Tx<'_>, NamespaceId) -> Result<()> + Clone + Send + 'static,
 {
     let (grant, user): (_, UserId) = (grant.clone(), grant.user()?);
+    let file = ensure_whole(forge, file, |folder| check::groups(folder).map(drop)).await?;
     let correlation_id = keep(forge, file).await?;
     let kept = correlation_id.clone();
     let made = forge.db.write(move |tx: &mut Tx<'_>| {

@@ -100,6 +100,13 @@ fn ensure_version(folder: &Path) -> Result<(), ArchiveError> {
         false => {
             let found: String =
                 found.trim().chars().filter(|letter| !letter.is_control()).collect();
+            if found.is_empty() {
+                return Err(ArchiveError::Flawed(format!(
+                    "The archive names no version: it must have a file {} with {}.",
+                    layout::VERSION,
+                    layout::FORMAT
+                )));
+            }
             Err(ArchiveError::Flawed(format!(
                 "Import version mismatch: Required {} but was {found}",
                 layout::FORMAT
@@ -119,4 +126,25 @@ fn ensure_sound(
         archive::first_pass(relation, &row, &mut named).map_err(|flaw| row_flaw(&flaw))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ensure_version, layout};
+
+    #[test]
+    fn a_version_that_is_missing_or_another_one_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = || ensure_version(folder.path()).map_err(|flaw| flaw.to_string());
+        let missing = "The archive names no version: it must have a file VERSION with 0.2.4.";
+        assert_eq!(told(), Err(missing.to_owned()));
+        for (content, told_then) in [
+            ("\n", Err(missing)),
+            ("0.1\n", Err("Import version mismatch: Required 0.2.4 but was 0.1")),
+            ("0.2.4\n", Ok(())),
+        ] {
+            std::fs::write(folder.path().join(layout::VERSION), content).unwrap();
+            assert_eq!(told(), told_then.map_err(str::to_owned), "{content:?}");
+        }
+    }
 }

@@ -71,8 +71,10 @@ fn value_flaw(text: &str) -> String {
         format!("it has {value} where another type of value belongs")
     } else if let Some(value) = value("invalid value: ") {
         format!("it has {value}, which is out of range")
+    } else if text.starts_with("invalid length ") {
+        "it has a list of the wrong length where an object belongs".to_owned()
     } else {
-        text.to_owned()
+        "it is not as this version writes it".to_owned()
     }
 }
 
@@ -144,11 +146,14 @@ mod tests {
             ),
             (r#"{"id": {}, "title": "x"}"#, "it has an object where another type of value belongs"),
             (r#"{"id": -1, "title": "x"}"#, "it has the integer `-1`, which is out of range"),
+            ("[]", "it has a list of the wrong length where an object belongs"),
             (r#"{"id": 1"#, "it ends too early"),
             ("<html>", "it is not JSON"),
         ] {
             let flaw = serde_json::from_str::<Row>(text).map_err(|cause| json_flaw(&cause));
             assert_eq!(flaw.unwrap_err(), told, "{text}");
         }
+        let other = <serde_json::Error as serde::de::Error>::custom("no words of the parser");
+        assert_eq!(json_flaw(&other), "it is not as this version writes it");
     }
 }

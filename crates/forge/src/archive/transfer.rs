@@ -34,13 +34,20 @@ use worker::Queue as _;
 use super::actions::{NewImportedGroup, NewProject, make_group, make_project};
 use crate::{
     Forge,
-    import::{SourceClient, SourceError, refusal_text, schedule::web_address},
+    import::{
+        SourceClient, SourceError,
+        schedule::{blocked_text, web_address},
+    },
 };
 
 /// The pause between two looks at what is on its way.
 const PAUSE: Duration = Duration::seconds(10);
-/// Looks after which an entity is given up: a day.
-const MOST_LOOKS: i32 = 8640;
+/// How long the source may take to write an archive.
+const EXPORT_TIMEOUT: Duration = Duration::days(1);
+/// Failures in a row after which an entity is given up: with pauses of 10, 20 and 40 seconds between them.
+const FAILURE_LIMIT: i32 = 4;
+const NOT_JSON: &str =
+    "the answer of the source is not JSON: check that its URL is the address of an installation";
 /// After this time whoever fetched an entity is gone.
 const LONGEST_STEP: Duration = Duration::hours(2);
 /// An archive, where the installation sets no bound.
@@ -52,6 +59,15 @@ const MOST_PAGES: usize = 100;
 enum EntityProgress {
     Wait,
     Done(BulkStep),
+}
+
+/// The next step of an entity, by what the last one brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum NextStep {
+    /// The failures in a row until now, and the pause before the entity is looked at again.
+    Later(i32, Duration),
+    End(BulkStep),
+    Fail(String),
 }
 
 /// Begins to fetch what somebody names.
@@ -69,7 +85,7 @@ pub async fn start(
     let refusal = |text: &str| Error::unprocessable().whole(text);
     let url = web_address(&source.url).ok_or_else(|| refusal("The source URL is not valid"))?;
     if !forge.courier.rules.web().allows(&url) {
-        return Err(refusal("Requests to the local network are not allowed"));
+        return Err(refusal(blocked_text(&url)));
     }
     let (actor, vault) = (grant.actor(), Arc::clone(&forge.vault));
     let source = SourceAccess { url, token: source.token };
@@ -180,38 +196,61 @@ fn withdraw(tx: &mut Tx<'_>, id: BulkImportEntityId) -> Result<()> {
 }
 
 async fn work(forge: &Forge, entity: BulkImportEntity) -> Result<()> {
-    let (id, looks) = (entity.id, entity.attempts + 1);
-    let (step, failure) = match fetch_progress(forge, &entity).await {
-        Ok(EntityProgress::Wait) if looks < MOST_LOOKS => (None, None),
-        Ok(EntityProgress::Wait) => {
-            (Some(BulkStep::Fail), Some("The source took too long.".to_owned()))
-        }
-        Ok(EntityProgress::Done(step)) => (Some(step), None),
+    let id = entity.id;
+    let outcome = match fetch_progress(forge, &entity).await {
         Err(SourceError::Own(cause)) if cause.is_ours() => return Err(cause),
-        Err(SourceError::Own(cause)) => (Some(BulkStep::Fail), Some(refusal_text(&cause))),
-        Err(failure) if failure.is_passing() && looks < MOST_LOOKS => (None, None),
-        Err(failure) => (Some(BulkStep::Fail), Some(failure.to_string())),
+        outcome => outcome,
     };
+    // An archive that is here is read by this server, which ends by itself.
+    let limit = entity.created_at.plus(EXPORT_TIMEOUT);
+    let is_overdue = entity.home().is_none() && forge.db.clock().now() >= limit;
+    let next = next_step(outcome, entity.attempts, is_overdue);
     let written = move |tx: &mut Tx<'_>| {
         let Some(now) = tx.find_entity(id)? else { return Ok(()) };
+        let is_failed = matches!(next, NextStep::Fail(_));
         // It was canceled, or somebody else made its project meanwhile and goes on with that.
-        if !now.status.is_active() || failure.is_some() && now.home() != entity.home() {
+        if !now.status.is_active() || is_failed && now.home() != entity.home() {
             return Ok(());
         }
-        let columns = EntityColumns { attempts: Some(looks), ..EntityColumns::default() };
-        tx.save_entity(id, columns)?;
-        if let Some(text) = &failure {
-            tx.insert_entity_failure(id, entity.entity_type_name(), text)?;
-        }
-        match step {
-            Some(step) => {
-                withdraw(tx, id)?;
-                tx.advance_entity(id, step).map(drop)
+        let step = match &next {
+            NextStep::Later(failures, pause) => {
+                let attempts = Some(*failures);
+                tx.save_entity(id, EntityColumns { attempts, ..EntityColumns::default() })?;
+                return later(tx, id, tx.now.plus(*pause));
             }
-            None => later(tx, id, tx.now.plus(PAUSE)),
-        }
+            NextStep::End(step) => *step,
+            NextStep::Fail(text) => {
+                tx.insert_entity_failure(id, entity.entity_type_name(), text)?;
+                BulkStep::Fail
+            }
+        };
+        withdraw(tx, id)?;
+        tx.advance_entity(id, step).map(drop)
     };
     forge.db.write(written).await
+}
+
+fn next_step(
+    outcome: Result<EntityProgress, SourceError>,
+    failures: i32,
+    is_overdue: bool,
+) -> NextStep {
+    match outcome {
+        Ok(EntityProgress::Done(step)) => NextStep::End(step),
+        Ok(EntityProgress::Wait) if is_overdue => {
+            NextStep::Fail("The source took too long.".to_owned())
+        }
+        Ok(EntityProgress::Wait) => NextStep::Later(0, PAUSE),
+        // That is no failure.
+        Err(SourceError::RateLimited { seconds }) if !is_overdue => {
+            NextStep::Later(failures, Duration::seconds(seconds).max(PAUSE))
+        }
+        Err(SourceError::Malformed(_)) => NextStep::Fail(NOT_JSON.to_owned()),
+        Err(failure) if failure.is_passing() && failures + 1 < FAILURE_LIMIT => {
+            NextStep::Later(failures + 1, PAUSE * (1_i32 << failures.clamp(0, FAILURE_LIMIT)))
+        }
+        Err(failure) => NextStep::Fail(failure.to_string()),
+    }
 }
 
 async fn fetch_progress(
@@ -405,4 +444,46 @@ fn project(row: &Value, from: &str, at: &str) -> Option<NewEntity> {
         destination_namespace: format!("{at}{below}"),
         migrate_projects: false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::Error;
+
+    use super::{
+        BulkStep, Duration, EntityProgress, FAILURE_LIMIT, NOT_JSON, NextStep, PAUSE, SourceError,
+        next_step,
+    };
+
+    #[test]
+    fn a_source_that_does_not_answer_is_given_up_after_four_attempts() {
+        let (mut failures, mut waited) = (0, Duration::ZERO);
+        let text = loop {
+            match next_step(Err(SourceError::of_status(503)), failures, false) {
+                NextStep::Later(now, pause) => (failures, waited) = (now, waited + pause),
+                NextStep::Fail(text) => break text,
+                NextStep::End(step) => panic!("{step}"),
+            }
+        };
+        assert_eq!((text.as_str(), failures + 1), ("the source answered HTTP 503", FAILURE_LIMIT));
+        assert_eq!(waited, Duration::seconds(70));
+        let waits = next_step(Ok(EntityProgress::Wait), failures, false);
+        assert_eq!(waits, NextStep::Later(0, PAUSE), "an answer begins the count anew");
+    }
+
+    #[test]
+    fn an_answer_that_is_no_json_is_final_and_one_to_wait_is_no_failure() {
+        let page = SourceError::malformed("the answer of the source");
+        assert_eq!(next_step(Err(page), 0, false), NextStep::Fail(NOT_JSON.to_owned()));
+        let busy = || Err(SourceError::RateLimited { seconds: 90 });
+        assert_eq!(next_step(busy(), 3, false), NextStep::Later(3, Duration::seconds(90)));
+        assert!(matches!(next_step(busy(), 3, true), NextStep::Fail(_)));
+        let late = next_step(Ok(EntityProgress::Wait), 0, true);
+        assert_eq!(late, NextStep::Fail("The source took too long.".to_owned()));
+        let refused = SourceError::Own(Error::invalid("path", "is taken"));
+        let told = "path is taken".to_owned();
+        assert_eq!(next_step(Err(refused), 0, false), NextStep::Fail(told));
+        let done = next_step(Ok(EntityProgress::Done(BulkStep::Finish)), 2, true);
+        assert_eq!(done, NextStep::End(BulkStep::Finish));
+    }
 }

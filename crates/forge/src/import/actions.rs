@@ -32,7 +32,7 @@ use super::{
     host::{HostRepository, encoded},
     job::withdraw_step,
     json::{fitting, text},
-    schedule::{is_enabled, schedule, web_address, without_person},
+    schedule::{blocked_text, is_enabled, schedule, web_address, without_person},
 };
 use crate::{
     Forge,
@@ -83,7 +83,9 @@ impl From<SourceError> for Refusal {
             SourceError::Denied(_) => Self::Denied,
             SourceError::Missing => Self::Missing,
             SourceError::Refused(why) => Self::Url(why.to_owned()),
-            SourceError::Unavailable(text) | SourceError::Unusable(text) => Self::Source(text),
+            SourceError::Unavailable(text)
+            | SourceError::Malformed(text)
+            | SourceError::Unusable(text) => Self::Source(text),
             SourceError::Own(cause) => Self::Other(cause),
         }
     }
@@ -345,7 +347,7 @@ fn address(url: &str) -> Result<String, Refusal> {
 pub(super) fn ensure_open(forge: &Forge, url: &str) -> Result<(), Refusal> {
     match forge.courier.rules.web().allows(url) {
         true => Ok(()),
-        false => Err(Refusal::Url("Requests to the local network are not allowed".to_owned())),
+        false => Err(Refusal::Url(blocked_text(url).to_owned())),
     }
 }
 

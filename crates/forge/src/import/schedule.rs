@@ -32,8 +32,7 @@ pub(crate) async fn import_of_url(forge: &Forge, user: &User, url: &str) -> Resu
     let odd = || Error::invalid("import_url", "is blocked: Only allowed schemes are http, https");
     let bare = web_address(url).ok_or_else(odd)?;
     if !forge.courier.rules.web().allows(&bare) {
-        let text = "is blocked: Requests to the local network are not allowed";
-        return Err(Error::invalid("import_url", text));
+        return Err(Error::invalid("import_url", format!("is blocked: {}", blocked_text(&bare))));
     }
     Ok(NewImport {
         kind: ImportKind::Url,
@@ -54,6 +53,20 @@ pub(crate) fn schedule(
     tx.insert_import(project, new, vault)?;
     advance(tx, project, ImportStatus::None, ImportStep::Schedule)?;
     tx.enqueue(&RunImport { project })
+}
+
+/// Why a web address is not gone to.
+pub(crate) fn blocked_text(url: &str) -> &'static str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let port = authority.rsplit_once(':').map(|(_, port)| port);
+    let is_number =
+        |port: &&str| !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit());
+    let is_open = |port: u16| [80, 443].contains(&port) || port >= 1024;
+    match port.filter(is_number).is_none_or(|port| port.parse().is_ok_and(is_open)) {
+        true => "Requests to the local network are not allowed",
+        false => "Only allowed ports are 80, 443, and any over 1024",
+    }
 }
 
 /// An address of the web without a slash at its end, and without a name, password, query or fragment.
@@ -94,7 +107,17 @@ fn person(url: &str) -> Option<Credentials> {
 
 #[cfg(test)]
 mod tests {
-    use super::{person, web_address};
+    use super::{blocked_text, person, web_address};
+
+    #[test]
+    fn a_port_that_is_refused_is_the_reason() {
+        for url in ["http://a.test:22/x", "https://[::1]:25", "http://a.test:99999"] {
+            assert!(blocked_text(url).starts_with("Only allowed ports are "), "{url}");
+        }
+        for url in ["http://127.0.0.1/x:22", "http://[::1]", "http://127.0.0.1:8080/"] {
+            assert!(blocked_text(url).contains("local network"), "{url}");
+        }
+    }
 
     #[test]
     fn an_address_is_kept_without_its_password() {

@@ -16,6 +16,8 @@ pub(crate) enum SourceError {
     Missing,
     /// It may answer later.
     Unavailable(String),
+    /// What it says is no JSON, or another document than was asked for.
+    Malformed(String),
     /// What it says cannot be used, and would be the same later.
     Unusable(String),
     /// It is not to be asked.
@@ -27,11 +29,11 @@ pub(crate) enum SourceError {
 impl SourceError {
     /// Whether the same request may succeed later.
     pub(crate) fn is_passing(&self) -> bool {
-        matches!(self, Self::RateLimited { .. } | Self::Unavailable(_))
+        matches!(self, Self::RateLimited { .. } | Self::Unavailable(_) | Self::Malformed(_))
     }
 
     pub(crate) fn malformed(what: &str) -> Self {
-        Self::Unavailable(format!("{what} cannot be read"))
+        Self::Malformed(format!("{what} cannot be read"))
     }
 
     /// What a status says that is no success and no limit of requests.
@@ -59,7 +61,9 @@ impl fmt::Display for SourceError {
                 "the source has no such repository (HTTP 404): check its address, and whether the \
                  credentials may read it",
             ),
-            Self::Unavailable(text) | Self::Unusable(text) => f.write_str(text),
+            Self::Unavailable(text) | Self::Malformed(text) | Self::Unusable(text) => {
+                f.write_str(text)
+            }
             Self::Refused(text) => write!(f, "the address of the source cannot be used: {text}"),
             // What went wrong inside is for the log.
             Self::Own(cause) if cause.is_ours() => {

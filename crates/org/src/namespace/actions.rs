@@ -282,6 +282,34 @@ fn record_changes(tx: &mut Tx<'_>, before: &Namespace, after: &Namespace) {
         let change = AuditRecord::change(name, place, what).values(from, to);
         tx.mention(change.target("Group", after.id.0, &after.name));
     }
+    if has_other_changes(before, after) {
+        let text = "Changed the settings of the group";
+        let change = AuditRecord::message("group_updated", place, text);
+        tx.mention(change.target("Group", after.id.0, &after.name));
+    }
+}
+
+/// Whether something changed that is neither the path nor one of the [`audited_values`].
+fn has_other_changes(before: &Namespace, after: &Namespace) -> bool {
+    let (old, new) = (GroupDetails::of(before), GroupDetails::of(after));
+    let settings = GroupSettings {
+        request_access_enabled: new.settings.request_access_enabled,
+        membership_lock: new.settings.membership_lock,
+        require_two_factor_authentication: new.settings.require_two_factor_authentication,
+        two_factor_grace_period: new.settings.two_factor_grace_period,
+        lfs_enabled: new.settings.lfs_enabled,
+        shared_runners_minutes_limit: new.settings.shared_runners_minutes_limit,
+        ..old.settings
+    };
+    let old = GroupDetails {
+        name: new.name.clone(),
+        path: new.path.clone(),
+        visibility: new.visibility,
+        project_creation_level: new.project_creation_level,
+        settings,
+        ..old
+    };
+    old != new
 }
 
 /// The audited values of a group, each with the name of the event of its change and that of the value.

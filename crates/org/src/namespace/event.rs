@@ -27,6 +27,39 @@ impl From<&Namespace> for NamespacePath {
     }
 }
 
+/// A project as it is called once it is removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectPath {
+    pub project_id: ProjectId,
+    pub name: String,
+    pub full_path: String,
+}
+
+/// The groups and projects that were removed with a namespace, mentioned in the transaction that removes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeRemoval {
+    pub groups: Vec<NamespacePath>,
+    pub projects: Vec<ProjectPath>,
+    /// The person whose namespace it was, where it was a personal one.
+    pub owner: Option<UserId>,
+    pub user: Option<UserId>,
+}
+
+impl kernel::event::Event for TreeRemoval {
+    fn kind(&self) -> &'static str {
+        "namespace.tree_removal"
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        None
+    }
+
+    /// It is only mentioned: nobody hears it after the commit.
+    fn payload(&self) -> String {
+        String::new()
+    }
+}
+
 /// A fact about a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event_name", rename_all = "snake_case")]

@@ -168,7 +168,7 @@ impl Default for GroupSettings {
 }
 
 /// Everything about a group that its owners may set.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupDetails {
     pub name: String,
     pub path: String,

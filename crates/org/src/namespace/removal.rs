@@ -1,5 +1,7 @@
 //! Removing groups: at once, or marked for a day to come; and what is left of them afterwards.
 
+use std::collections::HashMap;
+
 use db::{
     OneOf as _, Tx, each_backend, error,
     schema::{
@@ -10,12 +12,18 @@ use db::{
 use diesel::{prelude::*, sql_query, sql_types::Text};
 use kernel::{
     Error, Grant, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, ProjectId, UserId},
 };
 use time::Duration;
 use worker::Queue;
 
-use super::{Namespace, event::Event, full_path::below, store::NamespaceStore};
+use super::{
+    Kind, Namespace,
+    event::{Event, NamespacePath, ProjectPath, TreeRemoval},
+    full_path::below,
+    store::NamespaceStore,
+};
 use crate::{
     access::{self, changes, seats},
     jobs::PurgeDeletions,
@@ -129,23 +137,38 @@ pub fn remove_overdue(tx: &mut Tx<'_>) -> Result<bool> {
 }
 
 fn take_away(tx: &mut Tx<'_>, group: &Namespace, user: Option<UserId>) -> Result<()> {
-    remove_tree(tx, group.id)?;
+    if let Some(mut removal) = hide_tree(tx, group.id)? {
+        // The group itself has an event of its own.
+        removal.groups.retain(|inner| inner.group_id != group.id);
+        tx.mention(TreeRemoval { user, ..removal });
+    }
     tx.emit(Event::GroupDestroy { group: group.into(), user })
 }
 
 /// Takes away a namespace, everything below it, and the projects of all of these: from now on nothing of it is found,
 /// nobody has a role by it, and its paths are free. Rows and repositories are cleared away later.
 pub fn remove_tree(tx: &mut Tx<'_>, id: NamespaceId) -> Result<()> {
+    if let Some(removal) = hide_tree(tx, id)? {
+        tx.mention(removal);
+    }
+    Ok(())
+}
+
+/// As [`remove_tree`]; the answer is what was taken away, the namespace itself included where it is a group.
+fn hide_tree(tx: &mut Tx<'_>, id: NamespaceId) -> Result<Option<TreeRemoval>> {
     access::lock_access_projection(tx)?;
-    let Some(namespace) = tx.find_namespace(id)? else { return Ok(()) };
+    let Some(namespace) = tx.find_namespace(id)? else { return Ok(None) };
     seats::leaves(tx, &namespace.full_path)?;
     changes::groups(tx)?;
     let tree = Tree::of(&namespace);
-    tree.end_shares(tx)?;
+    let groups = tree.groups(tx)?;
+    let projects = tree.projects(tx)?;
+    tree.end_shares(tx, &groups)?;
     tree.uncount_forks(tx)?;
     tree.end_roles(tx)?;
     tree.hide(tx)?;
-    tx.enqueue(&PurgeDeletions {})
+    tx.enqueue(&PurgeDeletions {})?;
+    Ok(Some(TreeRemoval { groups, projects, owner: namespace.owner_id, user: None }))
 }
 
 /// A namespace and everything below it, by their addresses.
@@ -185,9 +208,46 @@ impl Tree {
         Self { id: namespace.id, from, to }
     }
 
+    fn groups(&self, tx: &mut Tx<'_>) -> Result<Vec<NamespacePath>> {
+        type Row = (NamespaceId, String, String, String, Option<NamespaceId>);
+        let query = groups_of!(self)
+            .filter(namespaces::kind.eq(Kind::Group))
+            .order(namespaces::id)
+            .select((
+                namespaces::id,
+                namespaces::name,
+                namespaces::path,
+                namespaces::full_path,
+                namespaces::parent_id,
+            ));
+        let rows: Vec<Row> = each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))?;
+        let groups = rows.into_iter().map(|(group_id, name, path, full_path, parent_group_id)| {
+            NamespacePath { group_id, name, path, full_path, parent_group_id }
+        });
+        Ok(groups.collect())
+    }
+
+    fn projects(&self, tx: &mut Tx<'_>) -> Result<Vec<ProjectPath>> {
+        let query = projects_of!(self).order(projects::id).select((
+            projects::id,
+            projects::name,
+            projects::full_path,
+        ));
+        let rows: Vec<(ProjectId, String, String)> =
+            each_backend!(tx, |conn| query.load(conn).map_err(error("Project")))?;
+        let projects = rows.into_iter().map(|(project_id, name, full_path)| ProjectPath {
+            project_id,
+            name,
+            full_path,
+        });
+        Ok(projects.collect())
+    }
+
     /// Whatever was shared with these groups is shared with them no more. Their members are still known, so that only
     /// their roles are worked out anew.
-    fn end_shares(&self, tx: &mut Tx<'_>) -> Result<()> {
+    fn end_shares(&self, tx: &mut Tx<'_>, groups: &[NamespacePath]) -> Result<()> {
+        let paths: HashMap<NamespaceId, &str> =
+            groups.iter().map(|group| (group.group_id, group.full_path.as_str())).collect();
         let ours = groups_of!(self).select(namespaces::id);
         let shared = project_group_links::table
             .filter(project_group_links::namespace_id.eq_any(ours))
@@ -203,6 +263,10 @@ impl Tree {
         // First, while the roles in these groups tell who had one in the projects.
         for (project, invited) in shared {
             access::refresh_project_share(tx, project, invited)?;
+            let place = AuditPlace::Project(project);
+            let end = AuditRecord::removal("project_group_link_deleted", place, "group_access");
+            let path = paths.get(&invited).copied().unwrap_or_default();
+            tx.mention(end.target("Group", invited.0, path));
         }
         let groups = group_group_links::table
             .filter(group_group_links::invited_id.eq_any(ours))
@@ -221,6 +285,11 @@ impl Tree {
         );
         for (group, invited) in groups {
             access::refresh_group_share(tx, group, invited)?;
+            let place = AuditPlace::Group(group);
+            let name = "group_share_with_group_link_removed";
+            let end = AuditRecord::removal(name, place, "group_access");
+            let path = paths.get(&invited).copied().unwrap_or_default();
+            tx.mention(end.target("Group", invited.0, path));
         }
         Ok(())
     }

@@ -7,20 +7,21 @@ use db::{
 use diesel::prelude::*;
 use kernel::{
     Error, Grant, Result, Ts, Visibility,
-    access::Administrate,
+    access::{Administrate, FeatureAccess},
     audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, ProjectId},
 };
 use worker::Queue as _;
 
 use super::{
-    FeatureChange, Project, ProjectChange,
+    FeatureChange, Project, ProjectChange, Settings,
     change::{self, Columns},
     event::Event,
     forks, home, names,
     rules::{ensure_possible, ensure_runners, ensure_storage, ensure_unrestricted},
     settings::SettingsStore as _,
     store::ProjectStore as _,
+    topics::TopicStore as _,
 };
 use crate::{
     access::{self, IdOrPath, changes, seats},
@@ -62,16 +63,57 @@ pub fn update(
         }
         home::move_to_address(tx, &project, &home, name, path)?;
     }
+    let old = other_values(tx, project.id, change)?;
     let changed = change::write(tx, project.id, change)?;
-    record_change(tx, &project, &changed);
+    let has_other_changes = old != other_values(tx, project.id, change)?
+        || columns_without_event(&project) != columns_without_event(&changed)
+        // A new picture may have the name of the old one.
+        || matches!(change.avatar, Some(Some(_)));
+    record_change(tx, &project, &changed, has_other_changes);
     if changed.full_path == project.full_path {
         tx.mention(Event::ProjectUpdated { project: project.id });
     }
     Ok(changed)
 }
 
+/// Settings and topics, where a change may touch them.
+type OtherValues = (Option<Settings>, Option<Vec<String>>);
+
+fn other_values(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    change: &ProjectChange,
+) -> Result<OtherValues> {
+    let settings = match change.settings.is_empty() {
+        true => None,
+        false => Some(tx.project_settings(project)?),
+    };
+    let topics = match change.topics {
+        Some(_) => tx.topics_by_project(&[project])?.remove(&project),
+        None => None,
+    };
+    Ok((settings, topics))
+}
+
+type OtherColumns<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>, [FeatureAccess; 7]);
+
+/// The columns of a project that a change may touch, and that have no audit event of their own.
+fn columns_without_event(project: &Project) -> OtherColumns<'_> {
+    let features = [
+        project.repository_access,
+        project.issues_access,
+        project.merge_requests_access,
+        project.forking_access,
+        project.builds_access,
+        project.wiki_access,
+        project.snippets_access,
+    ];
+    let branch = project.default_branch.as_deref();
+    (project.description.as_deref(), branch, project.avatar.as_deref(), features)
+}
+
 /// Writes down that a project changed: what everybody sees of it with both values, anything else as settings.
-fn record_change(tx: &mut Tx<'_>, before: &Project, after: &Project) {
+fn record_change(tx: &mut Tx<'_>, before: &Project, after: &Project, has_other_changes: bool) {
     let place = AuditPlace::Project(after.id);
     let (old, new) = (before.visibility.to_string(), after.visibility.to_string());
     let told = [
@@ -79,15 +121,13 @@ fn record_change(tx: &mut Tx<'_>, before: &Project, after: &Project) {
         ("project_name_updated", "name", before.name.clone(), after.name.clone()),
         ("project_path_updated", "path", before.full_path.clone(), after.full_path.clone()),
     ];
-    let mut is_told = false;
     for (name, what, from, to) in told {
         if from != to {
-            is_told = true;
             let change = AuditRecord::change(name, place, what).detail("from", from);
             tx.mention(change.detail("to", to).target("Project", after.id.0, &after.name));
         }
     }
-    if !is_told {
+    if has_other_changes {
         let change = AuditRecord::change("project_settings_updated", place, "settings");
         tx.mention(change.target("Project", after.id.0, &after.name));
     }
@@ -115,8 +155,12 @@ fn ensure_may_show(tx: &mut Tx<'_>, project: &Project, wanted: Visibility) -> Re
 
 /// Makes a project read-only, or writable again.
 pub fn set_archived(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, archived: bool) -> Result<Project> {
+    let was_archived = tx.project(grant.project())?.archived;
     let columns = Columns { archived: Some(archived), ..Columns::default() };
     let project = change::update(tx, grant.project(), columns, FeatureChange::default())?;
+    if was_archived == archived {
+        return Ok(project);
+    }
     let name = if archived { "project_archived" } else { "project_unarchived" };
     let change = AuditRecord::change(name, AuditPlace::Project(project.id), "archived");
     tx.mention(change.target("Project", project.id.0, &project.name));

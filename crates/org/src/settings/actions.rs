@@ -2,10 +2,12 @@
 
 use db::Tx;
 use kernel::{Grant, Result, access::Administrate};
+use serde_json::Value;
 
 use super::{
-    Change, PlanLimits, SettingValues, Settings, SettingsUpdate, store::SettingsStore,
-    table::Setting,
+    Change, PlanLimits, SettingValues, Settings, SettingsUpdate,
+    store::SettingsStore,
+    table::{self, Form, Setting},
 };
 use crate::access;
 
@@ -18,12 +20,29 @@ pub fn update(
     seal: impl Fn(&Setting, &str) -> Result<String>,
 ) -> Result<Settings> {
     access::lock_access_projection(tx)?;
-    let (settings, changes) = tx.settings()?.changed(given, seal)?;
+    let stored = tx.settings()?;
+    let (settings, changes) = stored.changed(&completed(&stored, given)?, seal)?;
     if !changes.is_empty() {
         tx.store_settings(&settings)?;
         tx.emit(SettingsUpdate { changes, by: grant.actor().id })?;
     }
     Ok(settings)
+}
+
+/// The given values. Of several switches under one name, those that are not given stay as they are.
+fn completed(stored: &Settings, given: &SettingValues) -> Result<SettingValues> {
+    let mut values = given.0.clone();
+    for (setting, value) in &mut values {
+        let (Form::Switches(_), Value::Object(switches)) = (setting.form, value) else { continue };
+        // What was stored may lack some of them.
+        for known in [stored.value(setting.name)?, table::default(setting.name).clone()] {
+            let Value::Object(known) = known else { continue };
+            for (name, on) in known {
+                switches.entry(name).or_insert(on);
+            }
+        }
+    }
+    Ok(SettingValues(values))
 }
 
 /// Keeps what `change` made of the limits of the plan, if that can be, and announces what that changes.

@@ -1,8 +1,11 @@
 //! All settings as one JSON object: the fields of [`Settings`] and what is kept beside them, with their defaults.
 
+mod mask;
+
 use kernel::{Error, Faults, Result};
 use serde_json::{Map, Value};
 
+use self::mask::masked;
 use super::{
     Settings, rules,
     table::{self, Setting, check},
@@ -12,7 +15,7 @@ use super::{
 #[derive(Clone, Debug, Default)]
 pub struct SettingValues(pub Vec<(&'static Setting, Value)>);
 
-/// The change of one setting. Values of secrets are left out.
+/// The change of one setting. Values of secrets are left out, as are credentials and queries of URLs in other values.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Change {
     pub name: &'static str,
@@ -47,7 +50,8 @@ impl Settings {
         }
     }
 
-    /// These settings with the given values, and what that changes. `seal` makes of the clear text of a secret what is stored.
+    /// These settings with the given values, and what that changes. `seal` makes of the clear text of a secret what is stored:
+    /// of the one that is stored already, the same.
     pub fn changed(
         &self,
         given: &SettingValues,
@@ -65,8 +69,10 @@ impl Settings {
                 }
                 value => value.clone(),
             };
-            if before != after {
-                changes.push(Change::of(setting, before, &after));
+            let is_unset = |value: &Value| value.is_null() || value == "";
+            let stays_unset = setting.is_secret() && is_unset(&before) && is_unset(&after);
+            if before != after && !stays_unset {
+                changes.push(Change::of(setting, &before, &after));
                 values.insert(setting.name.to_owned(), after);
             }
         }
@@ -81,10 +87,10 @@ impl Settings {
 }
 
 impl Change {
-    fn of(setting: &Setting, from: Value, to: &Value) -> Self {
+    fn of(setting: &Setting, from: &Value, to: &Value) -> Self {
         match setting.is_secret() {
             true => Self { name: setting.name, from: Value::Null, to: Value::Null },
-            false => Self { name: setting.name, from, to: to.clone() },
+            false => Self { name: setting.name, from: masked(from), to: masked(to) },
         }
     }
 }

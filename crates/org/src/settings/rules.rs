@@ -1,6 +1,6 @@
 //! Rules between several settings.
 
-use kernel::{Faults, Result};
+use kernel::{Faults, Result, values::is_web_url};
 use serde_json::{Map, Value};
 
 use super::{document::SettingValues, table};
@@ -20,6 +20,7 @@ pub(super) fn check(values: &Map<String, Value>, given: &SettingValues) -> Resul
     rules.client_key(&mut faults);
     rules.spam_check(&mut faults);
     rules.geo_networks(&mut faults);
+    rules.grafana(&mut faults);
     faults.into_result()
 }
 
@@ -138,6 +139,17 @@ impl Rules<'_> {
         let odd = path.starts_with('/') || path.split(['/', '\\']).any(|part| part == "..");
         if self.touches(&[NAME]) && odd {
             faults.add(NAME, "cannot include leading slash or directory traversal.");
+        }
+    }
+
+    /// A path of this host, or an address.
+    fn grafana(&self, faults: &mut Faults) {
+        const NAME: &str = "grafana_url";
+        let place = self.value(NAME).as_str().unwrap_or_default();
+        let odd = |sign: char| sign.is_whitespace() || sign.is_control() || sign == '\\';
+        let is_path = place.starts_with('/') && !place.starts_with("//") && !place.contains(odd);
+        if self.touches(&[NAME]) && !place.is_empty() && !is_path && !is_web_url(place) {
+            faults.add(NAME, table::url_fault(place));
         }
     }
 

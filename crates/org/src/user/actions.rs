@@ -314,9 +314,9 @@ pub fn record_refused_sign_in(tx: &mut Tx<'_>, user: &User) -> Result<()> {
     tx.emit(Event::UserFailedLogin { person: user.into(), state: user.state })
 }
 
-/// Writes down that somebody gave another password than an account has.
+/// Writes down that somebody gave another password than an account has. Nobody knows who: they proved nothing.
 pub fn record_wrong_password(tx: &mut Tx<'_>, user: &User) {
-    record_action(tx, Some(user.id), user, AccountChange::WrongPassword);
+    record_action(tx, None, user, AccountChange::WrongPassword);
 }
 
 fn insert_profile(tx: &mut Tx<'_>, user: UserId) -> Result<()> {

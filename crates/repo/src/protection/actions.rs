@@ -144,7 +144,7 @@ pub(super) fn insert_branch(
     Ok(rule)
 }
 
-/// Changes a branch rule.
+/// Changes a branch rule. What changes nothing leaves no trace.
 pub fn update_branch(
     tx: &mut Tx<'_>,
     grant: &Grant<ProtectRefs>,
@@ -152,7 +152,8 @@ pub fn update_branch(
     name: &str,
     change: &ProtectionChange,
 ) -> Result<BranchRule> {
-    let mut rule = changeable(tx, grant, name)?;
+    let before = changeable(tx, grant, name)?;
+    let mut rule = before.clone();
     let mut texts = Vec::new();
     for (kind, changes) in [
         (AccessKind::Push, &change.push),
@@ -167,6 +168,10 @@ pub fn update_branch(
     let branch = &mut rule.branch;
     branch.allow_force_push = change.allow_force_push.unwrap_or(branch.allow_force_push);
     branch.code_owner_approval_required = change.code_owner_approval_required;
+    if rule.is_same_as(&before) {
+        return Ok(before);
+    }
+    let branch = &mut rule.branch;
     branch.updated_at = tx.now;
     tx.update_branch_rule(branch)?;
     record_branch(tx, &rule, AuditRecord::change("protected_branch_updated", place(&rule), BRANCH));

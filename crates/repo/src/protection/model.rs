@@ -76,6 +76,15 @@ impl BranchRule {
         }
     }
 
+    /// Whether both give the same permissions by the same records.
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        self.branch.allow_force_push == other.branch.allow_force_push
+            && self.branch.code_owner_approval_required == other.branch.code_owner_approval_required
+            && self.push == other.push
+            && self.merge == other.merge
+            && self.unprotect == other.unprotect
+    }
+
     /// Every access record of the rule.
     pub fn records(&self) -> impl Iterator<Item = &Access> {
         self.push.iter().chain(&self.merge).chain(&self.unprotect)

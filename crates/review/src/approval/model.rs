@@ -92,6 +92,15 @@ impl Rule {
             || self.groups != source.groups
     }
 
+    /// Whether both are the same in all but the moment at which they were saved.
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        let row = RuleRow { updated_at: other.row.updated_at, ..self.row.clone() };
+        row == other.row
+            && self.users == other.users
+            && self.groups == other.groups
+            && self.branches == other.branches
+    }
+
     /// Whether people made it, and not a file or a report.
     pub fn is_user_defined(&self) -> bool {
         matches!(self.row.rule_type, RuleType::AnyApprover | RuleType::Regular)

@@ -82,7 +82,7 @@ pub fn create(
     details.check(scope, &own(tx, &request)?, None)?;
     let id = tx.insert_rule(request.project_id, Some(request.id), after, &details)?;
     refresh(tx, branches, &request)?;
-    announced(tx, grant, iid, id, RuleEvent::RuleCreated)
+    announced(tx, grant, iid, id, None)
 }
 
 pub fn update(
@@ -100,7 +100,7 @@ pub fn update(
     details.check(scope, &own(tx, &request)?, Some(id))?;
     tx.save_rule(id, &details)?;
     refresh(tx, branches, &request)?;
-    announced(tx, grant, iid, id, RuleEvent::RuleUpdated)
+    announced(tx, grant, iid, id, Some(&rule))
 }
 
 pub fn remove(
@@ -119,17 +119,22 @@ pub fn remove(
     tx.emit(RuleEvent::RuleRemoved(RuleFact::new(&rule, grant.user()?)))
 }
 
-/// The rule as it is now, which others are told of.
+/// The rule as it is now, which others are told of where it is new or another than before.
 fn announced(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadMergeRequests>,
     iid: i64,
     id: ApprovalRuleId,
-    event: fn(RuleFact) -> RuleEvent,
+    before: Option<&Rule>,
 ) -> Result<OwnRules> {
     let shown = read(tx, grant, iid, id)?;
     for rule in &shown.rules {
-        tx.emit(event(RuleFact::new(rule, grant.user()?)))?;
+        let fact = RuleFact::new(rule, grant.user()?);
+        match before {
+            None => tx.emit(RuleEvent::RuleCreated(fact))?,
+            Some(before) if before.is_same_as(rule) => {}
+            Some(_) => tx.emit(RuleEvent::RuleUpdated(fact))?,
+        }
     }
     Ok(shown)
 }
@@ -152,20 +157,19 @@ pub fn require(
     if tx.approval_settings(request.project_id)?.no_overriding {
         return Err(Error::unprocessable().whole(NO_OVERRIDING));
     }
-    let (rule, is_new) = require_any(tx, &request, required)?;
-    let event = if is_new { RuleEvent::RuleCreated } else { RuleEvent::RuleUpdated };
-    announced(tx, grant, iid, rule, event)?;
+    let old = own(tx, &request)?;
+    let rule = require_any(tx, &request, required)?;
+    announced(tx, grant, iid, rule, old.iter().find(|old| old.row.id == rule))?;
     let state = refresh(tx, branches, &request)?;
     shown(tx, grant, request, state)
 }
 
-/// Makes the rule of a merge request that everybody's approval counts for ask for so many; tells which one that is, and whether
-/// it is new.
+/// Makes the rule of a merge request that everybody's approval counts for ask for so many; tells which one that is.
 pub fn require_any(
     tx: &mut Tx<'_>,
     request: &MergeRequest,
     required: i64,
-) -> Result<(ApprovalRuleId, bool)> {
+) -> Result<ApprovalRuleId> {
     let mut faults = Faults::default();
     faults_of_count(&mut faults, required);
     faults.into_result()?;
@@ -175,14 +179,14 @@ pub fn require_any(
         Some(rule) => {
             let details = Details { approvals_required: required, ..Details::of(rule) };
             tx.save_rule(rule.row.id, &details)?;
-            Ok((rule.row.id, false))
+            Ok(rule.row.id)
         }
         None => {
             let details = Details::of_any(required);
             let source = tx.project_rules(request.project_id)?;
             let source = source.iter().find(|rule| rule.row.rule_type == RuleType::AnyApprover);
             let source = source.map(|rule| rule.row.id);
-            Ok((tx.insert_rule(request.project_id, Some(request.id), source, &details)?, true))
+            tx.insert_rule(request.project_id, Some(request.id), source, &details)
         }
     }
 }

@@ -69,7 +69,9 @@ pub fn update(
     tx.save_rule(id, &details)?;
     refresh_project(tx, branches, scope.project)?;
     let kept = one(tx, scope.project, id)?;
-    tx.emit(RuleEvent::RuleUpdated(RuleFact::new(&kept, grant.user()?)))?;
+    if !kept.is_same_as(&rule) {
+        tx.emit(RuleEvent::RuleUpdated(RuleFact::new(&kept, grant.user()?)))?;
+    }
     Ok(kept)
 }
 

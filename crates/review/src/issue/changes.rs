@@ -30,8 +30,11 @@ pub(super) fn between(old: &Issue, new: &Issue) -> Vec<Change> {
     note("issue_type", Some(old.issue_type.to_string()), Some(new.issue_type.to_string()));
     note("severity", Some(old.severity.to_string()), Some(new.severity.to_string()));
     note("confidential", Some(old.confidential.to_string()), Some(new.confidential.to_string()));
-    let locked = |issue: &Issue| Some(issue.discussion_locked.unwrap_or_default().to_string());
-    note("discussion_locked", locked(old), locked(new));
+    // Where nothing was ever said about it, it is open as well.
+    if old.discussion_locked.unwrap_or_default() != new.discussion_locked.unwrap_or_default() {
+        let locked = |issue: &Issue| issue.discussion_locked.map(|locked| locked.to_string());
+        note("discussion_locked", locked(old), locked(new));
+    }
     let number = |value: Option<i64>| value.map(|value| value.to_string());
     let milestone = |issue: &Issue| number(issue.milestone_id.map(|id| id.0));
     note("milestone_id", milestone(old), milestone(new));

@@ -173,8 +173,12 @@ pub fn change(
         let (merge_request, project) = (old.id, old.project_id);
         let described = (old.description != new.description)
             .then(|| Box::new((old.description.clone(), new.description.clone())));
-        let (updated_at, closed_at) = (Some(old.updated_at), old.closed_at);
-        let earlier = EarlierValues { updated_at, closed_at, implied };
+        let earlier = EarlierValues {
+            updated_at: Some(old.updated_at),
+            closed_at: old.closed_at,
+            was_open: Some(old.state == MergeRequestState::Opened),
+            implied,
+        };
         let user = by;
         tx.emit(Event::Updated { merge_request, project, user, changes, described, earlier })?;
     }

@@ -3,7 +3,7 @@
 use db::Tx;
 use kernel::{Result, ids::UserId};
 
-use super::{Event, MergeRequest, draft::ready, state::Step};
+use super::{Event, MergeRequest, MergeRequestState, draft::ready, state::Step};
 use crate::{
     event::{Change, EarlierValues},
     item::{assignees::AssigneeDiff, milestones},
@@ -158,6 +158,7 @@ pub(crate) fn step(
     let earlier = EarlierValues {
         updated_at: Some(before.updated_at),
         closed_at: before.closed_at,
+        was_open: Some(before.state == MergeRequestState::Opened),
         implied: implied(before, row),
     };
     tx.emit(Event::Stepped { merge_request, project, user: by, step, earlier })

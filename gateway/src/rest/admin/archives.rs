@@ -51,8 +51,11 @@ async fn show(app: App, call: Call<ArchiveProject>) -> ApiResult<Json<ProjectExp
 }
 
 async fn download_project(app: App, call: Call<ArchiveProject>) -> ApiResult<Custom> {
-    app.rates.check_project_archive(ArchiveCall::ProjectDownload, call.grant.user()?)?;
-    Ok(file(actions::download_project(&app, &call.grant).await?))
+    let is_head = call.is_method("HEAD");
+    if !is_head {
+        app.rates.check_project_archive(ArchiveCall::ProjectDownload, call.grant.user()?)?;
+    }
+    Ok(file(actions::download_project(&app, &call.grant, !is_head).await?, is_head))
 }
 
 async fn import_project(
@@ -72,8 +75,11 @@ async fn export_group(app: App, call: Call<ArchiveGroup>) -> ApiResult<Accepted>
 }
 
 async fn download_group(app: App, call: Call<ArchiveGroup>) -> ApiResult<Custom> {
-    app.rates.check_project_archive(ArchiveCall::GroupDownload, call.grant.user()?)?;
-    Ok(file(actions::download_group(&app, &call.grant).await?))
+    let is_head = call.is_method("HEAD");
+    if !is_head {
+        app.rates.check_project_archive(ArchiveCall::GroupDownload, call.grant.user()?)?;
+    }
+    Ok(file(actions::download_group(&app, &call.grant, !is_head).await?, is_head))
 }
 
 async fn import_group(app: App, call: Call<SignedIn, ImportGroup>) -> ApiResult<Accepted> {
@@ -89,13 +95,15 @@ async fn import_group(app: App, call: Call<SignedIn, ImportGroup>) -> ApiResult<
     Ok(Accepted)
 }
 
-fn file(found: Download<impl Stream<Item = std::io::Result<Bytes>> + 'static>) -> Custom {
+fn file(
+    found: Download<impl Stream<Item = std::io::Result<Bytes>> + 'static>,
+    is_head: bool,
+) -> Custom {
     let name = BStr::new(found.name.as_bytes());
-    Custom(
-        HttpResponse::Ok()
-            .content_type("application/gzip")
-            .insert_header((CONTENT_DISPOSITION, disposition(name, false)))
-            .no_chunking(found.size)
-            .streaming(found.pieces),
-    )
+    let mut response = HttpResponse::Ok();
+    response
+        .content_type("application/gzip")
+        .insert_header((CONTENT_DISPOSITION, disposition(name, false)))
+        .no_chunking(found.size);
+    Custom(if is_head { response.finish() } else { response.streaming(found.pieces) })
 }

@@ -320,6 +320,8 @@ async fn failures(
 
 async fn cancel(app: App, call: Call<SignedIn, OneImport>) -> ApiResult<Json<BulkImportJson>> {
     transfer::ensure_enabled(&app)?;
-    let ended = transfer::cancel(&app, &call.grant, call.params.import_id).await?;
-    Ok(Json(BulkImportJson::new(&ended, false)))
+    let id = call.params.import_id;
+    let ended = transfer::cancel(&app, &call.grant, id).await?;
+    let failed = app.db.read(move |tx| tx.failed_bulk_imports(&[id])).await?;
+    Ok(Json(BulkImportJson::new(&ended, failed.contains(&id))))
 }

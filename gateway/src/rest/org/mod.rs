@@ -7,6 +7,7 @@ pub mod group_list_params;
 pub mod group_params;
 pub mod member_params;
 mod oauth_client;
+mod own_forms;
 pub mod project_params;
 pub(crate) mod session_cookie;
 pub mod user_params;

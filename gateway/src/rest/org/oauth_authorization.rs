@@ -19,7 +19,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
     oauth::{INCOMPLETE, INVALID_SCOPE, proven},
-    session_cookie,
+    own_forms, session_cookie,
 };
 use crate::{
     app::App,
@@ -310,6 +310,9 @@ async fn ask(app: App, call: Call<Anyone, AskForAuthorization>) -> ApiResult<Cus
 }
 
 async fn answer(app: App, call: Call<Anyone, AnswerAuthorization>) -> ApiResult<Custom> {
+    if let Some(refused) = own_forms::refusal(&app, &call, TITLE) {
+        return Ok(Custom(refused));
+    }
     let session = session_cookie::person(&app, call.header("cookie")).await?;
     let (address, given) = (call.address(), call.params);
     let (decision, username, password) = (given.decision, given.username, given.password);

@@ -10,7 +10,7 @@ use org::{
     user::{self, session},
 };
 
-use super::{oauth::proven, session_cookie};
+use super::{oauth::proven, own_forms, session_cookie};
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
@@ -37,6 +37,7 @@ params! {
 }
 
 const TITLE: &str = "Sign in";
+const OUT_TITLE: &str = "Sign out";
 const WRONG: &str =
     "Invalid login or password, or a password alone is not enough for this account.";
 const OFTEN: &str = "There were too many attempts to sign in. Please try again later.";
@@ -85,6 +86,9 @@ async fn ask(app: App, call: Call<Anyone>) -> ApiResult<Custom> {
 }
 
 async fn sign_in(app: App, call: Call<Anyone, SignIn>) -> ApiResult<Custom> {
+    if let Some(refused) = own_forms::refusal(&app, &call, TITLE) {
+        return Ok(Custom(refused));
+    }
     let address = call.address();
     let login = call.params.username.unwrap_or_default();
     let clear = call.params.password.unwrap_or_default();
@@ -118,12 +122,15 @@ async fn ask_out(app: App, _: Call<Anyone>) -> ApiResult<Custom> {
     let action = app.urls.at("users/sign_out");
     let body =
         format!("<form method=\"post\" action=\"{action}\"><button>Sign out</button></form>");
-    Ok(Custom(html::page(StatusCode::OK, "Sign out", &body)))
+    Ok(Custom(html::page(StatusCode::OK, OUT_TITLE, &body)))
 }
 
 /// Ends the session, and sends the person to where the settings say. On a secondary, whose rows are copies, the browser
 /// forgets the session, which ends at the primary.
 async fn sign_out(app: App, call: Call<Anyone>) -> ApiResult<Custom> {
+    if let Some(refused) = own_forms::refusal(&app, &call, OUT_TITLE) {
+        return Ok(Custom(refused));
+    }
     let secret = session_cookie::shown(call.header("cookie"));
     if let Some(secret) = secret.filter(|_| app.node_identity.is_primary()) {
         app.db.write(move |tx| session::end(tx, &secret)).await?;

@@ -105,7 +105,7 @@ impl AuditEventPage {
     /// # Errors
     /// `NotAllowed` for another order, `BadRequest` for a cursor that nobody was given.
     fn id_before(&self) -> Result<Option<i64>> {
-        if self.pagination.as_deref() != Some("keyset") && self.cursor.is_none() {
+        if self.pagination.as_deref() != Some("keyset") {
             return Ok(None);
         }
         let other = |given: &Option<String>, only: &str| {

@@ -104,7 +104,7 @@ params! {
     struct UpdateBroadcastMessage {
         message_id: i64,
         /// Text of the message.
-        message: Option<String>,
+        message: Change<String>,
         starts_at: Option<Ts>,
         ends_at: Option<Ts>,
         /// Background color.
@@ -153,7 +153,8 @@ async fn update(
     let (grant, given) = (call.grant, call.params);
     let id = given.message_id;
     let change = BroadcastChange {
-        message: given.message,
+        // As of a new message, nothing is a text that cannot be.
+        message: given.message.into_update().map(Option::unwrap_or_default),
         starts_at: given.starts_at,
         ends_at: given.ends_at,
         color: given.color,

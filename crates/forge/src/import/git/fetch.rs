@@ -26,6 +26,8 @@ const STRICT: &str = "--strict=badDate=warn,badDateOverflow=warn,badEmail=warn,b
     gitmodulesParse=warn,missingEmail=warn,missingNameBeforeEmail=warn,missingSpaceBeforeDate=warn,\
     missingSpaceBeforeEmail=warn,missingTaggerEntry=ignore,multipleAuthors=warn,zeroPaddedDate=warn,\
     zeroPaddedFilemode=warn";
+/// What is asked for the refs, below the address of a repository.
+const REFS_SUFFIX: &str = "/info/refs";
 /// How long git may take to index a pack.
 const INDEXING: Duration = Duration::from_secs(8 * 60);
 
@@ -61,20 +63,25 @@ impl Remote {
         Self { client, url: url.trim_end_matches('/').to_owned(), authorization }
     }
 
-    fn headers(&self, more: &[(&str, &str)]) -> Vec<(String, String)> {
+    /// Headers of a request below `base`. The credentials are for the host that they were given for.
+    fn headers(&self, base: &str, more: &[(&str, &str)]) -> Vec<(String, String)> {
         let mut headers: Vec<(String, String)> =
             more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        headers.extend(self.authorization.clone().map(|text| ("Authorization".to_owned(), text)));
+        let authorization =
+            self.authorization.clone().filter(|_| may_have_credentials(&self.url, base));
+        headers.extend(authorization.map(|text| ("Authorization".to_owned(), text)));
         headers
     }
 
-    /// The refs of the repository.
+    /// The refs of the repository, and its address after redirects: as with git, they are for the whole exchange.
     pub(crate) async fn refs(&self) -> Result<Advertisement, SourceError> {
-        let url = format!("{}/info/refs?service=git-upload-pack", self.url);
-        let headers = self.headers(&[("Accept", "*/*")]);
+        let url = format!("{}{REFS_SUFFIX}?service=git-upload-pack", self.url);
+        let headers = self.headers(&self.url, &[("Accept", "*/*")]);
         let (head, body) = self.client.fetch("GET", url, headers, Vec::new(), REFS).await?;
         self.client.ensure_answered(&head)?;
-        Advertisement::parse(&body).map_err(|flaw| no_repository(&flaw))
+        let mut refs = Advertisement::parse(&body).map_err(|flaw| no_repository(&flaw))?;
+        refs.base = redirected_base(&head.url).unwrap_or(&self.url).to_owned();
+        Ok(refs)
     }
 
     /// Brings objects with their history into a repository, durably; returns the bytes of the pack.
@@ -89,11 +96,14 @@ impl Remote {
             return Ok(0);
         }
         let body = refs.request(wanted)?;
-        let (client, url) = (self.client.agent(), format!("{}/git-upload-pack", self.url));
-        let headers = self.headers(&[
-            ("Content-Type", "application/x-git-upload-pack-request"),
-            ("Accept", "application/x-git-upload-pack-result"),
-        ]);
+        let (client, url) = (self.client.agent(), format!("{}/git-upload-pack", refs.base));
+        let headers = self.headers(
+            &refs.base,
+            &[
+                ("Content-Type", "application/x-git-upload-pack-request"),
+                ("Accept", "application/x-git-upload-pack-result"),
+            ],
+        );
         let folder = forge.data().to_owned();
         let checks = self.client.clone();
         let fetched = spawn_blocking(move || {
@@ -125,6 +135,32 @@ impl Remote {
         index(forge, tokio::fs::File::from_std(file), into).await?;
         Ok(bytes)
     }
+}
+
+/// The address of a repository, by the URL that answered with its refs.
+fn redirected_base(answered: &str) -> Option<&str> {
+    let path = answered.split(['?', '#']).next()?;
+    path.strip_suffix(REFS_SUFFIX).map(|base| base.trim_end_matches('/'))
+}
+
+/// Whether the credentials for one address may be sent to another: the host is the same, and the scheme is, or is HTTPS.
+fn may_have_credentials(own: &str, other: &str) -> bool {
+    let split = |url: &str| {
+        let (scheme, rest) = url.split_once("://")?;
+        let authority = rest.split(['/', '?', '#']).next()?;
+        Some((scheme.to_ascii_lowercase(), authority.to_ascii_lowercase()))
+    };
+    let (Some((own_scheme, own_host)), Some((scheme, host))) = (split(own), split(other)) else {
+        return false;
+    };
+    // The port may only change with the scheme.
+    let without_port = |host: &str| match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name.to_owned(),
+        _ => host.to_owned(),
+    };
+    let is_upgrade = own_scheme == "http" && scheme == "https";
+    let is_same_name = without_port(&own_host) == without_port(&host);
+    own_scheme == scheme && own_host == host || is_upgrade && is_same_name
 }
 
 /// Has git check a pack and take it into a repository. All objects that it names must be there.
@@ -178,7 +214,36 @@ fn unusable_pack(complaint: &str) -> SourceError {
 
 #[cfg(test)]
 mod tests {
-    use super::unusable_pack;
+    use super::{may_have_credentials, redirected_base, unusable_pack};
+
+    #[test]
+    fn the_url_that_answered_is_the_base_of_the_exchange() {
+        for (answered, base) in [
+            (
+                "https://a.test/new/p.git/info/refs?service=git-upload-pack",
+                Some("https://a.test/new/p.git"),
+            ),
+            ("https://a.test/p/info/refs", Some("https://a.test/p")),
+            ("https://a.test/login?to=/info/refs", None),
+        ] {
+            assert_eq!(redirected_base(answered), base, "{answered}");
+        }
+    }
+
+    #[test]
+    fn credentials_stay_at_their_host() {
+        let own = "http://a.test:8080/p";
+        for (other, may) in [
+            ("http://A.test:8080/new/p.git", true),
+            ("https://a.test/p.git", true),
+            ("http://b.test:8080/p", false),
+            ("http://a.test:9090/p", false),
+            ("http://a.test.b.test:8080/p", false),
+        ] {
+            assert_eq!(may_have_credentials(own, other), may, "{other}");
+        }
+        assert!(!may_have_credentials("https://a.test/p", "http://a.test/p"), "in the clear");
+    }
 
     #[test]
     fn only_damaged_objects_are_the_fault_of_the_source() {

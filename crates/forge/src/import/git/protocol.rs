@@ -24,6 +24,8 @@ pub(crate) struct Advertisement {
     pub(crate) refs: Vec<(Vec<u8>, Oid)>,
     /// The branch that HEAD names.
     pub(crate) head: Option<RefName>,
+    /// Address of the repository after redirects, without a slash at its end. Empty where nobody was asked.
+    pub(super) base: String,
     has_side_band: bool,
 }
 
@@ -122,7 +124,11 @@ impl Advertisement {
 
 fn complaint(text: &[u8]) -> ProtocolError {
     let text = text.get(..LONGEST_COMPLAINT).unwrap_or(text);
-    ProtocolError::Complaint(String::from_utf8_lossy(text).trim().to_owned())
+    let text = String::from_utf8_lossy(text);
+    // Git ends some of its complaints with a NUL byte, and sends several as lines.
+    let words = text.split(|letter: char| letter.is_control() || letter.is_whitespace());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    ProtocolError::Complaint(words.join(" ").trim_end_matches('.').to_owned())
 }
 
 /// Takes the answer to a request apart while it comes, and hands the pack on.
@@ -267,6 +273,25 @@ mod tests {
         let mut half = PackSplitter::new(Vec::new());
         half.write_all(&answer[..20]).unwrap();
         assert_eq!(half.finish(), Err(ProtocolError::Malformed));
+    }
+
+    #[test]
+    fn a_complaint_is_quoted_without_control_characters_and_its_full_stop() {
+        for (sent, told) in [
+            (
+                "\x03aborting due to possible repository corruption on the remote side.\0",
+                "aborting due to possible repository corruption on the remote side",
+            ),
+            ("\x03fatal: bad object\r\n\x1b[31mred\n", "fatal: bad object [31mred"),
+            ("ERR access denied.\n", "access denied"),
+        ] {
+            let mut answer = Vec::new();
+            push_data(&mut answer, sent.as_bytes());
+            let mut splitter = PackSplitter::new(Vec::new());
+            assert!(splitter.write_all(&answer).is_err());
+            let told = ProtocolError::Complaint(told.to_owned());
+            assert_eq!(splitter.finish().err(), Some(told), "{sent:?}");
+        }
     }
 
     #[test]

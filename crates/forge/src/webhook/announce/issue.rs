@@ -8,7 +8,7 @@ use kernel::{
 };
 use review::{
     event::{EarlierValues, IssueFact},
-    issue::IssueStore as _,
+    issue::{IssueState, IssueStore as _},
 };
 
 use crate::{
@@ -42,7 +42,14 @@ pub(super) fn tell_issue(
 ) -> Result<()> {
     let flags = [Flag::Issues, Flag::ConfidentialIssues];
     let Some((context, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
-    let Some(row) = tx.find_issue_by_id(id)? else { return Ok(()) };
+    let Some(mut row) = tx.find_issue_by_id(id)? else { return Ok(()) };
+    // A change is told as of before the step that was taken with it, of which another event tells.
+    if let (IssueAction::Update(_), Some(was_open)) = (deed.0, deed.1.was_open)
+        && was_open != (row.state == IssueState::Opened)
+    {
+        row.state = if was_open { IssueState::Opened } else { IssueState::Closed };
+        row.closed_at = deed.1.closed_at;
+    }
     let (flag, header) = match row.confidential {
         true => (Flag::ConfidentialIssues, "Confidential Issue Hook"),
         false => (Flag::Issues, "Issue Hook"),

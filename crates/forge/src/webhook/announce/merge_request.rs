@@ -11,7 +11,9 @@ use repo::push::journal::JournalStore as _;
 use review::{
     approval,
     event::EarlierValues,
-    merge_request::{Event as Fact, MergeRequestStore as _, VersionStore as _, state::Step},
+    merge_request::{
+        Event as Fact, MergeRequestState, MergeRequestStore as _, VersionStore as _, state::Step,
+    },
 };
 
 use crate::{
@@ -80,7 +82,17 @@ pub(super) fn tell_merge_request(
 ) -> Result<()> {
     let flags = [Flag::MergeRequests];
     let Some((context, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
-    let Some(row) = tx.merge_requests_in_order(&[id.0])?.pop() else { return Ok(()) };
+    let Some(mut row) = tx.merge_requests_in_order(&[id.0])?.pop() else { return Ok(()) };
+    // A change is told as of before the step that was taken with it, of which another event tells.
+    row.state = match (deed.0, deed.1.was_open, row.state) {
+        (MergeRequestAction::Update(_), Some(true), MergeRequestState::Closed) => {
+            MergeRequestState::Opened
+        }
+        (MergeRequestAction::Update(_), Some(false), MergeRequestState::Opened) => {
+            MergeRequestState::Closed
+        }
+        (_, _, state) => state,
+    };
     let head = row.head_sha.clone();
     let home = row.source_project_id.unwrap_or(project);
     let part = merge_request::MergeRequestPart::load(tx, &context, row)?;

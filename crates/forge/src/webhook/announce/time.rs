@@ -19,13 +19,15 @@ use crate::webhook::{
 pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &time::event::Event) -> Result<()> {
     let Some(project) = fact.project else { return Ok(()) };
     let changes = time_changes(fact);
+    let earlier =
+        EarlierValues { updated_at: Some(fact.updated_before), ..EarlierValues::default() };
     match fact.item_kind {
         ItemKind::Issue => {
-            let deed = (IssueAction::Update(&changes), &EarlierValues::default());
+            let deed = (IssueAction::Update(&changes), &earlier);
             tell_issue(tx, by, (IssueId(fact.item), project), fact.user, deed)
         }
         ItemKind::MergeRequest => {
-            let deed = (MergeRequestAction::Update(&changes), &EarlierValues::default());
+            let deed = (MergeRequestAction::Update(&changes), &earlier);
             let place = (MergeRequestId(fact.item), project);
             tell_merge_request(tx, by, place, Some(fact.user), deed)
         }

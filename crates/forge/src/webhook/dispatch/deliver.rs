@@ -1,10 +1,14 @@
 //! One delivery on its way: made into a request, sent once there is a place for it, and concluded.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use admin::{
     delivery::{Delivery, DeliveryQueue as _, HookEvent},
-    integration::Integration,
+    hook::{AlertStatus, HookStore as _},
+    integration::{Integration, IntegrationStore as _},
     owner::Owner,
 };
 use kernel::{Error, Result};
@@ -33,6 +37,8 @@ use crate::{
 /// follows less than the lease.
 const FILLING: Duration = Duration::from_secs(40);
 const WAITING: Duration = Duration::from_secs(30);
+/// A receiver that was read longer ago is looked at again before it is told.
+const FRESH: Duration = Duration::from_millis(100);
 /// A payload that could not be completed so often is sent as it is.
 const MOST_FILLINGS: i32 = 3;
 
@@ -41,6 +47,7 @@ pub(super) async fn deliver(
     around: &DeliveryContext,
     delivery: &Delivery,
 ) -> Result<()> {
+    let errand = Errand { delivery, around, begun: Instant::now() };
     let Some(shared) = around.events.get(&delivery.event_id) else {
         return finish(forge, delivery).await;
     };
@@ -52,7 +59,7 @@ pub(super) async fn deliver(
         return write_letters(forge, delivery, row, event).await;
     }
     if let Some(row) = integration.filter(|row| row.active && row.slug == "jira") {
-        return tell_jira(forge, delivery, row, event).await;
+        return tell_jira(forge, &errand, row, event).await;
     }
     let (base, key) = (forge.urls.base(), &delivery.idempotency_key);
     let request = match (hook, integration) {
@@ -63,7 +70,7 @@ pub(super) async fn deliver(
         _ => None,
     };
     let Some(request) = request.map(Arc::new) else { return finish(forge, delivery).await };
-    let Some(places) = places_at(forge, delivery, &request.host()).await? else { return Ok(()) };
+    let Some(places) = places_at(forge, &errand, &request.host()).await? else { return Ok(()) };
     let result = forge.courier.send(Arc::clone(&request)).await?;
     // The next one need not wait until this one is written down.
     drop(places);
@@ -75,6 +82,46 @@ pub(super) async fn deliver(
         delivery: delivery.clone(),
     };
     conclude(forge, conclusion).await
+}
+
+/// A delivery with the receivers as they were read before it.
+struct Errand<'a> {
+    delivery: &'a Delivery,
+    around: &'a DeliveryContext,
+    begun: Instant,
+}
+
+impl Errand<'_> {
+    /// What ends it instead of a request, where its receiver is another one now: who is gone or wants nothing more is
+    /// told nothing, and who was changed is read by who takes the delivery next.
+    async fn end_of_changed(&self, forge: &Forge) -> Result<Option<Conclusion>> {
+        let delivery = self.delivery;
+        let (hook, integration) = (delivery.hook_id, delivery.integration_id);
+        let read = forge.db.read(move |tx| {
+            let hook = tx.hooks_with(hook.as_slice())?.pop();
+            let integration = tx.integrations_with(integration.as_slice())?.pop();
+            Ok((hook, integration, tx.now))
+        });
+        let (is_wanted, is_same) = match read.await? {
+            (Some(hook), _, now) => {
+                let before = self.around.hooks.get(&hook.id);
+                let is_same = before.is_some_and(|before| {
+                    before.updated_at == hook.updated_at && before.sealed == hook.sealed
+                });
+                (hook.alert_status(now) != AlertStatus::Disabled, is_same)
+            }
+            (None, Some(row), _) => {
+                let before = self.around.integrations.get(&row.id);
+                (row.active, before.is_some_and(|before| before.updated_at == row.updated_at))
+            }
+            (None, None, _) => (false, false),
+        };
+        Ok(match (is_wanted, is_same) {
+            (true, true) => None,
+            (true, false) => Some(Conclusion::Left(delivery.clone())),
+            (false, _) => Some(Conclusion::Finished(delivery.clone())),
+        })
+    }
 }
 
 /// Letters wait in a queue of their own, so that the delivery ends with them.
@@ -96,16 +143,17 @@ async fn write_letters(
 /// Tells the issues of Jira that an event names. What was not heard is told again later.
 async fn tell_jira(
     forge: &Forge,
-    delivery: &Delivery,
+    errand: &Errand<'_>,
     row: &Integration,
     event: &HookEvent,
 ) -> Result<()> {
+    let delivery = errand.delivery;
     let payload: Value = serde_json::from_str(&event.payload).map_err(Error::internal)?;
     let told = mentions(&payload);
     let server = JiraServer::new(row, &row.values(&forge.vault)?).filter(|_| !told.is_empty());
     let Some(server) = server else { return finish(forge, delivery).await };
     let host = host_of(&server.address("", ""));
-    let Some(places) = places_at(forge, delivery, &host).await? else { return Ok(()) };
+    let Some(places) = places_at(forge, errand, &host).await? else { return Ok(()) };
     let courier = Arc::clone(&forge.courier);
     let sent = spawn_blocking(move || JiraSession::new(&courier.web, &server).tell(&told));
     let answer = sent.await.map_err(Error::internal)?;
@@ -124,13 +172,14 @@ async fn tell_jira(
 }
 
 /// Places to send something: one of those that were taken for the host, one at the host, and one of all. Where there is
-/// none in time, the delivery is left to who has one.
+/// none in time, the delivery is left to who has one; where the receiver was changed meanwhile, nothing is sent to it as it
+/// was.
 async fn places_at(
     forge: &Forge,
-    delivery: &Delivery,
+    errand: &Errand<'_>,
     name: &str,
 ) -> Result<Option<[OwnedSemaphorePermit; 3]>> {
-    let courier = &forge.courier;
+    let (courier, delivery) = (&forge.courier, errand.delivery);
     if let Some((host, taken)) = courier.hosts.take(name, delivery) {
         let sending = async {
             let at_host = host.sending.acquire_owned().await.map_err(Error::internal)?;
@@ -138,7 +187,14 @@ async fn places_at(
             Ok::<_, Error>([taken, at_host, place.map_err(Error::internal)?])
         };
         if let Ok(places) = tokio::time::timeout(WAITING, sending).await {
-            return places.map(Some);
+            let places = places?;
+            if errand.begun.elapsed() < FRESH {
+                return Ok(Some(places));
+            }
+            let Some(end) = errand.end_of_changed(forge).await? else { return Ok(Some(places)) };
+            drop(places);
+            conclude(forge, end).await?;
+            return Ok(None);
         }
         courier.hosts.note_busy(name, delivery);
     }

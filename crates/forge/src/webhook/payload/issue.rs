@@ -271,7 +271,9 @@ pub(super) fn changes_json(
             "labels" => (labels(tx, before)?, labels(tx, after)?),
             "assignees" | "reviewers" => {
                 let named = |text| {
-                    let ids: Vec<UserId> = ids_of(text).into_iter().map(UserId).collect();
+                    let mut ids: Vec<UserId> = ids_of(text).into_iter().map(UserId).collect();
+                    // The order that items have them in.
+                    ids.sort_unstable();
                     json!(people.all(context.urls(), &ids))
                 };
                 (named(before), named(after))

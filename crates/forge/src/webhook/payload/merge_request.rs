@@ -18,7 +18,9 @@ use review::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    common::{People, ProjectContext, all_new, human_time, label_json, utc, utc_or_null, word},
+    common::{
+        People, ProjectContext, all_new, bool_value, human_time, label_json, utc, utc_or_null, word,
+    },
     issue::{BESIDE, changes_json, described, insert_change, people_in, tell_time},
 };
 
@@ -161,7 +163,7 @@ impl MergeRequestPart {
             "last_edited_at": utc_or_null(self.edit.edited_at),
             "last_edited_by_id": self.edit.edited_by,
             "updated_by_id": self.edit.updated_by,
-            "merge_params": { "force_remove_source_branch": row.force_remove_source_branch },
+            "merge_params": merge_params(&json!(row.force_remove_source_branch)),
             "time_estimate": row.time_estimate,
             "prepared_at": utc(row.created_at),
             "merge_status": status,
@@ -221,6 +223,10 @@ fn status(row: &MergeRequest) -> (&'static str, &'static str) {
     (word(status), detailed)
 }
 
+fn merge_params(removes_source: &Value) -> Value {
+    json!({ "force_remove_source_branch": removes_source })
+}
+
 /// The action of a merge request event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MergeRequestAction<'a> {
@@ -260,6 +266,11 @@ pub(crate) fn merge_request(
         | MergeRequestAction::Step(_)
         | MergeRequestAction::Trial => Map::new(),
     };
+    if let Some(one) = changes.iter().find(|one| one.field == "force_remove_source_branch") {
+        let params = |text: Option<&str>| merge_params(&bool_value(text));
+        let (before, after) = (params(one.before.as_deref()), params(one.after.as_deref()));
+        insert_change(&mut changed, "merge_params", &before, &after);
+    }
     if let Some((from, to)) = moved(deed) {
         insert_change(&mut changed, "state_id", &json!(from), &json!(to));
     }

@@ -67,13 +67,22 @@ fn is_refused_null(setting: &Setting, value: &Value) -> bool {
 }
 
 /// Why a text is no address of the web.
-fn url_fault(text: &str) -> &'static str {
-    match text.split_once("://") {
-        Some((scheme, _)) if !["http", "https"].contains(&&*scheme.to_ascii_lowercase()) => {
+pub(in crate::settings) fn url_fault(text: &str) -> &'static str {
+    match text.split_once(':') {
+        Some((scheme, _)) if is_scheme(scheme) && !is_of_web(scheme) => {
             "is blocked: Only allowed schemes are http, https"
         }
         _ => "must be a valid URL",
     }
+}
+
+fn is_scheme(word: &str) -> bool {
+    let is_inner = |sign: char| sign.is_ascii_alphanumeric() || "+-.".contains(sign);
+    word.starts_with(|sign: char| sign.is_ascii_alphabetic()) && word.chars().all(is_inner)
+}
+
+fn is_of_web(scheme: &str) -> bool {
+    ["http", "https"].contains(&&*scheme.to_ascii_lowercase())
 }
 
 fn fault_of_text(value: &Value, fault: impl Fn(&str) -> Option<String>) -> Option<String> {

@@ -8,7 +8,7 @@ use super::form::{
 pub(super) const ROWS: &[Setting] = &[
     switch("admin_mode", false).acts(),
     email("abuse_notification_email").acts(),
-    text("after_sign_out_path").acts(),
+    url("after_sign_out_path").acts(),
     prose("after_sign_up_text").acts(),
     switch("authorized_keys_enabled", true),
     switch("automatic_purchased_storage_allocation", false),
@@ -28,9 +28,9 @@ pub(super) const ROWS: &[Setting] = &[
     within("gitaly_timeout_fast", 10, 0, i64::MAX),
     typed("gravatar_enabled", Form::Switch),
     switch("help_page_hide_commercial_content", false),
-    text("help_page_support_url").acts(),
+    url("help_page_support_url").acts(),
     prose("help_page_text").acts(),
-    text("help_page_documentation_base_url").acts(),
+    url("help_page_documentation_base_url").acts(),
     switch("hide_third_party_offers", false),
     url("home_page_url").acts(),
     switch("housekeeping_enabled", true)

@@ -22,6 +22,7 @@ use serde_json::Value;
 
 pub use alias::{ALIASES, Alias, EXCLUSIVE, Translation, find as find_alias};
 pub use bounds::check;
+pub(super) use bounds::url_fault;
 pub use form::{Form, Preset, Secrecy, Setting};
 pub use people::LONGEST_DORMANT_DAYS;
 

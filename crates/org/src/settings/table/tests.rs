@@ -138,7 +138,22 @@ fn assert_told(name: &str, value: &Value, text: &str) {
 #[test]
 fn an_address_has_a_scheme_of_the_web_and_a_size_is_positive() {
     let blocked = "is blocked: Only allowed schemes are http, https";
-    assert_told("home_page_url", &json!("ftp://a.example"), blocked);
+    for address in ["ftp://a.example", "javascript:alert(1)", "JavaScript://%0aalert(1)"] {
+        for name in ["home_page_url", "after_sign_out_path", "help_page_support_url", "grafana_url"]
+        {
+            assert_told(name, &json!(address), blocked);
+        }
+    }
+    for address in ["nowhere", " https://a.example", "https:a.example", "//a.example"] {
+        for name in ["home_page_url", "help_page_documentation_base_url", "grafana_url"] {
+            assert_told(name, &json!(address), "must be a valid URL");
+        }
+    }
+    for place in ["/-/grafana", "/charts", "https://charts.example/x", ""] {
+        let new = given(&json!({ "grafana_url": place }));
+        let changed = Settings::default().changed(&new, |_, clear| Ok(clear.to_owned()));
+        assert!(changed.is_ok(), "{place}");
+    }
     assert_told("snippet_size_limit", &json!(0), "must be greater than 0");
 }
 

@@ -1,6 +1,9 @@
 //! Events of time tracking.
 
-use kernel::ids::{ProjectId, UserId};
+use kernel::{
+    Ts,
+    ids::{ProjectId, UserId},
+};
 use serde::Serialize;
 
 use super::store::TimeStats;
@@ -19,6 +22,9 @@ pub struct Event {
     pub estimated_more: i64,
     pub spent_more: i64,
     pub user: UserId,
+    /// When it had been changed before, for those who hear of it at once.
+    #[serde(skip)]
+    pub updated_before: Ts,
 }
 
 impl Event {
@@ -32,6 +38,7 @@ impl Event {
             estimated_more: after.estimate.saturating_sub(before.estimate),
             spent_more: after.spent.saturating_sub(before.spent),
             user,
+            updated_before: item.updated_at,
         }
     }
 }

@@ -124,7 +124,10 @@ fn read(setting: &Setting, raw: &Raw) -> Result<Option<Value>, ParamErrors> {
 
 /// A blank clears a text, unless the setting is a field that is never null.
 fn text(setting: &Setting, raw: &Raw) -> Result<Option<Value>, ParamErrors> {
-    let text = String::read(raw)?;
+    let mut text = String::read(raw)?;
+    if setting.form == Form::Url {
+        text = text.map(|text| text.trim().to_owned());
+    }
     let never_null = table::default(setting.name).is_string();
     Ok(match text {
         None if never_null => None,

@@ -185,6 +185,43 @@ async fn who_denies_or_cannot_sign_in_gives_nothing() {
 }
 
 #[actix_web::test]
+async fn a_form_that_another_site_sends_gives_nothing() {
+    let scene = Scene::of(true);
+    let own = json!({ "username": "ada", "password": "difference engine" });
+    let begun = scene.app.anonymous().post("//users/sign_in", own.clone()).await;
+    let cookie = begun.header("set-cookie").and_then(|whole| whole.split(';').next()).expect("one");
+    let browser = scene.app.anonymous().sending("Cookie", cookie);
+    let fields = scene.request(&[("decision", "allow")]);
+    let kind = "application/x-www-form-urlencoded";
+    for (name, value) in [
+        ("Origin", "https://evil.example.com"),
+        ("Origin", "null"),
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Site", "same-site"),
+    ] {
+        let page = browser.sending(name, value);
+        let agreed =
+            page.send_bytes(Method::POST, "//oauth/authorize", kind, fields.as_bytes()).await;
+        let begun = page.post("//users/sign_in", own.clone()).await;
+        let left = page.post("//users/sign_out", json!({})).await;
+        for answer in [agreed, begun, left] {
+            assert_eq!((answer.status, answer.header("location")), (403, None), "{value}");
+            assert_eq!(answer.header("set-cookie"), None, "{value}");
+        }
+    }
+    let here = browser.sending("Origin", scene.app.state.urls.origin());
+    let here = here.sending("Sec-Fetch-Site", "same-origin");
+    for page in [&browser, &here] {
+        let agreed =
+            page.send_bytes(Method::POST, "//oauth/authorize", kind, fields.as_bytes()).await;
+        assert!(
+            agreed.status == 302
+                && agreed.header("location").is_some_and(|to| to.contains("code="))
+        );
+    }
+}
+
+#[actix_web::test]
 async fn nobody_is_sent_where_the_application_does_not_lead() {
     let scene = Scene::of(true);
     for address in [

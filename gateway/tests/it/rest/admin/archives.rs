@@ -230,6 +230,30 @@ async fn hostile_archives_get_an_error_and_leave_nothing() {
 }
 
 #[actix_web::test]
+async fn a_broken_archive_of_a_group_is_refused_and_its_path_stays_free() {
+    let app = TestApp::new();
+    count_nothing(&app).await;
+    let ada = app.person("ada");
+    let file = EntryType::Regular;
+    let version: (&str, EntryType, &[u8]) = ("VERSION", file, b"0.2.4");
+    let whole = packed(&[version, ("tree/groups.ndjson", file, b"{}")]);
+    for (archive, told) in [
+        (&b""[..], ""),
+        (&b"no archive"[..], ""),
+        (&whole[..whole.len() / 2], ""),
+        (&packed(&[version])[..], "not one of a group"),
+        (&whole[..], "tree/groups.ndjson cannot be read: field `"),
+    ] {
+        let fields = [("name", "Tea"), ("path", "tea")];
+        let refused = send_archive(&ada, "/groups/import", archive, &fields).await.with(400);
+        assert!(refused.to_string().contains(told), "{refused}");
+    }
+    work(&app).await;
+    ada.get("/groups/tea").await.with(404);
+    ada.post("/groups", json!({ "name": "Tea", "path": "tea" })).await.created();
+}
+
+#[actix_web::test]
 async fn an_archive_takes_the_place_of_a_project_only_where_that_is_asked_for() {
     let app = TestApp::new();
     let ada = app.person("ada");
@@ -338,4 +362,25 @@ async fn who_has_a_project_exported_and_fetches_it_is_audited() {
         .collect();
     // One that is on its way is not asked for twice.
     assert_eq!(names, ["project_export_file_download_started", "project_export_created"]);
+}
+
+#[actix_web::test]
+async fn who_asks_only_for_the_headers_of_an_export_has_not_fetched_it() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let path = format!("/projects/{}", app.project(&ada, "engine", Private));
+    let (list, file) = (format!("{path}/audit_events"), format!("{path}/export/download"));
+    ada.post(&format!("{path}/export"), json!({})).await.with(202);
+    work(&app).await;
+    let root = app.admin();
+    let before = root.get(&list).await.each("id");
+
+    for _ in 0..2 {
+        let answer = ada.send(Method::HEAD, &file, None).await;
+        assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/gzip")));
+    }
+
+    assert_eq!(root.get(&list).await.each("id"), before);
+    assert_eq!(ada.get(&file).await.status, 200);
+    assert_eq!(root.get(&list).await.each("id").len(), before.len() + 1);
 }

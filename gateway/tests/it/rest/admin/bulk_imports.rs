@@ -1,5 +1,7 @@
 //! Groups and projects that are fetched from another installation, which is a second application that listens.
 
+use std::net::TcpListener;
+
 use kernel::AccessLevel::Maintainer;
 use serde_json::{Value, json};
 use time::Duration;
@@ -116,6 +118,55 @@ async fn a_project_is_fetched_into_a_group_and_a_wrong_token_is_told_of() {
     let refused = "the source refused the credentials (HTTP 401): ";
     assert!(told.as_str().is_some_and(|text| text.starts_with(refused)), "{told}");
     root.get("/projects/home%2Fcup").await.with(404);
+}
+
+#[actix_web::test]
+async fn an_address_without_an_installation_is_given_up_soon_and_the_reason_is_told() {
+    let app = here().await;
+    let root = app.admin();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    drop(listener);
+    let mut asked = wanted(&url, "t0p", ("group_entity", "tools"), ("", "copy"));
+    let other = json!({ "source_type": "group_entity", "source_full_path": "pots",
+        "destination_namespace": "", "destination_slug": "pots" });
+    asked["entities"].as_array_mut().expect("a list").push(other);
+    let made = root.post("/bulk_imports", asked).await.created();
+    let path = format!("/bulk_imports/{}", made["id"]);
+
+    for _ in 0..12 {
+        work(&app).await;
+        app.clock.advance(Duration::seconds(10));
+    }
+
+    let entities = root.get(&format!("{path}/entities")).await.ok();
+    assert!(all_ended(&entities), "{entities}");
+    let told = "the source cannot be reached, or broke its answer off";
+    assert_eq!(entities[0]["failures"][0]["exception_message"], told);
+    let import = root.get(&path).await.ok();
+    assert_eq!((&import["status"], &import["has_failures"]), (&json!("failed"), &json!(true)));
+}
+
+#[actix_web::test]
+async fn a_bulk_import_that_is_canceled_tells_whether_something_failed() {
+    let ((source, server), app) = (elsewhere().await, here().await);
+    let (owner, root) = (source.person("ada"), app.admin());
+    root.post("/groups", json!({ "name": "Home", "path": "home" })).await.created();
+    let url = format!("http://{}", server.address);
+    let from = ("project_entity", "tools/small/pot");
+    let mut asked = wanted(&url, &token(&owner), from, ("home", "pot"));
+    let missing = json!({ "source_type": "project_entity", "source_full_path": "tools/none",
+        "destination_namespace": "home", "destination_slug": "none" });
+    asked["entities"].as_array_mut().expect("a list").push(missing);
+    let made = root.post("/bulk_imports", asked).await.created();
+    let path = format!("/bulk_imports/{}", made["id"]);
+    work(&app).await;
+    let entities = root.get(&format!("{path}/entities")).await.each("status");
+    assert_eq!(entities, [json!("started"), json!("failed")]);
+
+    let ended = root.post(&format!("{path}/cancel"), json!({})).await.body;
+
+    assert_eq!((&ended["status"], &ended["has_failures"]), (&json!("canceled"), &json!(true)));
 }
 
 #[actix_web::test]

@@ -327,6 +327,33 @@ async fn nothing_is_sent_to_a_hook_that_is_gone() {
 }
 
 #[actix_web::test]
+async fn what_waited_for_its_place_is_sent_as_the_hook_is_by_then() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    let hook = ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    let place = format!("{path}/{}", hook["id"]);
+    receiver.answers_after(700);
+    for (is_deleted, expected) in [(false, [4, 4]), (true, [0, 4])] {
+        for title in ["1", "2", "3", "4", "5", "6", "7", "8"] {
+            open_issue(&ada, project, title).await;
+        }
+        futures_util::join!(deliver(&app), async {
+            while receiver.count() < 4 {
+                tokio::task::yield_now().await;
+            }
+            match is_deleted {
+                false => drop(ada.put(&place, json!({ "url": receiver.url("new") })).await.ok()),
+                true => drop(ada.delete(&place).await.with(204)),
+            }
+        });
+
+        let told = receiver.told();
+        let at = |path: &str| told.iter().filter(|one| one.path == path).count();
+        assert_eq!([at("/hook"), at("/new")], expected, "{is_deleted}");
+    }
+}
+
+#[actix_web::test]
 async fn a_hook_that_leads_to_an_event_is_not_told_of_it() {
     let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
     let (ada, project, path) = set_up(&app);

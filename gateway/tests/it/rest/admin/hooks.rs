@@ -146,6 +146,25 @@ async fn headers_do_not_follow_a_url_variable_to_another_host() {
 }
 
 #[actix_web::test]
+async fn an_address_with_spaces_around_it_is_no_other_address() {
+    let app = TestApp::new();
+    let (mia, path) = set_up(&app);
+    let url = "https://x.example.com/{key}";
+    let mut new = json!({ "url": url, "token": "t0p" });
+    new["url_variables"] = json!([{ "key": "key", "value": "s3cret" }]);
+    let made = mia.post(&path, new).await.created();
+
+    let one = format!("{path}/{}", made["id"]);
+    let kept = mia.put(&one, json!({ "url": format!(" {url} ") })).await.ok();
+
+    assert_eq!((&kept["url"], &kept["url_variables"]), (&json!(url), &json!([{ "key": "key" }])));
+    let project = path.trim_end_matches("/hooks");
+    let events = app.admin().get(&format!("{project}/audit_events")).await.each("event_name");
+    let changed = events.iter().any(|name| name == "webhook_updated");
+    assert!(!changed, "the token and the values stay: {events:?}");
+}
+
+#[actix_web::test]
 async fn hooks_of_groups_are_for_owners_and_system_hooks_for_administrators() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -1,5 +1,10 @@
 //! Imports: what is asked for and refused, what comes along, and what becomes of it when the source breaks.
 
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpListener,
+};
+
 use kernel::Visibility::Private;
 use serde_json::{Value, json};
 use time::Duration;
@@ -477,6 +482,42 @@ async fn a_new_project_is_filled_from_a_url_and_its_password_is_not_shown() {
     );
     assert_eq!(project["default_branch"], "trunk");
     assert!(source.credentials().contains(&"Basic YWRhOnMz".to_owned()));
+}
+
+/// A server whose repositories are all at another address: it says so where git asks for refs, and knows nothing else.
+fn moved_to(url: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let own = format!("http://{}/old", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut head = [0; 4096];
+            let length = stream.read(&mut head).unwrap_or(0);
+            let status = match head[..length].starts_with(b"GET /old/info/refs?") {
+                true => "302 Found",
+                false => "404 Not Found",
+            };
+            let answer = format!(
+                "HTTP/1.1 {status}\r\nLocation: {url}/info/refs?service=git-upload-pack\r\n\
+                 Content-Length: 0\r\nConnection: close\r\n\r\n"
+            );
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    own
+}
+
+#[actix_web::test]
+async fn a_repository_is_fetched_from_the_address_that_it_has_moved_to() {
+    let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
+    let ada = app.person("ada");
+    let url = moved_to(source.url("/mia/tea.git"));
+
+    let made = ada.post("/projects", json!({ "name": "tea", "import_url": url })).await.created();
+    work(&app).await;
+
+    let project = ada.get(&format!("/projects/{}", made["id"])).await.ok();
+    assert_eq!(project["import_status"], "finished", "{project}");
+    assert!(source.requests().iter().any(|path| path == "/mia/tea.git/git-upload-pack"));
 }
 
 #[actix_web::test]

@@ -261,6 +261,56 @@ async fn an_edit_of_a_text_tells_its_editor_as_a_change() {
 }
 
 #[actix_web::test]
+async fn changes_of_issues_tell_what_the_records_said_before() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["issues_events"]).await;
+    app.member(scene.project, "bob", kernel::AccessLevel::Developer);
+    let people = ["bob", "ada"].map(|name| app.user(name).id);
+    let issue = scene.ada.post(&scene.at("issues"), json!({ "title": "One" })).await.created();
+    let before = scene.told().await[0]["object_attributes"]["updated_at"].clone();
+    app.clock.advance(time::Duration::hours(1));
+
+    let estimate = json!({ "duration": "1h" });
+    let place = scene.at(&format!("issues/{}", issue["iid"]));
+    scene.ada.post(&format!("{place}/time_estimate"), estimate).await.ok();
+    let estimated = scene.told().await;
+    let assignees = json!({ "assignee_ids": people, "discussion_locked": true });
+    scene.ada.put(&place, assignees).await.ok();
+    let changed = scene.told().await;
+
+    assert_eq!(estimated[0]["changes"]["updated_at"]["previous"], before);
+    let locked = json!({ "previous": null, "current": true });
+    assert_eq!(changed[0]["changes"]["discussion_locked"], locked);
+    assert_eq!(changed[0]["changes"]["assignees"]["current"], changed[0]["assignees"]);
+    assert_eq!(changed[0]["assignees"].as_array().map(Vec::len), Some(2));
+}
+
+#[actix_web::test]
+async fn an_edit_that_closes_too_is_told_before_the_closing() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["issues_events", "merge_requests_events"]).await;
+    commit(&scene.ada, scene.project, "main", "one", "1\n").await;
+    let branch = json!({ "branch": "work", "ref": "main" });
+    scene.ada.post(&scene.at("repository/branches"), branch).await.created();
+    commit(&scene.ada, scene.project, "work", "two", "2\n").await;
+    let new = json!({ "source_branch": "work", "target_branch": "main", "title": "One" });
+    for kind in ["issues", "merge_requests"] {
+        scene.ada.post(&scene.at(kind), new.clone()).await.created();
+        scene.told().await;
+        let edit = json!({ "title": "Two", "state_event": "close", "remove_source_branch": false });
+        scene.ada.put(&scene.at(&format!("{kind}/1")), edit).await.ok();
+        let told = scene.told().await;
+        let seen = |name: &str| -> Vec<&Value> {
+            told.iter().map(|one| &one["object_attributes"][name]).collect()
+        };
+        assert_eq!(seen("action"), ["update", "close"], "{kind}");
+        assert_eq!(seen("state"), ["opened", "closed"], "{kind}");
+        let params = &told[0]["object_attributes"]["merge_params"];
+        assert_eq!(&told[0]["changes"]["merge_params"]["current"], params, "{kind}");
+    }
+}
+
+#[actix_web::test]
 async fn a_moved_issue_tells_where_it_went() {
     let app = TestApp::reaching("127.0.0.1");
     let scene = Scene::with(&app, &["issues_events"]).await;

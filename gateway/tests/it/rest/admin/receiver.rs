@@ -5,8 +5,9 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU16, Ordering},
+        atomic::{AtomicU16, AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -34,6 +35,8 @@ pub(super) struct Receiver {
     pub(super) address: SocketAddr,
     told: Arc<Mutex<Vec<ReceivedRequest>>>,
     status: Arc<AtomicU16>,
+    /// Milliseconds before an answer.
+    pause: Arc<AtomicU64>,
     text: Arc<Mutex<String>>,
 }
 
@@ -44,6 +47,7 @@ impl Receiver {
             address: listener.local_addr().expect("an address"),
             told: Arc::default(),
             status: Arc::new(AtomicU16::new(200)),
+            pause: Arc::default(),
             text: Arc::new(Mutex::new("ok".to_owned())),
         };
         let own = receiver.clone();
@@ -59,6 +63,11 @@ impl Receiver {
     /// Answers with this status from now on.
     pub(super) fn answers(&self, status: u16) {
         self.status.store(status, Ordering::SeqCst);
+    }
+
+    /// Answers so much later from now on.
+    pub(super) fn answers_after(&self, milliseconds: u64) {
+        self.pause.store(milliseconds, Ordering::SeqCst);
     }
 
     /// Says this from now on.
@@ -91,6 +100,7 @@ impl Receiver {
         }
         let body = serde_json::from_slice(&body).unwrap_or_default();
         self.told.lock().expect("no panic").push(ReceivedRequest { path, headers, body });
+        std::thread::sleep(Duration::from_millis(self.pause.load(Ordering::SeqCst)));
         let status = self.status.load(Ordering::SeqCst);
         let body = self.text.lock().expect("no panic").clone();
         let length = body.len();

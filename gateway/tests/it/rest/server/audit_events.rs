@@ -1,5 +1,6 @@
 //! Audit events: `gateway/src/rest/server/audit_events.rs`.
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE};
 use db::schema::projects;
 use diesel::prelude::*;
 use kernel::{AccessLevel::Maintainer, Visibility::Private, ids::UserId};
@@ -117,6 +118,34 @@ async fn a_cursor_that_nobody_was_given_is_refused_by_every_list() {
             root.get(&format!("{list}&{order}")).await.refused(405, json!({ "error": told }));
         }
     }
+}
+
+#[actix_web::test]
+async fn only_the_cursor_of_an_audit_list_is_taken_and_only_with_keyset() {
+    let app = TestApp::new();
+    let root = app.admin();
+    root.put("/application/settings", json!({ "first_day_of_week": 1 })).await.ok();
+    let list = |further: &str, place: &str| {
+        format!("/audit_events?{further}cursor={}", URL_SAFE.encode(place))
+    };
+    for place in [
+        r#"{"name":"x","id":"20","_kd":"n"}"#,
+        r#"{"_kd":"n","id":"20","name":"x"}"#,
+        r#"{"_kd":"p","id":"20"}"#,
+        r#"{"_kd":"x","id":"20"}"#,
+        r#"{"id":"20"}"#,
+        r#"{"_kd":"n","id":"+20"}"#,
+        r#"{"_kd":"n","id":"020"}"#,
+        r#"{"_kd":"n","id":"-1"}"#,
+        r#"{"_kd":"n","id":"0"}"#,
+        r#"{"_kd":"n","id":"20","id":"20"}"#,
+    ] {
+        let unreadable = json!({ "error": "cursor is invalid" });
+        root.get(&list("pagination=keyset&", place)).await.refused(400, unreadable);
+    }
+    let ignored = root.get(&list("", r#"{"_kd":"n","id":"1"}"#)).await;
+    assert!(ignored.header("x-page").is_some());
+    assert!(!ignored.each("id").is_empty());
 }
 
 /// Names, with who did it, of what happened to an account after it got its token; the newest first.

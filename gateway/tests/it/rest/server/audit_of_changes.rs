@@ -206,3 +206,170 @@ async fn a_changed_webhook_is_audited_without_what_its_address_hides() {
         (&json!("https://a.example.com"), &json!("https://b.example.com"))
     );
 }
+
+const INSTANCE: &str = "/audit_events?entity_type=Gitlab::Audit::InstanceScope&per_page=100";
+const GROUPS: &str = "/audit_events?entity_type=Group&per_page=100";
+const PROJECTS: &str = "/audit_events?entity_type=Project&per_page=100";
+
+/// The events of a list that have a name.
+async fn named(reader: &Person<'_>, list: &str, name: &str) -> Vec<Value> {
+    let events = reader.get(list).await.ok();
+    let all = events.as_array().expect("a list").iter();
+    all.filter(|event| event["event_name"] == name).cloned().collect()
+}
+
+fn paths(events: &[Value]) -> Vec<&str> {
+    let mut paths: Vec<&str> = events
+        .iter()
+        .map(|event| event["details"]["entity_path"].as_str().expect("a path"))
+        .collect();
+    paths.sort_unstable();
+    paths
+}
+
+#[actix_web::test]
+async fn a_setting_with_a_url_is_audited_without_its_credentials() {
+    let app = TestApp::new();
+    let root = app.admin();
+    for address in ["http://us:hunter2@es.example.com:9200", "https://us:hunter3@b.example.com/x"] {
+        let address = json!({ "elasticsearch_url": address });
+        root.put("/application/settings", address).await.ok();
+    }
+
+    let newest = named(&root, INSTANCE, "application_setting_updated").await[0].clone();
+    assert_eq!(
+        (&newest["details"]["from"], &newest["details"]["to"]),
+        (&json!("http://es.example.com:9200"), &json!("https://b.example.com/x"))
+    );
+    let announced = format!("{:?}", app.announced());
+    assert!(!announced.contains("hunter"), "{announced}");
+}
+
+#[actix_web::test]
+async fn a_secret_setting_that_is_set_to_what_it_was_is_no_event() {
+    let app = TestApp::new();
+    let root = app.admin();
+    for (key, count) in [("hunter2", 1), ("hunter2", 1), ("hunter3", 2)] {
+        root.put("/application/settings", json!({ "akismet_api_key": key })).await.ok();
+        let events = named(&root, INSTANCE, "application_setting_updated").await;
+        assert_eq!(events.len(), count, "{events:?}");
+        let stored = root.get("/application/settings").await.ok();
+        assert_eq!(stored["akismet_api_key"], key);
+    }
+}
+
+#[actix_web::test]
+async fn what_goes_with_a_group_is_audited_each_by_its_name() {
+    let app = TestApp::new();
+    let ada = ada(&app);
+    let top = ada.group("top", None).await;
+    let inner = ada.group("inner", Some(top)).await;
+    for (name, home) in [("engine", top), ("wheel", inner)] {
+        let new = json!({ "name": name, "namespace_id": home });
+        ada.post("/projects", new).await.created();
+    }
+    ada.delete(&format!("/groups/{top}")).await.with(202);
+
+    let root = app.admin();
+    let groups = named(&root, GROUPS, "group_destroyed").await;
+    assert_eq!(paths(&groups), ["top", "top/inner"]);
+    let projects = named(&root, PROJECTS, "project_destroyed").await;
+    assert_eq!(paths(&projects), ["top/engine", "top/inner/wheel"]);
+    for event in groups.iter().chain(&projects) {
+        assert_eq!(event["author_id"], json!(app.id_of("ada")), "{event}");
+    }
+}
+
+#[actix_web::test]
+async fn what_goes_with_an_account_is_audited_as_whose_wish_it_was() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    app.project(&ada, "engine", Private);
+    let root = app.admin();
+    root.delete(&format!("/users/{}?hard_delete=true", app.id_of("ada"))).await.with(204);
+    app.work().await;
+
+    let projects = named(&root, PROJECTS, "project_destroyed").await;
+    assert_eq!(paths(&projects), ["ada/engine"]);
+    assert_eq!(projects[0]["author_id"], json!(app.id_of("root")));
+}
+
+#[actix_web::test]
+async fn shares_that_end_with_the_invited_group_are_audited() {
+    let app = TestApp::new();
+    let ada = ada(&app);
+    let (group, invited) = (ada.group("works", None).await, ada.group("guild", None).await);
+    let group = format!("/groups/{group}");
+    let project = format!("/projects/{}", app.project(&ada, "engine", Private));
+    let share = json!({ "group_id": invited, "group_access": 30 });
+    for place in [&group, &project] {
+        ada.post(&format!("{place}/share"), share.clone()).await.created();
+    }
+    ada.delete(&format!("/groups/{invited}")).await.with(202);
+
+    let root = app.admin();
+    for (place, name) in
+        [(&group, "group_share_with_group_link_removed"), (&project, "project_group_link_deleted")]
+    {
+        let end = event(&root, place, name).await;
+        assert_eq!(
+            (&end["details"]["target_details"], &end["details"]["target_id"]),
+            (&json!("guild"), &json!(invited))
+        );
+        assert_eq!(end["author_id"], json!(app.id_of("ada")));
+    }
+}
+
+#[actix_web::test]
+async fn settings_of_a_project_are_audited_where_they_change_and_only_there() {
+    let app = TestApp::new();
+    let ada = ada(&app);
+    let path = format!("/projects/{}", app.project(&ada, "engine", Private));
+    let list = format!("{path}/audit_events?per_page=100");
+    for (change, count) in [
+        (json!({ "name": "engine" }), 0),
+        (json!({ "name": "motor", "visibility": "public" }), 0),
+        (json!({ "name": "mill", "lfs_enabled": false }), 1),
+        (json!({ "name": "mill", "lfs_enabled": false }), 1),
+        (json!({ "path": "mill", "description": "grinds" }), 2),
+        (json!({ "topics": ["flour"] }), 3),
+        (json!({ "topics": ["flour"], "description": "grinds" }), 3),
+        (json!({ "issues_access_level": "private" }), 4),
+    ] {
+        ada.put(&path, change.clone()).await.ok();
+        let events = named(&ada, &list, "project_settings_updated").await;
+        assert_eq!(events.len(), count, "{change}");
+    }
+    for step in ["archive", "archive", "unarchive", "unarchive"] {
+        ada.post(&format!("{path}/{step}"), json!({})).await.created();
+    }
+    for name in ["project_archived", "project_unarchived"] {
+        assert_eq!(named(&ada, &list, name).await.len(), 1, "{name}");
+    }
+}
+
+#[actix_web::test]
+async fn settings_of_a_group_are_audited_once_where_they_change() {
+    let app = TestApp::new();
+    let ada = ada(&app);
+    let path = format!("/groups/{}", ada.group("works", None).await);
+    let list = format!("{path}/audit_events?per_page=100");
+    for (change, count) in [
+        (json!({}), 0),
+        (json!({ "name": "works", "path": "works", "visibility": "private" }), 0),
+        (json!({ "path": "mill", "membership_lock": true }), 0),
+        (json!({ "require_two_factor_authentication": false, "visibility": "public" }), 0),
+        (json!({ "description": "grinds" }), 1),
+        (json!({ "description": "grinds" }), 1),
+        (json!({ "name": "Mill", "share_with_group_lock": true }), 2),
+    ] {
+        ada.put(&path, change.clone()).await.ok();
+        let events = named(&ada, &list, "group_updated").await;
+        assert_eq!(events.len(), count, "{change}");
+    }
+    for name in
+        ["group_path_updated", "group_membership_lock_updated", "group_visibility_level_updated"]
+    {
+        assert_eq!(named(&ada, &list, name).await.len(), 1, "{name}");
+    }
+}

@@ -4,6 +4,7 @@ mod appearance;
 mod audit_events;
 mod audit_of_actions;
 mod audit_of_changes;
+mod audit_of_nothing;
 mod broadcast_messages;
 mod features;
 mod health;

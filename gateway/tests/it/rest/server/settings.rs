@@ -93,10 +93,56 @@ async fn settings_are_taken_from_a_query_and_a_form() {
     let told = root.send_bytes(Method::PUT, PATH, kind, form).await.ok();
     assert_eq!(
         (&told["first_day_of_week"], &told["asset_proxy_allowlist"]),
-        (&json!(6), &json!(["a.example"]))
+        (&json!(6), &json!(["a.example", app.state.urls.host_name()]))
     );
     assert_eq!(told["kroki_formats"]["bpmn"], true);
-    assert_eq!(told["asset_proxy_whitelist"], json!(["a.example"]));
+    assert_eq!(told["asset_proxy_whitelist"], told["asset_proxy_allowlist"]);
+}
+
+#[actix_web::test]
+async fn formats_that_are_not_named_stay_as_they_are() {
+    let app = TestApp::new();
+    let root = app.admin();
+    for (given, bpmn, blockdiag) in [
+        (json!({ "bpmn": true }), true, false),
+        (json!({ "blockdiag": true, "unknown": true }), true, true),
+        (json!({ "unknown": true }), true, true),
+        (json!({ "bpmn": false }), false, true),
+    ] {
+        let told = root.put(PATH, json!({ "kroki_formats": given })).await.ok();
+        let wanted = json!({ "bpmn": bpmn, "blockdiag": blockdiag, "excalidraw": false });
+        assert_eq!(told["kroki_formats"], wanted, "{given}");
+    }
+}
+
+#[actix_web::test]
+async fn the_own_host_is_always_in_the_list_of_the_asset_proxy() {
+    let app = TestApp::new();
+    let (root, own) = (app.admin(), app.state.urls.host_name());
+    assert_eq!(root.get(PATH).await.ok()["asset_proxy_allowlist"], json!([own]));
+    for (given, wanted) in [
+        (json!([]), json!([own])),
+        (json!(["a.example"]), json!(["a.example", own])),
+        (json!([own, "a.example"]), json!([own, "a.example"])),
+    ] {
+        let told = root.put(PATH, json!({ "asset_proxy_allowlist": given })).await.ok();
+        assert_eq!(told["asset_proxy_allowlist"], wanted);
+    }
+}
+
+#[actix_web::test]
+async fn addresses_lead_to_the_web_and_lose_the_blanks_around_them() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let told = root.put(PATH, json!({ "home_page_url": " https://a.example " })).await.ok();
+    assert_eq!(told["home_page_url"], "https://a.example");
+    let blocked = "is blocked: Only allowed schemes are http, https";
+    for name in ["home_page_url", "after_sign_out_path", "help_page_support_url", "grafana_url"] {
+        let told = json!({ "message": { name: [blocked] } });
+        root.put(PATH, json!({ name: "javascript:alert(1)" })).await.refused(400, told);
+    }
+    let path = root.put(PATH, json!({ "grafana_url": "/charts" })).await.ok();
+    assert_eq!(path["grafana_url"], "/charts");
 }
 
 #[actix_web::test]

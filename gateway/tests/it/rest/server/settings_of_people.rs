@@ -85,6 +85,7 @@ async fn the_help_page_says_what_the_settings_say() {
 
     assert!(shown.contains("Ask &lt;Ada&gt;"), "{shown}");
     assert!(shown.contains("https://help.example") && shown.contains("https://docs.example"));
-    set(&app, json!({ "help_page_support_url": "javascript:alert(1)" })).await;
+    let odd = json!({ "help_page_support_url": "javascript:alert(1)" });
+    assert_eq!(app.admin().put("/application/settings", odd).await.status, 400);
     assert!(!page().await.contains("javascript"));
 }

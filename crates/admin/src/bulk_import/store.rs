@@ -312,6 +312,9 @@ impl BulkImportStore for Tx<'_> {
 
 /// A bulk import goes on while one of its entities does, and has failed where all of them have.
 fn follow(tx: &mut Tx<'_>, id: BulkImportId) -> Result<()> {
+    // Of two entities that end at the same moment the second one waits here, and sees that the first has ended.
+    let lock = diesel::update(imports::table.find(id)).set(imports::updated_at.eq(tx.now));
+    each_backend!(tx, |conn| lock.execute(conn).map_err(error(NOUN)))?;
     let Some(seen) = tx.find_bulk_import(id)?.filter(|seen| seen.status.is_active()) else {
         return Ok(());
     };

@@ -214,6 +214,18 @@ impl TestApp {
         self.database.statements()
     }
 
+    /// How many statements a request takes; none on PostgreSQL. It is the fewest of a few times: the first one fills what is
+    /// remembered, and work that goes on beside a request asks the database, too.
+    pub(crate) async fn cost(&self, mut request: impl AsyncFnMut()) -> usize {
+        let mut least = usize::MAX;
+        for _ in 0..4 {
+            self.statements();
+            request().await;
+            least = least.min(self.statements().len());
+        }
+        least
+    }
+
     /// What went to PostgreSQL and back since the last call; nothing on SQLite.
     pub(crate) fn round_trips(&self) -> Vec<String> {
         self.database.round_trips()

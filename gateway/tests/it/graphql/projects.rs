@@ -74,15 +74,10 @@ async fn a_list_of_projects_costs_the_same_however_long() {
     let ada = app.person("ada");
     let query = "{ projects(first: 50) { nodes { fullPath openIssuesCount topics pushRules { rejectUnsignedCommits }
         namespace { fullPath } group { fullPath } statistics { storageSize } } } }";
-    let count = || async {
-        app.statements();
-        ask(&ada, query).await;
-        app.statements().len()
-    };
+    let count = async || app.cost(async || drop(ask(&ada, query).await)).await;
     let add = |name: &'static str| ada.post("/projects", json!({ "name": name }));
     add("one").await.created();
     add("two").await.created();
-    count().await;
     let few = count().await;
     for name in ["three", "four", "five"] {
         add(name).await.created();

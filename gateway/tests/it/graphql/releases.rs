@@ -247,12 +247,9 @@ async fn a_list_of_releases_costs_the_same_for_any_number() {
     let cost = async || {
         let fields = "releases { nodes { author { username } commit { title } milestones { nodes { title } } \
                       assets { count links { nodes { url } } sources { nodes { url } } } } }";
-        of_project(&ada, fields).await;
-        app.statements();
-        of_project(&ada, fields).await;
-        let by_graphql = app.statements().len();
-        ada.get(&format!("{path}/releases")).await.ok();
-        (by_graphql, app.statements().len())
+        let by_graphql = app.cost(async || drop(of_project(&ada, fields).await)).await;
+        let list = format!("{path}/releases");
+        (by_graphql, app.cost(async || drop(ada.get(&list).await.ok())).await)
     };
     add("v1").await;
     let alone = cost().await;

@@ -15,10 +15,7 @@ use crate::{
 
 /// How many statements a query takes, once what is prepared is prepared.
 async fn cost(app: &TestApp, person: &Person<'_>, query: &str) -> usize {
-    ask(person, query).await;
-    app.statements();
-    ask(person, query).await;
-    app.statements().len()
+    app.cost(async || drop(ask(person, query).await)).await
 }
 
 /// What one more of each record adds to a project.

@@ -80,12 +80,8 @@ async fn a_list_with_sizes_costs_the_same_for_any_number_of_projects() {
     let ada = app.person("ada");
     let group = ada.group("orchid", None).await;
     let list = "/projects?statistics=true&membership=true";
-    let cost = async || {
-        ada.get(list).await.ok();
-        app.statements();
-        assert_eq!(ada.get(list).await.ok()[0]["statistics"]["job_artifacts_size"], 1234);
-        app.statements().len()
-    };
+    let size = async || ada.get(list).await.ok()[0]["statistics"]["job_artifacts_size"].clone();
+    let cost = async || app.cost(async || assert_eq!(size().await, 1234)).await;
     project(&app, &ada, group, "one").await;
     let alone = cost().await;
     for name in ["two", "three"] {

@@ -4,6 +4,7 @@ mod archives;
 mod limiter;
 mod refusal;
 mod rules;
+mod user_addresses;
 
 use std::{
     net::IpAddr,
@@ -12,12 +13,13 @@ use std::{
 
 use archives::ArchiveRates;
 use kernel::{
-    Error,
+    Error, Ts,
     ids::{PipelineScheduleId, ProjectId, UserId},
 };
 use limiter::{Limiter, Rule};
 use org::{member::Source, settings::Settings, user::User};
 use rules::Rules;
+use user_addresses::UserAddresses;
 
 use crate::limits::Limits;
 
@@ -32,6 +34,8 @@ pub struct Rates {
     /// People and addresses with a git client; where they are off, the two limits above count these, too.
     web_users: Limiter<UserId>,
     web_addresses: Limiter<IpAddr>,
+    /// People whose git client asks for large files; where that is off, they count as others with a git client.
+    lfs_users: Limiter<UserId>,
     /// Those who read and write files by the API.
     file_users: Limiter<UserId>,
     file_addresses: Limiter<IpAddr>,
@@ -54,6 +58,7 @@ pub struct Rates {
     protected: Limiter<IpAddr>,
     /// Downloads of one file of a project.
     raw_files: Limiter<(ProjectId, String)>,
+    user_addresses: UserAddresses,
     text_settings: RwLock<Arc<TextSettings>>,
 }
 
@@ -90,6 +95,8 @@ pub enum Area {
     Files,
     /// Git clients, and pages and files beside the API.
     Web,
+    /// Large files of git clients.
+    Lfs,
 }
 
 const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
@@ -116,6 +123,7 @@ impl Rates {
             addresses: Limiter::new("throttle_unauthenticated_api", rules.addresses),
             web_users: Limiter::new("throttle_authenticated_web", rules.web_users),
             web_addresses: Limiter::new("throttle_unauthenticated_web", rules.web_addresses),
+            lfs_users: Limiter::new("throttle_authenticated_git_lfs", rules.lfs_users),
             file_users: Limiter::new("throttle_authenticated_files_api", rules.file_users),
             file_addresses: Limiter::new(
                 "throttle_unauthenticated_files_api",
@@ -139,6 +147,7 @@ impl Rates {
             alerts: Limiter::new("project_alerts_notify", rules.alerts),
             protected: Limiter::new("throttle_unauthenticated_protected_paths", rules.protected),
             raw_files: Limiter::new("raw_blob", rules.raw_files),
+            user_addresses: UserAddresses::new(set),
             text_settings: RwLock::new(Arc::new(TextSettings::new(set))),
         }
     }
@@ -150,6 +159,7 @@ impl Rates {
         self.addresses.follow(rules.addresses);
         self.web_users.follow(rules.web_users);
         self.web_addresses.follow(rules.web_addresses);
+        self.lfs_users.follow(rules.lfs_users);
         self.file_users.follow(rules.file_users);
         self.file_addresses.follow(rules.file_addresses);
         self.project_archives.follow(set);
@@ -159,6 +169,7 @@ impl Rates {
         self.alerts.follow(rules.alerts);
         self.protected.follow(rules.protected);
         self.raw_files.follow(rules.raw_files);
+        self.user_addresses.follow(set);
         let text_settings = Arc::new(TextSettings::new(set));
         *self.text_settings.write().unwrap_or_else(PoisonError::into_inner) = text_settings;
     }
@@ -174,7 +185,8 @@ impl Rates {
     pub fn check_user(&self, user: UserId, area: Area) -> Result<(), Refusal> {
         let limiter = match area {
             Area::Files if self.file_users.is_on() => &self.file_users,
-            Area::Web if self.web_users.is_on() => &self.web_users,
+            Area::Lfs if self.lfs_users.is_on() => &self.lfs_users,
+            Area::Web | Area::Lfs if self.web_users.is_on() => &self.web_users,
             _ => &self.users,
         };
         self.worded(limiter.check(&user))
@@ -184,10 +196,23 @@ impl Rates {
         let Some(address) = address else { return Ok(()) };
         let limiter = match area {
             Area::Files if self.file_addresses.is_on() => &self.file_addresses,
-            Area::Web if self.web_addresses.is_on() => &self.web_addresses,
+            Area::Web | Area::Lfs if self.web_addresses.is_on() => &self.web_addresses,
             _ => &self.addresses,
         };
         self.worded(limiter.check(&address))
+    }
+
+    /// Refuses somebody who comes from more addresses than one person may within a while.
+    pub fn check_user_address(
+        &self,
+        user: UserId,
+        address: Option<IpAddr>,
+        now: Ts,
+    ) -> Result<(), Error> {
+        match address.is_none_or(|address| self.user_addresses.admits(user, address, now)) {
+            true => Ok(()),
+            false => Err(Error::forbidden()),
+        }
     }
 
     /// Counts what is sent to a path that the settings protect.
@@ -278,11 +303,13 @@ impl Rates {
     }
 
     /// Forgets who has been quiet for long enough to have the whole quota again.
-    pub fn forget_the_quiet(&self) {
+    pub fn forget_the_quiet(&self, now: Ts) {
+        self.user_addresses.forget_the_quiet(now);
         self.users.forget_the_quiet();
         self.addresses.forget_the_quiet();
         self.web_users.forget_the_quiet();
         self.web_addresses.forget_the_quiet();
+        self.lfs_users.forget_the_quiet();
         self.file_users.forget_the_quiet();
         self.file_addresses.forget_the_quiet();
         self.protected.forget_the_quiet();
@@ -302,7 +329,13 @@ impl Rates {
 
 #[cfg(test)]
 mod tests {
-    use kernel::{Ts, ids::UserId};
+    use std::net::IpAddr;
+
+    use kernel::{
+        Ts,
+        error::Kind,
+        ids::{ProjectId, UserId},
+    };
     use org::settings::Settings;
     use serde_json::{Value, json};
 
@@ -361,14 +394,52 @@ mod tests {
         rates.follow(&with(json!({
             "throttle_authenticated_web_enabled": true,
             "throttle_authenticated_web_requests_per_period": 1,
+            "throttle_authenticated_git_lfs_enabled": true,
+            "throttle_authenticated_git_lfs_requests_per_period": 1,
             "throttle_authenticated_files_api_enabled": true,
             "throttle_authenticated_files_api_requests_per_period": 1,
         })));
 
-        for area in [Area::Api, Area::Web, Area::Files] {
+        for area in [Area::Api, Area::Web, Area::Lfs, Area::Files] {
             assert!(rates.check_user(UserId(1), area).is_ok(), "{area:?}");
             assert!(rates.check_user(UserId(1), area).is_err(), "{area:?}");
         }
+    }
+
+    #[test]
+    fn strangers_have_limits_by_what_they_ask_for() {
+        let rates = limited(1);
+        rates.follow(&with(json!({
+            "throttle_unauthenticated_api_enabled": true,
+            "throttle_unauthenticated_api_requests_per_period": 1,
+            "throttle_unauthenticated_api_period_in_seconds": 600,
+            "throttle_unauthenticated_files_api_enabled": true,
+            "throttle_unauthenticated_files_api_requests_per_period": 2,
+            "throttle_unauthenticated_files_api_period_in_seconds": 700,
+        })));
+        let from = |last: u8| Some(IpAddr::from([192, 0, 2, last]));
+
+        for (area, most, seconds) in [(Area::Api, 1, 600), (Area::Files, 2, 700)] {
+            assert!((0..most).all(|_| rates.check_address(from(1), area).is_ok()), "{area:?}");
+            let refusal = rates.check_address(from(1), area).unwrap_err();
+            assert_eq!((refusal.limit, refusal.interval.as_secs()), (most, seconds), "{area:?}");
+            assert!(rates.check_address(from(2), area).is_ok(), "{area:?}");
+        }
+    }
+
+    #[test]
+    fn monitors_have_a_limit_for_each_project() {
+        let rates = limited(1);
+        rates.follow(&with(json!({
+            "throttle_incident_management_notification_enabled": true,
+            "throttle_incident_management_notification_per_period": 2,
+            "throttle_incident_management_notification_period_in_seconds": 900,
+        })));
+
+        assert!((0..2).all(|_| rates.check_alert(ProjectId(1)).is_ok()));
+        let refusal = rates.check_alert(ProjectId(1)).unwrap_err();
+        assert_eq!(refusal.kind, Kind::TooMany { retry_after: 900 });
+        assert!(rates.check_alert(ProjectId(2)).is_ok());
     }
 
     #[test]

@@ -254,7 +254,8 @@ async fn send_webhooks(app: App, stopping: watch::Receiver<bool>) {
     }
 }
 
-/// Takes away what killed git processes left locked. Orphans of a killed server get a moment to end by themselves.
+/// Takes away what killed git processes left locked, and folders that a killed server left. Orphans of a killed server
+/// get a moment to end by themselves.
 async fn release_locks(app: App, since: Instant) {
     tokio::time::sleep(ORPHANS_END).await;
     let mut left = stale_locks::release_all(&app.storage, since).await.unwrap_or_else(|cause| {
@@ -273,6 +274,11 @@ async fn release_locks(app: App, since: Instant) {
         Ok(0) => {}
         Ok(pushes) => tracing::warn!(pushes, "cleared away what interrupted pushes left"),
         Err(cause) => tracing::error!(error = %cause, "parts of interrupted pushes may be left"),
+    }
+    match forge::archive::clear_leftovers(&app.forge, since).await {
+        Ok(0) => {}
+        Ok(archives) => tracing::warn!(archives, "cleared away what interrupted imports left"),
+        Err(cause) => tracing::error!(error = %cause, "parts of interrupted imports may be left"),
     }
 }
 
@@ -306,7 +312,7 @@ async fn store_settings(app: &App) {
     let mut tick = tokio::time::interval(UPKEEP);
     loop {
         tick.tick().await;
-        app.rates.forget_the_quiet();
+        app.rates.forget_the_quiet(app.db.clock().now());
         match app.db.read(|tx| tx.settings()).await {
             Ok(settings) => app.follow(Arc::new(settings)),
             Err(cause) => tracing::warn!(error = %cause, "the settings cannot be read"),

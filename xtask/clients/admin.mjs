@@ -19,6 +19,12 @@ async function eventually(find) {
   throw new Error("nothing came of it");
 }
 
+/** The import of a project once it has ended. */
+async function endedImport(api, id) {
+  const state = await api.ProjectImportExports.showImportStatus(id);
+  return ["finished", "failed"].includes(state.import_status) && state;
+}
+
 export function admin(api, run, refused) {
   return {
     async "project hooks"() {
@@ -81,6 +87,19 @@ export function admin(api, run, refused) {
       await refused(() => api.Import.cancelGithubRepositoryImport(987654321), 404);
     },
 
+    // A repository with three issues, from a source on this machine.
+    async "finished imports"() {
+      await api.ApplicationSettings.edit({ allowLocalRequestsFromWebHooksAndServices: true });
+      const source = { githubHostname: process.env.FORGEWAY_IMPORT_SOURCE, newName: "Imported Beaker" };
+      const made = await api.Import.importGithubRepository("t", 1, "root", source);
+      const state = await eventually(() => endedImport(api, made.id));
+      assert.deepEqual([state.import_status, state.import_type], ["finished", "github"]);
+      const issues = await api.Issues.all({ projectId: made.id });
+      assert.deepEqual(issues.map((one) => one.iid).sort(), [1, 2, 3]);
+      await api.Projects.remove(made.id);
+      await api.ApplicationSettings.edit({ allowLocalRequestsFromWebHooksAndServices: false });
+    },
+
     async archives() {
       await api.ApplicationSettings.edit(UNCOUNTED);
       const project = await api.Projects.create({ name: "Packed Beaker", initializeWithReadme: true });
@@ -90,11 +109,7 @@ export function admin(api, run, refused) {
       const content = await api.ProjectImportExports.download(project.id);
       const file = { content, filename: "packed.tar.gz" };
       const made = await api.ProjectImportExports.import(file, "unpacked-beaker", { namespace: "root" });
-      const ended = async () => {
-        const state = await api.ProjectImportExports.showImportStatus(made.id);
-        return ["finished", "failed"].includes(state.import_status) && state;
-      };
-      const state = await eventually(ended);
+      const state = await eventually(() => endedImport(api, made.id));
       assert.deepEqual([state.import_status, state.import_type], ["finished", "gitlab_project"]);
       const [issue] = await api.Issues.all({ projectId: made.id });
       assert.deepEqual([issue.iid, issue.title, issue.labels], [1, "It leaks", ["bug"]]);

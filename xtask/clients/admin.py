@@ -2,6 +2,7 @@
 steps among its own."""
 
 import io
+import os
 
 import gitlab
 
@@ -86,6 +87,22 @@ def imports(run):
     state = project.imports.get()
     assert (state.import_status, state.import_error) == ("none", None)
     project.delete()
+
+
+@step
+def finished_imports(run):
+    """A repository with three issues, from a source on this machine."""
+    run.gl.settings.update(new_data={"allow_local_requests_from_web_hooks_and_services": True})
+    source = {"repo_id": 1, "target_namespace": "root", "github_hostname": os.environ["FORGEWAY_IMPORT_SOURCE"]}
+    made = run.gl.projects.import_github("t", **source, new_name="Imported Python")
+    state = run.gl.projects.get(made["id"], lazy=True).imports.get()
+    eventually(lambda: state.refresh() or state.import_status not in ("scheduled", "started"))
+    assert (state.import_status, state.import_type) == ("finished", "github"), state
+    copy = run.gl.projects.get(made["id"])
+    assert sorted(one.iid for one in copy.issues.list(get_all=True)) == [1, 2, 3]
+    assert [one.title for one in copy.commits.list(get_all=True)] == ["Begin"]
+    copy.delete()
+    run.gl.settings.update(new_data={"allow_local_requests_from_web_hooks_and_services": False})
 
 
 @step

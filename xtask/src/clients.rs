@@ -9,11 +9,15 @@ use std::{
 use anyhow::{Result, bail};
 
 use crate::{
+    bench::import_source::ImportSource,
     explorer, object_store,
     postgres::{Cluster, Durability},
     server::{self, Installation, PASSWORD, Profile, TOKEN},
     workspace::{root, run},
 };
+
+/// Issues of the repository that clients have imported.
+const IMPORTED_ISSUES: usize = 3;
 
 /// All clients against a fresh server on SQLite, and on PostgreSQL where one is found.
 pub(crate) fn smoke(profile: Profile, with_object_store: bool) -> Result<()> {
@@ -52,6 +56,7 @@ pub(crate) fn smoke(profile: Profile, with_object_store: bool) -> Result<()> {
 /// How many of the clients failed.
 fn against(installation: &Installation, tools: &Path, python: &Path) -> Result<usize> {
     let server = installation.start()?;
+    let source = ImportSource::start(IMPORTED_ISSUES)?;
     let place = if installation.database.is_some() { "PostgreSQL" } else { "SQLite" };
     println!("Clients on {place}");
     let mut failed = 0;
@@ -73,6 +78,7 @@ fn against(installation: &Installation, tools: &Path, python: &Path) -> Result<u
             .env("FORGEWAY_URL", installation.root())
             .env("FORGEWAY_TOKEN", TOKEN)
             .env("FORGEWAY_PASSWORD", PASSWORD)
+            .env("FORGEWAY_IMPORT_SOURCE", source.url())
             .env("PYTHONDONTWRITEBYTECODE", "1");
         if run(&mut client).is_err() {
             failed += 1;

@@ -55,7 +55,7 @@ pub trait Refs {
     fn deploy_right(&self, tx: &mut Tx<'_>, who: &Standing, job: &Job) -> Result<DeployRight>;
     /// Whether a job that has not ended would replace something newer where it deploys to.
     fn is_outdated(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool>;
-    /// Jobs that were made until then are too old for anybody to change them; `None` where none is.
+    /// Jobs and pipelines that were made until then are too old for anybody to change them; `None` where none is.
     fn archived_before(&self, tx: &mut Tx<'_>) -> Result<Option<Ts>>;
     /// Whether a job waits until others approve what it does.
     fn awaits_approval(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool>;

@@ -110,10 +110,12 @@ pub fn dependents(rows: &[Row], alive: &HashSet<JobId>) -> Vec<usize> {
     found
 }
 
-/// For each row the places of those that it needs and that are there.
+/// For each row the places of those that it needs and that are there. What others report may have the name of a job, and
+/// is none that somebody needs.
 fn needed(rows: &[Row]) -> Vec<Option<Vec<usize>>> {
+    let jobs = rows.iter().enumerate().filter(|(_, row)| row.kind != JobKind::External);
     let places: HashMap<&str, usize> =
-        rows.iter().enumerate().map(|(index, row)| (row.name.as_str(), index)).collect();
+        jobs.map(|(index, row)| (row.name.as_str(), index)).collect();
     let of_row = |row: &Row| {
         let names = row.needs.as_ref()?;
         Some(names.iter().filter_map(|name| places.get(name.as_str()).copied()).collect())
@@ -262,6 +264,22 @@ mod tests {
         let report = Row { kind: JobKind::External, ..job(1, 9, Created, When::OnSuccess) };
 
         assert_eq!(after(vec![report]), [Created]);
+    }
+
+    #[test]
+    fn what_somebody_else_reports_by_the_name_of_a_job_is_not_what_is_needed() {
+        let report = |status| Row {
+            kind: JobKind::External,
+            name: "1".to_owned(),
+            ..job(3, 9, status, When::OnSuccess)
+        };
+        let rows = |status, reported| {
+            let next = needing(&[1], job(2, 1, Created, When::OnSuccess));
+            vec![job(1, 0, status, When::OnSuccess), next, report(reported)]
+        };
+
+        assert_eq!(after(rows(Running, Success)), [Running, Created, Success]);
+        assert_eq!(after(rows(Success, Failed)), [Success, Pending, Failed]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ diesel::table! {
         last_used_at -> Nullable<BigInt>,
         family_id -> Nullable<BigInt>,
         application_id -> Nullable<BigInt>,
+        expiry_announced_at -> Nullable<BigInt>,
     }
 }
 
@@ -1425,6 +1426,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    oauth_client_tokens (id) {
+        id -> BigInt,
+        digest -> Text,
+        application_id -> BigInt,
+        scopes -> Text,
+        created_at -> BigInt,
+        expires_at -> BigInt,
+        revoked -> Bool,
+    }
+}
+
+diesel::table! {
     oauth_codes (id) {
         id -> BigInt,
         digest -> Text,
@@ -1941,6 +1954,7 @@ diesel::table! {
         contacted_at -> Nullable<BigInt>,
         created_at -> BigInt,
         updated_at -> BigInt,
+        token_expires_at -> Nullable<BigInt>,
     }
 }
 
@@ -2523,6 +2537,7 @@ diesel::joinable!(namespace_bans -> users (user_id));
 diesel::joinable!(namespaces -> users (owner_id));
 diesel::joinable!(notes -> projects (project_id));
 diesel::joinable!(oauth_applications -> users (owner_id));
+diesel::joinable!(oauth_client_tokens -> oauth_applications (application_id));
 diesel::joinable!(oauth_codes -> oauth_applications (application_id));
 diesel::joinable!(oauth_codes -> users (user_id));
 diesel::joinable!(pipeline_numbers -> projects (project_id));
@@ -3029,6 +3044,7 @@ diesel::allow_tables_to_appear_in_same_query!(notes, push_events);
 diesel::allow_tables_to_appear_in_same_query!(notes, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(notes, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(notes, todos);
+diesel::allow_tables_to_appear_in_same_query!(oauth_applications, oauth_client_tokens);
 diesel::allow_tables_to_appear_in_same_query!(oauth_applications, oauth_codes);
 diesel::allow_tables_to_appear_in_same_query!(oauth_applications, users);
 diesel::allow_tables_to_appear_in_same_query!(oauth_codes, users);

@@ -4,7 +4,7 @@ mod entry;
 
 use std::any::Any;
 
-use admin::audit::{AuditStore as _, Entity};
+use admin::audit::{AuditStore as _, Entity, NewAuditEvent};
 use db::Tx;
 use kernel::{
     Result,
@@ -30,12 +30,7 @@ use org::{
 use review::approval::{RuleEvent, RuleFact};
 use serde_json::{Map, Value, json};
 
-use self::entry::{Entry, Target, UNKNOWN};
-
-/// The events whose authors a removed account owes its end to.
-const REMOVAL_REQUESTED: &str = "user_removal_requested";
-
-const REJECTED: &str = "user_rejected";
+use self::entry::{Author, Entry, Target, UNKNOWN};
 
 /// What is told of a setting is no longer than this.
 const LONGEST_VALUE: usize = 1000;
@@ -164,28 +159,35 @@ fn of_record(tx: &mut Tx<'_>, fact: &AuditRecord) -> Result<()> {
 
 fn of_user(tx: &mut Tx<'_>, fact: &user::event::Event) -> Result<()> {
     use user::event::Event as Fact;
-    let (person, entry, author) = match fact {
+    match fact {
         Fact::UserCreate { person, .. } => {
             let author = tx.find_user(person.user_id)?.and_then(|user| user.created_by);
-            (person, Entry::new("user_created", json!({ "add": "user" })), author)
+            Entry::new("user_created", json!({ "add": "user" })).of_person(tx, person, author)
         }
-        Fact::UserDestroy { person, .. } => {
-            let author = removal_author(tx, person.user_id)?;
-            (person, Entry::new("user_destroyed", json!({ "remove": "user" })), author)
+        Fact::UserDestroy { person, by, .. } => {
+            let author = Author::of_removal(tx, by.as_ref())?;
+            let entry = Entry::new("user_destroyed", json!({ "remove": "user" }));
+            entry.of_person_by(tx, person, &author)
         }
         Fact::UserFailedLogin { person, .. } => {
-            let failed = json!({ "failed_login": "STANDARD", "with": "standard" });
-            (person, Entry::new("login_failed", failed), Some(person.user_id))
+            login_failure().of_person(tx, person, Some(person.user_id))
         }
         // The action behind it says who did it.
-        Fact::UserRename { .. } | Fact::UserApprove { .. } => return Ok(()),
-    };
-    entry.of_person(tx, person, author)
+        Fact::UserRename { .. } | Fact::UserApprove { .. } => Ok(()),
+    }
+}
+
+fn login_failure() -> Entry {
+    Entry::new("login_failed", json!({ "failed_login": "STANDARD", "with": "standard" }))
 }
 
 /// What somebody did to an account: one event, or one for each value.
 fn of_account(tx: &mut Tx<'_>, fact: &AccountAction) -> Result<()> {
     let message = |text: &str| json!({ "custom_message": text });
+    let author = match fact.by {
+        Some(_) => Author::find(tx, fact.by)?,
+        None => Author::system(),
+    };
     let (name, details) = match &fact.change {
         AccountChange::Rename { old_username } => {
             let to = &fact.person.username;
@@ -193,13 +195,13 @@ fn of_account(tx: &mut Tx<'_>, fact: &AccountAction) -> Result<()> {
             ("user_username_updated", change)
         }
         AccountChange::RemovalRequest => {
-            (REMOVAL_REQUESTED, message("Asked for the removal of the account"))
+            ("user_removal_requested", message("Asked for the removal of the account"))
         }
         AccountChange::TwoFactorRemoval => {
             ("user_disable_two_factor", message("Two-factor authentication disabled"))
         }
         AccountChange::WrongPassword => {
-            ("login_failed", json!({ "failed_login": "STANDARD", "with": "standard" }))
+            return login_failure().of_person_by(tx, &fact.person, &Author::anonymous());
         }
         AccountChange::Step(step) => {
             let (name, text) = of_step(*step);
@@ -210,12 +212,12 @@ fn of_account(tx: &mut Tx<'_>, fact: &AccountAction) -> Result<()> {
                 let details =
                     json!({ "change": change.name, "from": change.from, "to": change.to });
                 let entry = Entry::new("user_updated", details);
-                entry.of_person(tx, &fact.person, fact.by)?;
+                entry.of_person_by(tx, &fact.person, &author)?;
             }
             return Ok(());
         }
     };
-    Entry::new(name, details).of_person(tx, &fact.person, fact.by)
+    Entry::new(name, details).of_person_by(tx, &fact.person, &author)
 }
 
 fn of_step(step: Step) -> (&'static str, &'static str) {
@@ -227,7 +229,7 @@ fn of_step(step: Step) -> (&'static str, &'static str) {
         Step::Ban => ("user_banned", "Banned user"),
         Step::Unban => ("user_unbanned", "Unbanned user"),
         Step::Approve => ("user_approved", "Instance access approved"),
-        Step::Reject => (REJECTED, "Instance access rejected"),
+        Step::Reject => ("user_rejected", "Instance access rejected"),
     }
 }
 
@@ -237,7 +239,9 @@ fn of_member(tx: &mut Tx<'_>, fact: &member::Event) -> Result<()> {
             ("member_created", json!({ "add": "user_access", "as": role(fact.access_level) }), fact)
         }
         member::Event::Changed(fact) => {
-            let change = json!({ "change": "access_level", "to": role(fact.access_level),
+            let (from, expiry_from) = fact.before.unzip();
+            let change = json!({ "change": "access_level", "from": from.map(role),
+                "to": role(fact.access_level), "expiry_from": expiry_from.flatten(),
                 "expiry_to": fact.expires_at });
             ("member_updated", change, fact)
         }
@@ -265,8 +269,8 @@ fn of_group(tx: &mut Tx<'_>, fact: &namespace::event::Event) -> Result<()> {
         Fact::GroupCreate { group, user } => {
             (group, "group_created", json!({ "add": "group" }), user)
         }
-        // Records of the changed values say what it was.
-        Fact::GroupUpdate { .. } => return Ok(()),
+        // Records of the changed values say what it was, and the removal of a tree names all of its groups.
+        Fact::GroupUpdate { .. } | Fact::GroupDestroy { .. } => return Ok(()),
         Fact::GroupRename { group, old_full_path, user, .. } => {
             let change = json!({ "change": "path", "from": old_full_path, "to": group.full_path });
             (group, "group_path_updated", change, user)
@@ -282,9 +286,6 @@ fn of_group(tx: &mut Tx<'_>, fact: &namespace::event::Event) -> Result<()> {
         }
         Fact::GroupRestore { group, user } => {
             (group, "group_restored", json!({ "custom_message": "Group restored" }), user)
-        }
-        Fact::GroupDestroy { group, user } => {
-            (group, "group_destroyed", json!({ "remove": "group" }), user)
         }
         Fact::GroupShare { group_id, invited_id, user } => {
             return share(
@@ -306,27 +307,22 @@ fn of_group(tx: &mut Tx<'_>, fact: &namespace::event::Event) -> Result<()> {
     Entry::new(name, details).of_group(tx, group, *author)
 }
 
-/// Whose wish the removal of an account is.
-fn removal_author(tx: &mut Tx<'_>, account: UserId) -> Result<Option<UserId>> {
-    tx.latest_author(Entity::User(account), &[REMOVAL_REQUESTED, REJECTED])
-}
-
-/// One event for each group and project that went with a namespace.
+/// One event for each group and project that went with a namespace, and for the namespace itself where it is a group.
 fn of_tree(tx: &mut Tx<'_>, fact: &TreeRemoval) -> Result<()> {
-    let author = match (fact.user, fact.owner) {
-        (None, Some(owner)) => removal_author(tx, owner)?,
-        (user, _) => user,
-    };
-    for project in &fact.projects {
+    let author = Author::of_removal(tx, fact.user.as_ref())?;
+    let address = tx.origin.address;
+    let projects = fact.projects.iter().map(|project| {
         let entry = Entry::new("project_destroyed", json!({ "remove": "project" }));
         let called = (project.name.as_str(), project.full_path.as_str());
-        entry.write(tx, Entity::Project(project.project_id), called, author)?;
-    }
-    for group in &fact.groups {
+        entry.event(address, Entity::Project(project.id), called, &author)
+    });
+    let groups = fact.groups.iter().map(|group| {
         let entry = Entry::new("group_destroyed", json!({ "remove": "group" }));
-        entry.of_group(tx, group, author)?;
-    }
-    Ok(())
+        let called = (group.name.as_str(), group.full_path.as_str());
+        entry.event(address, Entity::Group(group.group_id), called, &author)
+    });
+    let events: Vec<NewAuditEvent> = projects.chain(groups).collect();
+    tx.insert_audit_events(&events)
 }
 
 fn share(

@@ -17,8 +17,8 @@ use org::settings::Settings;
 use repo::{
     commit::{Answers, Writer},
     git::{
-        CommitInfo, Git, GitError, Oid, Reader, RefName, RepoPath, Repositories, Storage, Wiki,
-        refs::RefMove,
+        CommitInfo, DiffLimits, Git, GitError, Oid, Reader, RefName, RepoPath, Repositories,
+        Storage, Wiki, refs::RefMove,
     },
     lfs::LfsFiles,
     merge::Checks,
@@ -156,6 +156,7 @@ impl Forge {
     pub fn follow(&self, settings: Arc<Settings>) {
         self.urls.follow(&settings);
         self.courier.rules.follow(&settings);
+        self.repositories.limit_diffs(diff_limits(&settings));
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 
@@ -310,5 +311,41 @@ impl Forge {
     /// Moves refs on behalf of the API; see [`repo::push`].
     pub async fn push(&self, push: Push) -> Result<()> {
         repo::push::apply(self.writer(), push).await
+    }
+}
+
+/// The limits of diffs that the installation is set to.
+fn diff_limits(settings: &Settings) -> DiffLimits {
+    let usual = DiffLimits::default();
+    let size = |most: Option<i64>, usual: usize| {
+        most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usual)
+    };
+    let lines = settings.diff_max_lines().and_then(|most| u64::try_from(most).ok());
+    DiffLimits::bounded(
+        size(settings.diff_max_files(), usual.files),
+        lines.unwrap_or(usual.total_lines),
+        size(settings.diff_max_patch_bytes(), usual.patch_bytes),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use org::settings::Settings;
+    use repo::git::DiffLimits;
+
+    use super::diff_limits;
+
+    #[test]
+    fn diffs_are_bounded_as_the_settings_say() {
+        let mut settings = Settings::default();
+        assert_eq!(diff_limits(&settings), DiffLimits::default());
+        for (name, most) in [
+            ("diff_max_files", 2000),
+            ("diff_max_lines", 60_000),
+            ("diff_max_patch_bytes", 300_000),
+        ] {
+            settings.other.insert(name.to_owned(), most.into());
+        }
+        assert_eq!(diff_limits(&settings), DiffLimits::bounded(2000, 60_000, 300_000));
     }
 }

@@ -5,11 +5,11 @@ use ci::schedule::runs::RunDueSchedules;
 use kernel::Result;
 use org::{
     email::actions::SendConfirmation,
-    jobs::{PurgeDeletions, RemoveExpiredAccess, RemoveOverdue},
+    jobs::{AnnounceExpiringTokens, PurgeDeletions, RemoveExpiredAccess, RemoveOverdue},
     mail::SendLetter,
     member::SendInvitation,
     status::actions::{ClearStatuses, clear_ended},
-    user::removal::RemoveUser,
+    user::{dormant::DeactivateDormantUsers, removal::RemoveUser},
 };
 use repo::jobs::{EmptyTrash, SweepLfs};
 use security::export::RemoveExports;
@@ -29,7 +29,7 @@ use crate::{
         email_confirmation,
     },
     merge_request::{
-        approvals::RecomputeApprovals,
+        approvals::{RecomputeAllApprovals, RecomputeApprovals},
         code_owners::UpdateCodeOwners,
         diff_notes,
         head_refs::{DropHead, KeepHead},
@@ -77,9 +77,13 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .on(purge_removed)
         .on(remove_user)
         .daily(time!(0:00), RemoveExpiredAccess {})
+        .on(announce_expiring_tokens)
+        .daily(time!(0:30), AnnounceExpiringTokens {})
         .on(clear_statuses)
         .every(Duration::minutes(15), ClearStatuses {})
         .daily(time!(1:00), RemoveOverdue {})
+        .on(deactivate_dormant)
+        .daily(time!(1:30), DeactivateDormantUsers {})
         .on(forget_facts)
         .daily(time!(2:00), ForgetFacts {})
         .on(checksums::check)
@@ -144,9 +148,14 @@ fn with_merge_requests(worker: Worker<Forge>) -> Worker<Forge> {
         .every(Duration::minutes(5), UnlockMerges {})
         .on(update_code_owners)
         .on(recompute_approvals)
+        .on(recompute_all_approvals)
 }
 
 async fn remove_overdue(forge: Forge, job: RemoveOverdue) -> Result<()> {
+    job.run(&forge.db).await
+}
+
+async fn deactivate_dormant(forge: Forge, job: DeactivateDormantUsers) -> Result<()> {
     job.run(&forge.db).await
 }
 
@@ -171,6 +180,10 @@ async fn drop_head(forge: Forge, job: DropHead) -> Result<()> {
 }
 
 async fn recompute_approvals(forge: Forge, job: RecomputeApprovals) -> Result<()> {
+    job.run(&forge).await
+}
+
+async fn recompute_all_approvals(forge: Forge, job: RecomputeAllApprovals) -> Result<()> {
     job.run(&forge).await
 }
 
@@ -199,6 +212,10 @@ async fn sweep_lfs(forge: Forge, job: SweepLfs) -> Result<()> {
 }
 
 async fn remove_expired(forge: Forge, job: RemoveExpiredAccess) -> Result<()> {
+    job.run(&forge.db).await
+}
+
+async fn announce_expiring_tokens(forge: Forge, job: AnnounceExpiringTokens) -> Result<()> {
     job.run(&forge.db).await
 }
 

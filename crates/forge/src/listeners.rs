@@ -54,7 +54,7 @@ pub(crate) fn inside(tx: &mut Tx<'_>, vault: &Vault, fact: &dyn Event) -> Result
     if let Some(fact) = fact.downcast_ref() {
         return of_project(tx, fact);
     }
-    if let Some(org::user::event::Event::UserDestroy { person, heir }) = fact.downcast_ref() {
+    if let Some(org::user::event::Event::UserDestroy { person, heir, .. }) = fact.downcast_ref() {
         review::reassign::reassign(tx, person.user_id, *heir)?;
         ci::reassign::reassign(tx, person.user_id, *heir)?;
         deployments::deployment::actions::reassign(tx, person.user_id, *heir)?;
@@ -86,6 +86,9 @@ pub(crate) fn inside(tx: &mut Tx<'_>, vault: &Vault, fact: &dyn Event) -> Result
     }
     if let Some(fact) = fact.downcast_ref() {
         return approvals::access_changed(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return approvals::settings_changed(tx, fact);
     }
     fact.downcast_ref().map_or(Ok(()), |fact| of_repository(tx, vault, fact))
 }

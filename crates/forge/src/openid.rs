@@ -107,8 +107,8 @@ pub async fn id_token(forge: &Forge, pair: &Pair) -> Result<Option<String>> {
     if !pair.token.scopes().has(Scope::OpenId) {
         return Ok(None);
     }
-    let token = pair.token.clone();
-    let uid = forge.db.peek(move |tx| exchange::uid_of(tx, &token)).await?;
+    let application = pair.token.application_id;
+    let uid = forge.db.peek(move |tx| exchange::uid_of(tx, application)).await?;
     let Some(aud) = uid else { return Ok(None) };
     let identity = identity(forge, &pair.token).await?;
     let now = forge.db.clock().now();

@@ -33,8 +33,9 @@ pub async fn update(
     durations(&given)?;
     let vault = forge.vault.clone();
     let work = move |tx: &mut Tx<'_>| {
-        let stored = tx.settings()?;
-        actions::update(tx, &grant, &given, |setting, clear| seal(&vault, &stored, setting, clear))
+        actions::update(tx, &grant, &given, |stored, setting, clear| {
+            seal(&vault, stored, setting, clear)
+        })
     };
     let _turn = forge.settings_change.lock().await;
     let settings = Arc::new(forge.db.write(work).await?);
@@ -69,9 +70,13 @@ pub fn archive_age(words: &str) -> Option<Duration> {
 
 /// Jobs that were made until then are too old to be done once more, by the settings of the installation.
 pub(crate) fn archived_before(tx: &mut Tx<'_>) -> Result<Option<Ts>> {
-    let settings = tx.settings()?;
-    let age = settings.archive_builds_in_human_readable().and_then(archive_age);
-    Ok(age.map(|age| tx.now.plus(-age)))
+    Ok(archived_until(&tx.settings()?, tx.now))
+}
+
+/// The same by settings that are known.
+pub(crate) fn archived_until(settings: &Settings, now: Ts) -> Option<Ts> {
+    let age = settings.archive_builds_in_human_readable().and_then(archive_age)?;
+    Some(now.plus(-age))
 }
 
 /// Whether a job of a project is too old to be done once more.

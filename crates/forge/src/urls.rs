@@ -113,6 +113,11 @@ impl Urls {
         host.rsplit_once(':').filter(|(_, port)| !port.contains(']')).map_or(host, |(host, _)| host)
     }
 
+    /// What the names of a project's images begin with, in a registry that answers under this host.
+    pub fn image_prefix(&self, full_path: &str) -> String {
+        format!("{}/{}", self.host(), full_path.to_lowercase())
+    }
+
     /// The host of addresses under which people commit who keep their own to themselves.
     pub fn private_mail_host(&self) -> String {
         let set = self.private_mail_host.read().unwrap_or_else(PoisonError::into_inner);

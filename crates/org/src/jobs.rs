@@ -9,6 +9,7 @@ use crate::{
     member,
     namespace::{removal, sharing},
     project::{self, links},
+    token::notice,
     user::session,
 };
 
@@ -32,6 +33,25 @@ impl RemoveExpiredAccess {
         while db.write(links::remove_expired).await? {}
         while db.write(sharing::remove_expired).await? {}
         db.write(session::remove_ended).await
+    }
+}
+
+/// Tells which tokens of projects and groups stop working soon.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct AnnounceExpiringTokens {}
+
+impl Job for AnnounceExpiringTokens {
+    const KIND: &'static str = "org.announce_expiring_tokens";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(String::new())
+    }
+}
+
+impl AnnounceExpiringTokens {
+    pub async fn run(self, db: &Database) -> Result<()> {
+        while db.write(notice::announce_expiring).await? {}
+        Ok(())
     }
 }
 

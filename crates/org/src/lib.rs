@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod application;
+mod audited;
 pub mod callout;
 pub mod custom_attribute;
 pub mod email;

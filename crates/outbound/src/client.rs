@@ -65,7 +65,9 @@ impl Relays {
 /// The size of the head of an answer: status and headers. The buffer for it is as large.
 pub(crate) const MOST_HEAD: usize = 128 << 10;
 /// Maximum number of redirects.
-const REDIRECTS: u32 = 5;
+pub(crate) const REDIRECTS: u32 = 5;
+/// What is said where there are more.
+pub(crate) const ENDLESS: &str = "it leads on and on";
 
 impl Default for Client {
     fn default() -> Self {
@@ -145,7 +147,7 @@ pub(crate) fn failure(error: Error) -> FetchError {
         },
         Error::Io(cause) if cause.kind() == std::io::ErrorKind::TimedOut => FetchError::Timeout,
         Error::BadUri(_) => refused(Refusal::Scheme),
-        Error::TooManyRedirects => FetchError::Refused("it leads on and on"),
+        Error::TooManyRedirects => FetchError::Refused(ENDLESS),
         _ => FetchError::Unreachable,
     }
 }

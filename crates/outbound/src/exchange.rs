@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use ureq::{
     AsSendBody, Body, ResponseExt as _,
-    config::RedirectAuthHeaders,
     http::{Request, Response, Uri},
 };
 
@@ -25,7 +24,7 @@ const CHUNK: usize = 64 << 10;
 pub struct Exchange<'a> {
     pub method: &'a str,
     pub url: &'a str,
-    /// `Authorization` goes to another host on no redirect.
+    /// Those that may be credentials go to another host or port on no redirect.
     pub headers: &'a [(String, String)],
     pub body: &'a [u8],
     pub limits: FetchLimits,
@@ -55,8 +54,8 @@ impl AnswerHead {
 
 impl Client {
     /// Sends once and copies the body of the answer, whatever its status, into `sink`. Blocks until the body has ended
-    /// or the time is up. A few redirects are followed, each behind the guard; what has a body is not sent anywhere
-    /// else.
+    /// or the time is up. What has no body goes
+    /// [where a few redirects lead](Self::exchange_through_redirects); what has one is not sent anywhere else.
     ///
     /// # Errors
     /// When there is no whole answer.
@@ -65,38 +64,50 @@ impl Client {
         request: &Exchange<'_>,
         sink: &mut impl Write,
     ) -> Result<AnswerHead, FetchError> {
-        let uri: Uri =
-            request.url.parse().map_err(|_no| FetchError::Refused("it is no address"))?;
+        if request.body.is_empty() {
+            return self.exchange_through_redirects(request, sink);
+        }
+        let answer = self.response(uri_of(request.url)?, request)?;
+        read_answer(answer, sink, request.limits.bytes)
+    }
+
+    /// The response of `uri` to a request, whose body is still to be read. No redirect is followed.
+    pub(crate) fn response(
+        &self,
+        uri: Uri,
+        request: &Exchange<'_>,
+    ) -> Result<Response<Body>, FetchError> {
         check_uri(&uri).map_err(refused)?;
         let mut sent = Request::builder().method(request.method).uri(uri);
         for (name, value) in request.headers {
             sent = sent.header(name, value);
         }
-        let odd = |_odd| FetchError::Refused("a header cannot be sent");
+        let (odd, limits) = (|_odd| FetchError::Refused("a header cannot be sent"), request.limits);
         let answer = match request.body.is_empty() {
-            true => self.run_with(sent.body(()).map_err(odd)?, request.limits, None),
-            false => self.run_with(sent.body(request.body).map_err(odd)?, request.limits, Some(0)),
+            true => self.run_with(sent.body(()).map_err(odd)?, limits),
+            false => self.run_with(sent.body(request.body).map_err(odd)?, limits),
         };
-        read_answer(answer.map_err(failure)?, sink, request.limits.bytes)
+        answer.map_err(failure)
     }
 
     pub(crate) fn run_with<B: AsSendBody>(
         &self,
         request: Request<B>,
         limits: FetchLimits,
-        redirects: Option<u32>,
     ) -> Result<Response<Body>, ureq::Error> {
-        let mut config = self
+        let config = self
             .agent
             .configure_request(request)
             .timeout_global(Some(limits.time))
-            .redirect_auth_headers(RedirectAuthHeaders::SameHost)
+            // The agent's own rule sends credentials to every port of a host.
+            .max_redirects(0)
             .http_status_as_error(false);
-        if let Some(redirects) = redirects {
-            config = config.max_redirects(redirects);
-        }
         self.agent.run(config.build())
     }
+}
+
+pub(crate) fn uri_of(url: &str) -> Result<Uri, FetchError> {
+    url.parse().map_err(|_no| FetchError::Refused("it is no address"))
 }
 
 /// The head of an answer, whose body goes into `sink`.

@@ -8,6 +8,7 @@ mod exchange;
 mod guard;
 mod local;
 mod post;
+mod redirects;
 mod upload;
 
 pub use address::is_open;
@@ -16,4 +17,5 @@ pub use exchange::{AnswerHead, Exchange};
 pub use guard::{AddressAllowlist, PlaceAllowlist};
 pub use local::LocalRequests;
 pub use post::{Answer, Post};
+pub use redirects::may_have_credentials;
 pub use upload::FileUpload;

@@ -42,7 +42,7 @@ impl Client {
             .header(header::CONTENT_LENGTH, length)
             .body(file)
             .map_err(|_odd| FetchError::Refused("a header cannot be sent"))?;
-        let answer = self.run_with(request, upload.limits, Some(0)).map_err(failure)?;
+        let answer = self.run_with(request, upload.limits).map_err(failure)?;
         read_answer(answer, sink, upload.limits.bytes)
     }
 }

@@ -5,7 +5,7 @@
 )]
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc,
@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use forgeway_outbound::{Client, FetchError, FetchLimits, Post};
+use forgeway_outbound::{Client, Exchange, FetchError, FetchLimits, Post};
 
 const BOUNDS: FetchLimits = FetchLimits { bytes: 1_000, time: Duration::from_secs(10) };
 const HOST: FetchError = FetchError::Refused("the host is not allowed");
@@ -131,6 +131,95 @@ fn each_place_that_an_answer_sends_to_is_judged_anew() {
     assert_eq!(get("again"), Err(FetchError::Refused("it leads on and on")));
     // An address without a host is taken for a path of the same server; no file is read.
     assert!(get("file").is_ok_and(|bytes| bytes == b"found"));
+}
+
+/// A server that sends on to the address in the query. Where there is none it answers with the method and path, how many
+/// secrets it was sent, and the body.
+fn echo() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || echo_one(stream));
+        }
+    });
+    address
+}
+
+fn echo_one(mut stream: TcpStream) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut head = String::new();
+    while reader.read_line(&mut head).is_ok_and(|count| count > 2) {}
+    let lines = head.lines().filter_map(|line| line.split_once(": "));
+    let length = lines.clone().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    let mut body = vec![0; length.map_or(0, |(_, length)| length.parse().unwrap())];
+    reader.read_exact(&mut body).unwrap();
+    let secrets = lines.filter(|(_, value)| *value == "secret").count();
+    let mut words = head.split(' ');
+    let (method, path) = (words.next().unwrap(), words.next().unwrap());
+    let text = String::from_utf8(body).unwrap();
+    let answer = match path.split_once('?') {
+        Some((_, place)) => with("307 Temporary Redirect", &format!("Location: {place}\r\n"), ""),
+        None => with("200 OK", "", &format!("{method} {path} {secrets} {text}")),
+    };
+    let _ = stream.write_all(answer.as_bytes());
+}
+
+#[test]
+fn redirects_are_followed_with_method_and_body_and_secrets_stay_at_their_host() {
+    let (one, other) = (echo(), echo());
+    let headers = [("Authorization", "secret"), ("X-Own", "secret"), ("Accept", "text/plain")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let send = |path: &str| -> Result<String, FetchError> {
+        let (url, mut kept) = (format!("http://{one}/{path}"), Vec::new());
+        let (method, body, limits) = ("POST", b"body", BOUNDS);
+        let request = Exchange { method, url: &url, headers: &headers, body, limits };
+        client().exchange_through_redirects(&request, &mut kept)?;
+        Ok(String::from_utf8(kept).unwrap())
+    };
+
+    for (path, answer) in [
+        ("x".to_owned(), "POST /x 2 body"),
+        ("?/x".to_owned(), "POST /x 2 body"),
+        (format!("?http://{one}/?/x"), "POST /x 2 body"),
+        (format!("?http://{other}/x"), "POST /x 0 body"),
+        (format!("?http://{other}/?http://{one}/x"), "POST /x 0 body"),
+    ] {
+        assert_eq!(send(&path), Ok(answer.to_owned()), "{path}");
+    }
+    for inside in ["127.0.0.2:8080", "169.254.169.254"] {
+        assert_eq!(send(&format!("?http://{inside}/")), Err(HOST), "{inside}");
+    }
+    let path = format!("{}x", "?/".repeat(5));
+    assert_eq!(send(&path), Ok("POST /x 2 body".to_owned()));
+    let endless = FetchError::Refused("it leads on and on");
+    assert_eq!(send(&format!("?/{path}")), Err(endless));
+}
+
+#[test]
+fn a_redirect_of_what_has_no_body_takes_no_secret_to_another_port() {
+    let (one, other) = (echo(), echo());
+    let headers = [("Authorization", "secret"), ("PRIVATE-TOKEN", "secret")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let get = |path: &str| -> Result<(String, String), FetchError> {
+        let (url, mut kept) = (format!("http://{one}/{path}"), Vec::new());
+        let (method, body, limits) = ("GET", b"", BOUNDS);
+        let request = Exchange { method, url: &url, headers: &headers, body, limits };
+        let head = client().exchange(&request, &mut kept)?;
+        Ok((head.url, String::from_utf8(kept).unwrap()))
+    };
+
+    for (path, answerer, secrets) in [
+        ("?/x".to_owned(), one, 2),
+        (format!("?http://{other}/x"), other, 0),
+        (format!("?http://{other}/?http://{one}/x"), one, 0),
+    ] {
+        let answer = (format!("http://{answerer}/x"), format!("GET /x {secrets} "));
+        assert_eq!(get(&path), Ok(answer), "{path}");
+    }
+    assert_eq!(get("?http://127.0.0.2:8080/"), Err(HOST));
+    let endless = FetchError::Refused("it leads on and on");
+    assert_eq!(get(&format!("{}x", "?/".repeat(6))), Err(endless));
 }
 
 #[test]

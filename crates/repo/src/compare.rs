@@ -6,7 +6,7 @@ use kernel::{Error, Result};
 
 use crate::{
     commit::read::deadline,
-    git::{CommitInfo, DiffLimits, FileDiff, GitError, LogQuery, Oid, Reader},
+    git::{CommitInfo, FileDiff, GitError, LogQuery, Oid, Reader},
 };
 
 /// Two commits and what lies between them.
@@ -41,7 +41,7 @@ pub fn compare(reader: &Reader, from: Oid, to: Oid, start: Start) -> Result<Comp
         // Without a common ancestor there is only the commit itself.
         Start::MergeBase => reader.merge_base(&[from, to])?.unwrap_or(from),
     };
-    let compared = reader.diff_that_fits(Some(base), to, DiffLimits::default(), deadline());
+    let compared = reader.diff_that_fits(Some(base), to, reader.diff_limits(), deadline());
     let ((files, is_cut_short), timed_out) = match compared {
         Err(GitError::Timeout) => ((Vec::new(), true), true),
         compared => (compared?, false),

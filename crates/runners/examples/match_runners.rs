@@ -6,6 +6,7 @@
 use db::{Tx, testing::TestDatabase};
 use forgeway_runners::{
     matching::{JobMatcher, QueueProject},
+    ports::Endless,
     runner::{Attributes, Owner, RunnerAccess, RunnerToken, register},
 };
 use kernel::{Result, ids::ProjectId};
@@ -50,7 +51,7 @@ fn register_runners(tx: &mut Tx<'_>) -> Result<Vec<(String, JobMatcher)>> {
             ..Attributes::default()
         };
         let token = RunnerToken::created();
-        let runner = register::create(tx, Owner::Instance, None, attributes, &token)?;
+        let runner = register::create(tx, Owner::Instance, None, attributes, &token, &Endless)?;
         runners.push((name.to_owned(), JobMatcher::new(&runner, Vec::new())?));
     }
     Ok(runners)

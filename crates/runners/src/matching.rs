@@ -1,7 +1,7 @@
 //! Matching of runners and jobs by runner type, tags and protected refs.
 
 use kernel::{
-    Result,
+    Result, Ts,
     ids::{NamespaceId, ProjectId, RunnerId},
 };
 
@@ -13,6 +13,8 @@ pub struct JobMatcher {
     pub runner: RunnerId,
     /// Digest of its token.
     pub token_digest: String,
+    /// When the token expires.
+    pub token_expires_at: Option<Ts>,
     pub runner_type: RunnerType,
     pub group: Option<NamespaceId>,
     /// Of a project runner.
@@ -28,6 +30,7 @@ impl JobMatcher {
         Ok(Self {
             runner: runner.id,
             token_digest: runner.token_digest.clone(),
+            token_expires_at: runner.token_expires_at,
             runner_type: runner.runner_type,
             group: runner.group_id,
             projects,
@@ -85,6 +88,7 @@ mod tests {
         JobMatcher {
             runner: RunnerId(1),
             token_digest: String::new(),
+            token_expires_at: None,
             runner_type,
             group: Some(NamespaceId(7)),
             projects: vec![ProjectId(1)],

@@ -5,6 +5,9 @@ use kernel::{
     AccessLevel, Actor, Result,
     ids::{NamespaceId, ProjectId},
 };
+use time::Duration;
+
+use crate::runner::RunnerType;
 
 /// Roles of users in projects and groups.
 pub trait Roles {
@@ -31,4 +34,31 @@ pub trait Roles {
         actor: Actor,
         at_least: AccessLevel,
     ) -> Result<Vec<NamespaceId>>;
+}
+
+/// The lifetime of runner tokens.
+pub trait TokenLifetimes {
+    /// How long a token is valid that a runner gets now, by its type and, of a project runner, its projects; `None` where it does
+    /// not expire.
+    fn of_runner(
+        &self,
+        tx: &mut Tx<'_>,
+        runner_type: RunnerType,
+        projects: &[ProjectId],
+    ) -> Result<Option<Duration>>;
+}
+
+/// Tokens that do not expire.
+#[derive(Clone, Copy, Debug)]
+pub struct Endless;
+
+impl TokenLifetimes for Endless {
+    fn of_runner(
+        &self,
+        _: &mut Tx<'_>,
+        _: RunnerType,
+        _: &[ProjectId],
+    ) -> Result<Option<Duration>> {
+        Ok(None)
+    }
 }

@@ -8,6 +8,11 @@ use crate::vulnerability::State;
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
+    /// Scanners reported vulnerabilities that nobody knew. Mentioned in the transaction that keeps them.
+    VulnerabilitiesDetected {
+        project: ProjectId,
+        vulnerabilities: Vec<VulnerabilityId>,
+    },
     /// Somebody said what is to be thought of a vulnerability.
     VulnerabilityChanged {
         project: ProjectId,
@@ -32,6 +37,7 @@ pub enum Event {
 impl kernel::event::Event for Event {
     fn kind(&self) -> &'static str {
         match self {
+            Self::VulnerabilitiesDetected { .. } => "vulnerability.detected",
             Self::VulnerabilityChanged { .. } => "vulnerability.changed",
             Self::AlertTriggered { .. } => "alert.triggered",
             Self::AlertResolved { .. } => "alert.resolved",
@@ -40,7 +46,8 @@ impl kernel::event::Event for Event {
 
     fn project(&self) -> Option<ProjectId> {
         match self {
-            Self::VulnerabilityChanged { project, .. }
+            Self::VulnerabilitiesDetected { project, .. }
+            | Self::VulnerabilityChanged { project, .. }
             | Self::AlertTriggered { project, .. }
             | Self::AlertResolved { project, .. } => Some(*project),
         }

@@ -13,14 +13,18 @@ use kernel::{
     ids::ProjectId,
     page::{MAX_PER_PAGE, PageRequest},
 };
-use org::{token::AccessToken, user::User};
+use org::{
+    application::ClientToken,
+    token::{AccessToken, Scopes},
+    user::User,
+};
 use time::Duration;
 
 use super::{
     ParamErrors, Params,
     admission::{ensure_open, ensure_second_open},
     body,
-    credential::{self, authenticate},
+    credential::{self, Proof, authenticate},
     cursor::no_keyset,
     locate::Locate,
     params::{INVALID, NOT_ALLOWED, Param, ParamDoc},
@@ -43,13 +47,15 @@ pub struct Caller {
     pub token: Option<Arc<AccessToken>>,
     /// The job that showed its token.
     pub job: Option<Arc<Job>>,
+    /// The token of an application that asks for itself. It has no more rights than who shows nothing.
+    pub application: Option<Arc<ClientToken>>,
     /// From where.
     address: Option<IpAddr>,
 }
 
 impl Caller {
     pub fn anonymous() -> Self {
-        Self { user: None, token: None, job: None, address: None }
+        Self { user: None, token: None, job: None, application: None, address: None }
     }
 
     pub fn with_token(user: User, token: AccessToken) -> Self {
@@ -60,8 +66,18 @@ impl Caller {
         Self { user: Some(user.into()), job: Some(job.into()), ..Self::anonymous() }
     }
 
+    pub fn of_application(token: ClientToken) -> Self {
+        Self { application: Some(token.into()), ..Self::anonymous() }
+    }
+
     pub fn actor(&self) -> Actor {
         self.user.as_deref().map_or(Actor::ANONYMOUS, User::actor).at(self.address)
+    }
+
+    /// The scopes of the token that was shown, a person's or an application's. Jobs and sessions of browsers have none.
+    pub fn scopes(&self) -> Option<Scopes> {
+        let own = || self.application.as_ref().map(|token| token.scopes());
+        self.token.as_ref().map(|token| token.scopes()).or_else(own)
     }
 
     /// The person, where the ability was "signed in".
@@ -94,7 +110,8 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
             read = Some((params, page));
             Ok(P::PAGED.then(|| PageLinks::new(req.path(), raw, P::defaults(), page)))
         };
-        let params = Parameters { describe: P::describe, read: &mut read_params };
+        let params =
+            Parameters { has_route: P::has_route, describe: P::describe, read: &mut read_params };
         let entered = enter::<A::Scope>(app, req, payload, route, A::OPEN, params).await?;
         let CallContext { raw, caller, scope, who } = entered;
         let (params, page) = read.ok_or_else(|| Error::internal("no parameters were read"))?;
@@ -111,8 +128,11 @@ struct CallContext<S> {
     who: Standing,
 }
 
-/// The documentation of a route's parameters.
+/// What a route's parameters say of themselves.
 struct Parameters<'a> {
+    /// Whether there is a route with these values in its path.
+    has_route: fn(&[(&'static str, Raw)]) -> bool,
+    /// Their documentation.
     describe: fn() -> Vec<ParamDoc>,
     /// Reads them, and tells the links of a list.
     read: &'a mut dyn FnMut(&RawMap) -> ApiResult<Option<PageLinks>>,
@@ -127,6 +147,11 @@ async fn enter<S: Locate>(
     open: bool,
     params: Parameters<'_>,
 ) -> ApiResult<CallContext<S>> {
+    let own = req.extensions().get::<RowPath>().map(|path| path.0.clone());
+    let in_path = route.path_values(own.as_deref().unwrap_or(req.uri().path()));
+    if !(params.has_route)(&in_path) {
+        return Err(ApiError::NoRoute);
+    }
     let mut raw = body::pairs(req.query_string().as_bytes());
     let limits = match body::is_long(req) {
         true => before_a_long_body(app, req, &raw, route).await?,
@@ -140,8 +165,6 @@ async fn enter<S: Locate>(
         }
         Err(failure) => Some(failure),
     };
-    let own = req.extensions().get::<RowPath>().map(|path| path.0.clone());
-    let in_path = route.path_values(own.as_deref().unwrap_or(req.uri().path()));
     let id = id_of(&in_path);
     let entered = match route.is_probe() {
         // Whether the server lives must not hang on its database.
@@ -228,8 +251,8 @@ async fn before_a_long_body(
     }
     memory::ensure_some()?;
     match credential::find::<Instance>(app, req, query, route, "").await {
-        Ok(Some(_)) => Ok(app.limits),
-        Ok(None) => Ok(app.limits.for_strangers()),
+        Ok(Some(Proof::Person(_))) => Ok(app.limits),
+        Ok(Some(Proof::Application(_)) | None) => Ok(app.limits.for_strangers()),
         Err(refusal) => {
             count(app, req, route, None)?;
             Err(refusal)
@@ -252,7 +275,7 @@ pub async fn identify(
 pub async fn ensure_known(app: &App, req: &HttpRequest, row: &MatchedRoute) -> ApiResult<()> {
     let query = body::pairs(req.query_string().as_bytes());
     let found = credential::find::<Instance>(app, req, &query, row, "").await;
-    let user = found.as_ref().ok().and_then(|found| found.as_ref().map(|found| &found.user));
+    let user = found.as_ref().ok().and_then(|found| found.as_ref()?.user());
     count(app, req, row, user)?;
     found.map(drop)
 }

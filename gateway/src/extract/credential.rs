@@ -8,8 +8,9 @@ use forge::{job_token::job_with_user, mail::account_letters::CONFIRM_AGAIN};
 use kernel::{Error, Ts};
 use org::{
     access::entry::Entry,
+    application::ClientToken,
     settings::store::SettingsStore,
-    token::{AccessToken, Kind, Scope, oauth, store::TokenStore},
+    token::{AccessToken, Kind, Scope, Scopes, oauth, store::TokenStore},
     user::{State, User, store::UserStore},
 };
 use time::Duration;
@@ -36,9 +37,29 @@ const PASSWORD_EXPIRED: &str =
 const TOUCH: Duration = Duration::minutes(10);
 const NO_SUDO: &str = "Must be authenticated using an OAuth or Personal Access Token to use sudo";
 
+/// What a good credential proves.
+pub(super) enum Proof<P> {
+    Person(Box<Authentication<P>>),
+    /// An application that asks for itself, and is nobody.
+    Application(ClientToken),
+}
+
+impl<P> Proof<P> {
+    fn of(authentication: Authentication<P>) -> Self {
+        Self::Person(Box::new(authentication))
+    }
+
+    pub(super) fn user(&self) -> Option<&User> {
+        match self {
+            Self::Person(found) => Some(&found.user),
+            Self::Application(_) => None,
+        }
+    }
+}
+
 /// A credential that is good, with whoever it is of.
 pub(super) struct Authentication<P> {
-    pub(super) user: User,
+    user: User,
     credential: Credential<P>,
     now: Ts,
 }
@@ -58,13 +79,15 @@ pub(super) async fn authenticate<S: Locate>(
     route: &MatchedRoute,
     id: &str,
 ) -> ApiResult<(Caller, Option<S::Place>)> {
-    let Some(Authentication { user, credential, now }) =
-        find::<S>(app, req, params, route, id).await?
-    else {
-        return match sudo_target(req, params) {
-            Some(_) => Err(Error::unauthenticated().into()),
-            None => Ok((Caller::anonymous(), None)),
-        };
+    let proof = find::<S>(app, req, params, route, id).await?;
+    let Authentication { user, credential, now } = match proof {
+        Some(Proof::Person(found)) => *found,
+        _ if sudo_target(req, params).is_some() => return Err(Error::unauthenticated().into()),
+        Some(Proof::Application(token)) => {
+            ensure_scope(&token.scopes(), req, route)?;
+            return Ok((Caller::of_application(token), None));
+        }
+        None => return Ok((Caller::anonymous(), None)),
     };
     let (token, place) = match credential {
         Credential::Token(token, place) => (token, place),
@@ -88,32 +111,43 @@ pub(super) async fn authenticate<S: Locate>(
         // How the other one stands there was not read.
         Some(target) => Ok((sudo(app, &user, token, target).await?, None)),
         None => {
-            ensure_scope(&token, req, route)?;
+            ensure_scope(&token.scopes(), req, route)?;
             Ok((Caller::with_token(user, token), place))
         }
     }
 }
 
-/// The credential that is shown, with its user, where it may be used; `None` where none is shown.
+/// What the credential that is shown proves, where it may be used; `None` where none is shown.
 pub(super) async fn find<S: Locate>(
     app: &App,
     req: &HttpRequest,
     params: &RawMap,
     route: &MatchedRoute,
     id: &str,
-) -> ApiResult<Option<Authentication<S::Place>>> {
+) -> ApiResult<Option<Proof<S::Place>>> {
     let shown = presented(req, params)?;
     if route.0.for_jobs
         && let Some(token) = shown_job_token(req, params, &shown)?
     {
-        return of_job(app, token).await.map(Some);
+        return of_job(app, token).await.map(|found| Some(Proof::of(found)));
     }
     if shown.is_empty() {
         return Ok(None);
     }
     let id = id.to_owned();
-    let found = app.db.peek(move |tx| Ok((shown.find::<S>(tx, &id)?, tx.now))).await?;
-    let (Some(entry), now) = found else { return Err(Error::unauthenticated().into()) };
+    let found = app.db.peek(move |tx| {
+        let entry = shown.find::<S>(tx, &id)?;
+        let client = if entry.is_none() { shown.find_client(tx)? } else { None };
+        Ok((entry, client, tx.now))
+    });
+    let (entry, now) = match found.await? {
+        (Some(entry), _, now) => (entry, now),
+        (None, Some(client), now) => {
+            ensure_lasting(client.is_expired(now), client.revoked)?;
+            return Ok(Some(Proof::Application(client)));
+        }
+        (None, None, _) => return Err(Error::unauthenticated().into()),
+    };
     if let Err(refusal) = ensure_usable(&entry.token, &entry.user, app, now).await {
         // Whoever renews a token that is gone may have stolen it: nothing that came from it is to be trusted.
         if entry.token.revoked && route.0.pattern.ends_with("/rotate") {
@@ -122,7 +156,9 @@ pub(super) async fn find<S: Locate>(
         return Err(refusal);
     }
     let Entry { token, user, place } = entry;
-    Ok(Some(Authentication { user, credential: Credential::Token(token, place), now }))
+    app.rates.check_user_address(user.id, app.proxies.client(req), now)?;
+    let credential = Credential::Token(token, place);
+    Ok(Some(Proof::of(Authentication { user, credential, now })))
 }
 
 /// A job that runs, with whoever it runs for.
@@ -133,13 +169,16 @@ async fn of_job<P>(app: &App, token: JobToken) -> ApiResult<Authentication<P>> {
     Ok(Authentication { user, credential: Credential::Job(Box::new(job)), now })
 }
 
+fn ensure_lasting(is_expired: bool, is_revoked: bool) -> ApiResult<()> {
+    match (is_expired, is_revoked) {
+        (true, _) => Err(ApiError::Token(EXPIRED)),
+        (false, true) => Err(ApiError::Token(REVOKED)),
+        (false, false) => Ok(()),
+    }
+}
+
 async fn ensure_usable(token: &AccessToken, user: &User, app: &App, now: Ts) -> ApiResult<()> {
-    if token.is_expired(now) {
-        return Err(ApiError::Token(EXPIRED));
-    }
-    if token.revoked {
-        return Err(ApiError::Token(REVOKED));
-    }
+    ensure_lasting(token.is_expired(now), token.revoked)?;
     if token.kind == Kind::Personal && app.settings().disable_personal_access_tokens() {
         return Err(Error::unauthenticated().into());
     }
@@ -188,12 +227,11 @@ async fn must_confirm(app: &App, user: &User, now: Ts) -> Result<bool, Error> {
     Ok(setting.keeps_out(user.created_at, now))
 }
 
-/// Whether the token's scopes reach this route with this method.
-fn ensure_scope(token: &AccessToken, req: &HttpRequest, route: &MatchedRoute) -> ApiResult<()> {
+/// Whether the scopes of a token reach this route with this method.
+fn ensure_scope(scopes: &Scopes, req: &HttpRequest, route: &MatchedRoute) -> ApiResult<()> {
     if route.any_scope() {
         return Ok(());
     }
-    let scopes = token.scopes();
     let method = req.method().as_str();
     let reads = matches!(method, "GET" | "HEAD") || (route.0.method == method && route.0.reads());
     let also = route.also();
@@ -249,6 +287,19 @@ pub fn touch(app: &App, token: &AccessToken, now: Ts) {
         tokio::task::spawn(async move {
             if let Err(cause) = db.write(move |tx| tx.touch_token(id)).await {
                 tracing::warn!(error = %cause, "the use of a token was not noted");
+            }
+        });
+    }
+}
+
+/// Notes that somebody used their account by its password, without making the request wait for it.
+pub fn touch_user(app: &App, user: &User, now: Ts) {
+    let due = user.last_activity_at.is_none_or(|last| last.plus(TOUCH) <= now);
+    if due && app.node_identity.is_primary() {
+        let (db, id) = (app.db.clone(), user.id);
+        tokio::task::spawn(async move {
+            if let Err(cause) = db.write(move |tx| tx.record_activity(id)).await {
+                tracing::warn!(error = %cause, "the use of an account was not noted");
             }
         });
     }

@@ -6,6 +6,7 @@ use db::Tx;
 use kernel::Error;
 use org::{
     access::entry::Entry,
+    application::{ClientToken, client_token},
     token::{Kind, Secret},
 };
 
@@ -41,9 +42,18 @@ impl PresentedCredentials {
             (Some(bearer), Some(private)) => {
                 match S::enter(tx, bearer, id)?.filter(|found| found.token.kind == Kind::OAuth) {
                     Some(found) => Ok(Some(found)),
+                    None if self.find_client(tx)?.is_some() => Ok(None),
                     None => S::enter(tx, private, id),
                 }
             }
+        }
+    }
+
+    /// The token that an application has for itself.
+    pub(super) fn find_client(&self, tx: &mut Tx<'_>) -> Result<Option<ClientToken>, Error> {
+        match &self.bearer {
+            Some(bearer) => client_token::find(tx, bearer),
+            None => Ok(None),
         }
     }
 }

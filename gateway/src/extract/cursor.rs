@@ -8,6 +8,46 @@ use base64::{
 use kernel::{Error, Result};
 use serde_json::{Map, Value};
 
+crate::params! {
+    /// The pages of a list that is ordered by ID, the newest first.
+    pub struct CursorPage: keyset {
+        /// `keyset`: pages are found by `cursor`, whose value the link to the next page has.
+        pagination: Option<String>,
+        /// With `keyset` only `id`.
+        order_by: Option<String>,
+        /// With `keyset` only `desc`.
+        sort: Option<String>,
+        /// Opaque; from the link to the next page.
+        cursor: Option<String>,
+    }
+}
+
+impl CursorPage {
+    /// Whether pages are found by a cursor. Nothing else asks for that: without `pagination=keyset` no cursor is read.
+    pub fn is_keyset(&self) -> bool {
+        self.pagination.as_deref() == Some("keyset")
+    }
+
+    /// The ID of the element behind which the page begins; `None` for the first page, and where there is no keyset.
+    ///
+    /// # Errors
+    /// `NotAllowed` for another order, `BadRequest` for a cursor that nobody was given.
+    pub fn last_id(&self) -> Result<Option<i64>> {
+        if !self.is_keyset() {
+            return Ok(None);
+        }
+        let other = |given: &Option<String>, only: &str| {
+            given.as_deref().is_some_and(|given| !given.is_empty() && given != only)
+        };
+        if other(&self.order_by, "id") || other(&self.sort, "desc") {
+            return Err(no_keyset());
+        }
+        let Some(cursor) = &self.cursor else { return Ok(None) };
+        let [id] = read_cursor(cursor, ["id"])?;
+        id.parse().map(Some).map_err(|_odd| unreadable())
+    }
+}
+
 /// The key that says in which direction the list goes on, and its value for "to the next page".
 const DIRECTION: (&str, &str) = ("_kd", "n");
 

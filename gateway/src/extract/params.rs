@@ -45,6 +45,15 @@ impl ParamErrors {
         }));
     }
 
+    /// Puts them into the order of these parameters; what is wrong with others comes last.
+    pub fn in_order_of(mut self, names: &[&str]) -> Self {
+        self.0.sort_by_key(|(path, _)| {
+            let name = path.split('[').next().unwrap_or(path);
+            names.iter().position(|one| *one == name).unwrap_or(names.len())
+        });
+        self
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -154,6 +163,10 @@ pub trait Params: Sized + 'static {
     const FORGIVING: bool = false;
     fn read(raw: &RawMap) -> Result<Self, ParamErrors>;
     fn describe() -> Vec<ParamDoc>;
+    /// Whether there is a route with these values in its path. Where there is none, nobody is asked for a credential.
+    fn has_route(_in_path: &[(&'static str, Raw)]) -> bool {
+        true
+    }
     /// The declared defaults, which links to other pages repeat.
     fn defaults() -> Vec<(&'static str, String)>;
     /// What holds between parameters.

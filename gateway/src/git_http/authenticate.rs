@@ -13,11 +13,16 @@ use kernel::{
 };
 use org::{
     token::{AccessToken, Kind as TokenKind, Scope, Scopes, Secret, store::TokenStore},
-    user::{User, account::AccountStore},
+    user::{User, account::AccountStore, store::UserStore},
 };
 
 use super::Refusal;
-use crate::{app::App, error::ApiError, extract::ensure_may_sign_in, rate_limit::Area};
+use crate::{
+    app::App,
+    error::ApiError,
+    extract::{ensure_may_sign_in, touch_user},
+    rate_limit::Area,
+};
 
 const LONGEST_SECRET: usize = 8192;
 const EXPIRED: &str = "This access token has expired. Please make a new one.";
@@ -25,6 +30,7 @@ const REVOKED: &str = "This access token was revoked. Please make a new one.";
 const NO_HTTP: &str = "Git access over HTTP is not allowed";
 const NO_PASSWORDS: &str =
     "Passwords are not accepted here. Please use an access token as the password.";
+const MANY_ADDRESSES: &str = "403 Forbidden";
 const TWO_FACTOR: &str =
     "This account wants more than a password. Please use an access token as the password.";
 
@@ -80,7 +86,7 @@ fn shown(req: &HttpRequest) -> Result<GitCredential, Refusal> {
 
 /// Finds out who sent a request. Who has a good credential counts as a person, everybody else by address.
 pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refusal> {
-    let address = app.proxies.client(req);
+    let (address, area) = (app.proxies.client(req), area(req));
     let visitor = match identify(app, req).await {
         Ok(Credential::Good(visitor)) => visitor,
         Ok(Credential::Password { name, secret }) => {
@@ -100,10 +106,27 @@ pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refus
         ensure_http(app)?;
     }
     if let Some(user) = &visitor.user {
-        app.rates.check_user(user.id, Area::Web).map_err(|refusal| too_fast(app, refusal))?;
+        app.rates.check_user(user.id, area).map_err(|refusal| too_fast(app, refusal))?;
         ensure_in_use(app, user).await?;
+        // The use of tokens is noted with them.
+        if visitor.scopes.is_none() {
+            touch_user(app, user, app.db.clock().now());
+        }
+    }
+    // Runners have addresses of their own.
+    if let Some(user) = visitor.user.as_deref().filter(|_| visitor.job_of.is_none()) {
+        ensure_few_addresses(app, user, address)?;
     }
     Ok(Visitor { address, ..visitor })
+}
+
+fn area(req: &HttpRequest) -> Area {
+    if req.path().contains(".git/info/lfs/") { Area::Lfs } else { Area::Web }
+}
+
+fn ensure_few_addresses(app: &App, user: &User, address: Option<IpAddr>) -> Result<(), Refusal> {
+    let admitted = app.rates.check_user_address(user.id, address, app.db.clock().now());
+    admitted.map_err(|_full| Refusal::Account(MANY_ADDRESSES.to_owned()))
 }
 
 /// Where only SSH is wanted, nobody comes in here.
@@ -214,4 +237,11 @@ async fn ensure_in_use(app: &App, user: &User) -> Result<(), Refusal> {
         Err(ApiError::Kernel(failure)) if failure.is_ours() => Err(Refusal::Failed(failure)),
         Err(_) => Err(Refusal::WrongCredential),
     }
+}
+
+/// As [`ensure_in_use`], of somebody whose account may have been closed since they came in.
+pub(super) async fn ensure_still_in_use(app: &App, visitor: &Visitor) -> Result<(), Refusal> {
+    let Some(id) = visitor.user.as_ref().map(|user| user.id) else { return Ok(()) };
+    let user = app.db.peek(move |tx| tx.user(id)).await?;
+    ensure_in_use(app, &user).await
 }

@@ -112,7 +112,7 @@ async fn ensure_usable(
     if place.path.as_path().join("HEAD").is_file() { Ok(()) } else { Err(Refusal::NoRepository) }
 }
 
-/// Notes a download, where that is counted. One too many ends what the visitor was let in by.
+/// Notes a download, where that is counted. One too many ends what the visitor was let in by: their role, or their account.
 pub(super) async fn is_one_too_many(
     app: &App,
     visitor: &Visitor,

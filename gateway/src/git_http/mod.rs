@@ -223,6 +223,7 @@ async fn pack(
         Service::UploadPack => {
             let mut place = authorize::enter(app, &caller, address, service).await?;
             if authorize::is_one_too_many(app, &caller, &place).await? {
+                authenticate::ensure_still_in_use(app, &caller).await?;
                 place = authorize::enter(app, &caller, address, service).await?;
             }
             pack_stream::upload(app, &place, protocol(req), body).await?

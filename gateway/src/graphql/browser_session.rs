@@ -42,7 +42,7 @@ async fn session_user(app: &App, req: &HttpRequest) -> ApiResult<Option<User>> {
     if !is_right {
         return Ok(None);
     }
-    let user = session_cookie::person(app, cookie).await?;
+    let user = session_cookie::person(app, cookie, app.proxies.client(req)).await?;
     // As a token without the scope of administrators, a session gives no administrator's rights in that mode.
     let may_administer = !app.settings().admin_mode();
     Ok(user.map(|user| User { admin: user.admin && may_administer, ..user }))

@@ -10,7 +10,6 @@ use actix_web::{
 };
 use forge::slots::SlotOwner;
 use kernel::{Ability, Error, access::Anyone};
-use org::token::Scope;
 use resolvers::schema;
 use serde_json::json;
 
@@ -19,7 +18,7 @@ use super::{
     browser_session::caller_of,
     context_of,
     request_body::{Queries, RequestBody, read},
-    request_limits::{is_without_deprecated, limits_of},
+    request_limits::{is_without_deprecated, limits_of, may_query},
     subscriptions::{answer_events, answer_socket, is_upgrade, wants_events},
 };
 use crate::{
@@ -154,7 +153,7 @@ async fn take(
     let mut shown = url.clone();
     if req.method() == Method::POST {
         let body = read(req, payload, limits).await?;
-        if caller.user.is_none() {
+        if caller.user.is_none() && caller.application.is_none() {
             let in_body = body.credentials();
             caller = known(app, req, &in_body, route).await?;
             shown = in_body;
@@ -163,11 +162,7 @@ async fn take(
     }
     let within = count(app, req, route, caller.user.as_deref());
     within.map_err(|failure| graphql_error(&failure))?;
-    let reads = |token: &org::token::AccessToken| {
-        let scopes = token.scopes();
-        scopes.has(Scope::Api) || scopes.has(Scope::ReadApi)
-    };
-    if !caller.token.as_deref().is_none_or(reads) {
+    if !may_query(&caller) {
         return Err(refusal(StatusCode::UNAUTHORIZED, "Invalid token"));
     }
     let without_deprecated = is_without_deprecated(&url);

@@ -86,7 +86,7 @@ const FILES: &[PageFile] = &[
 
 async fn page(app: App, call: Call<Anyone>) -> ApiResult<Custom> {
     let cookie = call.header("cookie");
-    let session = match session_cookie::person(&app, cookie).await? {
+    let session = match session_cookie::person(&app, cookie, call.address()).await? {
         Some(_) => session_cookie::shown(cookie),
         None => None,
     };

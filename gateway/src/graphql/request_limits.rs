@@ -25,6 +25,12 @@ pub(super) fn is_without_deprecated(url: &RawMap) -> bool {
     matches!(url.text("remove_deprecated"), Some("true" | "1"))
 }
 
+/// Whether the token that was shown, if any is, has a scope that suffices for queries.
+pub(super) fn may_query(caller: &Caller) -> bool {
+    let enough = [Scope::Api, Scope::ReadApi];
+    caller.scopes().is_none_or(|scopes| enough.into_iter().any(|scope| scopes.has(scope)))
+}
+
 /// What a request of somebody may do.
 pub(super) fn limits_of(
     app: &App,
@@ -53,8 +59,8 @@ fn mutations(app: &App, caller: &Caller, is_safe: bool) -> Mutations {
         };
         return Mutations::Refused(text);
     }
-    match &caller.token {
-        Some(token) if !token.scopes().has(Scope::Api) => Mutations::ForbiddenByScope,
+    match caller.scopes() {
+        Some(scopes) if !scopes.has(Scope::Api) => Mutations::ForbiddenByScope,
         _ => Mutations::Allowed,
     }
 }

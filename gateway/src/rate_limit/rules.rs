@@ -15,6 +15,7 @@ pub(super) struct Rules {
     pub(super) addresses: Rule,
     pub(super) web_users: Rule,
     pub(super) web_addresses: Rule,
+    pub(super) lfs_users: Rule,
     pub(super) file_users: Rule,
     pub(super) file_addresses: Rule,
     pub(super) alerts: Rule,
@@ -34,6 +35,7 @@ impl Rules {
             addresses: throttles.unauthenticated_api().unwrap_or(minute(limits.address_per_minute)),
             web_users: throttles.authenticated_web().unwrap_or_default(),
             web_addresses: throttles.unauthenticated().unwrap_or_default(),
+            lfs_users: throttles.authenticated_lfs().unwrap_or_default(),
             file_users: throttles.authenticated_files().unwrap_or_default(),
             file_addresses: throttles.unauthenticated_files().unwrap_or_default(),
             alerts: throttles.alerts().unwrap_or(minute(limits.alerts_per_minute)),
@@ -103,6 +105,14 @@ impl Throttles<'_> {
             self.set.throttle_unauthenticated_enabled(),
             self.set.throttle_unauthenticated_requests_per_period(),
             self.set.throttle_unauthenticated_period_in_seconds(),
+        )
+    }
+
+    fn authenticated_lfs(&self) -> Option<Rule> {
+        rule(
+            self.set.throttle_authenticated_git_lfs_enabled(),
+            self.set.throttle_authenticated_git_lfs_requests_per_period(),
+            self.set.throttle_authenticated_git_lfs_period_in_seconds(),
         )
     }
 

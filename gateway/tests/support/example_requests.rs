@@ -41,6 +41,9 @@ pub(crate) fn sample(schema: &Value) -> Value {
 
 const FORM: &str = "multipart/form-data; boundary=edge";
 
+/// Where only kinds of integrations have a route; one that needs no parameters is asked for.
+const INTEGRATIONS: [&str; 2] = ["/integrations/{slug}", "/services/{slug}"];
+
 /// A request for a row, with values by name.
 #[derive(Clone, Debug)]
 pub(crate) struct RowRequest {
@@ -56,7 +59,11 @@ impl RowRequest {
             .iter()
             .filter(|param| param.required || row.pattern.contains(&place(param.name)));
         let values = needed.map(|param| (param.name.to_owned(), sample(&param.schema))).collect();
-        Self { row, values }.with("id", &json!(id))
+        let request = Self { row, values }.with("id", &json!(id));
+        match row.method == "PUT" && INTEGRATIONS.iter().any(|end| row.pattern.ends_with(end)) {
+            true => request.with("slug", &json!("gitlab-slack-application")),
+            false => request,
+        }
     }
 
     pub(crate) fn with(mut self, name: &str, value: &Value) -> Self {

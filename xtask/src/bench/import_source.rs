@@ -17,7 +17,7 @@ const LISTS: &str = "/api/v3/repos/mia/many/";
 const SINCE: &str = "2020-01-02T03:04:05Z";
 
 /// The server, until the program ends.
-pub(super) struct ImportSource {
+pub(crate) struct ImportSource {
     address: SocketAddr,
 }
 
@@ -28,7 +28,7 @@ struct Content {
 }
 
 impl ImportSource {
-    pub(super) fn start(issues: usize) -> Result<Self> {
+    pub(crate) fn start(issues: usize) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let content = Arc::new(Content { address, repository: repository()?, issues });
@@ -41,7 +41,7 @@ impl ImportSource {
         Ok(Self { address })
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 }

@@ -11,7 +11,7 @@ mod graphql;
 mod history;
 mod hooks;
 mod idle;
-mod import_source;
+pub(crate) mod import_source;
 mod job_contents;
 mod job_speed;
 mod memory;

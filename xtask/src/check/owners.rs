@@ -45,6 +45,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "user_identities",
             "access_tokens",
             "oauth_applications",
+            "oauth_client_tokens",
             "oauth_codes",
             "oauth_signing_keys",
             "namespaces",

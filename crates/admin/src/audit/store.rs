@@ -1,25 +1,56 @@
 //! Audit events in the database.
 
-use db::{CountOf, OneOf as _, Tx, each_backend, error, schema::audit_events as events};
+use db::{CountOf, Tx, each_backend, error, schema::audit_events as events};
 use diesel::prelude::*;
 use kernel::{
-    Result,
+    Result, Ts,
     ids::UserId,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use super::{AuditEvent, AuditFilter, Entity, NewAuditEvent};
+use super::{AuditEvent, AuditFilter, NewAuditEvent};
 
 const NOUN: &str = "Audit Event";
+/// Rows of one statement: each has 8 values, and a statement of SQLite takes 32,766.
+const ROWS_AT_ONCE: usize = 1_000;
 
 pub trait AuditStore {
     fn insert_audit_event(&mut self, new: &NewAuditEvent) -> Result<()>;
+    /// As [`insert_audit_event`](Self::insert_audit_event), of many by a few statements.
+    fn insert_audit_events(&mut self, new: &[NewAuditEvent]) -> Result<()>;
     /// The newest first.
     fn audit_events(&mut self, filter: &AuditFilter, page: PageRequest)
     -> Result<Page<AuditEvent>>;
     fn audit_event(&mut self, filter: &AuditFilter, id: i64) -> Result<Option<AuditEvent>>;
-    /// Whose doing the newest of these events about an entity is.
-    fn latest_author(&mut self, entity: Entity, event_names: &[&str]) -> Result<Option<UserId>>;
+}
+
+// Rows with a default among their values would be inserted one by one on SQLite.
+#[derive(Insertable)]
+#[diesel(table_name = events, treat_none_as_default_value = false)]
+struct NewRow<'e> {
+    author_id: Option<UserId>,
+    author_name: &'e str,
+    entity_type: &'static str,
+    entity_id: i64,
+    entity_path: &'e str,
+    event_name: &'static str,
+    details: String,
+    created_at: Ts,
+}
+
+impl<'e> NewRow<'e> {
+    fn of(new: &'e NewAuditEvent, now: Ts) -> Self {
+        Self {
+            author_id: new.author_id,
+            author_name: &new.author_name,
+            entity_type: new.entity.type_name(),
+            entity_id: new.entity.id(),
+            entity_path: &new.entity_path,
+            event_name: new.event_name,
+            details: serde_json::Value::Object(new.details.clone()).to_string(),
+            created_at: now,
+        }
+    }
 }
 
 macro_rules! chosen {
@@ -50,19 +81,18 @@ macro_rules! chosen {
 
 impl AuditStore for Tx<'_> {
     fn insert_audit_event(&mut self, new: &NewAuditEvent) -> Result<()> {
-        let details = serde_json::Value::Object(new.details.clone()).to_string();
-        let row = (
-            events::author_id.eq(new.author_id.map(|id| id.0)),
-            events::author_name.eq(&new.author_name),
-            events::entity_type.eq(new.entity.type_name()),
-            events::entity_id.eq(new.entity.id()),
-            events::entity_path.eq(&new.entity_path),
-            events::event_name.eq(new.event_name),
-            events::details.eq(details),
-            events::created_at.eq(self.now),
-        );
+        let row = NewRow::of(new, self.now);
         let insert = diesel::insert_into(events::table).values(row);
         each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn insert_audit_events(&mut self, new: &[NewAuditEvent]) -> Result<()> {
+        for some in new.chunks(ROWS_AT_ONCE) {
+            let rows: Vec<NewRow<'_>> = some.iter().map(|one| NewRow::of(one, self.now)).collect();
+            let insert = diesel::insert_into(events::table).values(&rows);
+            each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
+        }
         Ok(())
     }
 
@@ -95,19 +125,6 @@ impl AuditStore for Tx<'_> {
             .first(conn)
             .optional()
             .map_err(error(NOUN)))
-    }
-
-    fn latest_author(&mut self, entity: Entity, event_names: &[&str]) -> Result<Option<UserId>> {
-        let newest = events::table
-            .filter(events::entity_type.eq(entity.type_name()))
-            .filter(events::entity_id.eq(entity.id()))
-            .filter(events::event_name.one_of(event_names))
-            .order(events::id.desc())
-            .limit(1)
-            .select(events::author_id);
-        let author: Option<Option<UserId>> =
-            each_backend!(self, |conn| newest.first(conn).optional().map_err(error(NOUN)))?;
-        Ok(author.flatten())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Chains of facts: what somebody does who was told of a fact has the id that they were told, and nobody in the chain is
 //! told of it again.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use db::{Tx, each_backend, error, schema::hook_events};
 use diesel::prelude::*;
@@ -56,32 +56,51 @@ fn new_chain() -> String {
     first_of(&new).unwrap_or(new)
 }
 
-/// The id of a new fact, and who is told of it. Where somebody who was told of a fact leads to the next one, it has the id
-/// that they were told, and nobody in the chain is told of it: neither they, nor whoever was told of a fact with that id. An
-/// id that nobody was told is nobody's to give.
-///
-/// Whoever has a webhook knows ids of facts, and can name one in any request. So that nobody hides from administrators, a system
-/// hook is told of [`MOST_IN_CHAIN`] facts of a chain.
-pub(super) fn chained(
-    tx: &mut Tx<'_>,
-    header: &str,
-    receivers: &[Receiver],
-) -> Result<(String, Vec<Receiver>)> {
-    let Some(cause) = tx.cause.clone() else { return Ok((new_chain(), receivers.to_vec())) };
-    let members = members(tx, &cause)?;
-    if members.is_empty() {
-        return Ok((new_chain(), receivers.to_vec()));
+/// The chain that the facts of a transaction go on with; where there is none, each of them begins one.
+#[derive(Debug, Default)]
+pub(super) struct Chain {
+    cause: Option<Arc<str>>,
+    /// The receivers in it, once for each fact of it that they were told.
+    members: Vec<String>,
+}
+
+impl Chain {
+    /// The one that led to the transaction. An id that nobody was told is nobody's to give.
+    pub(super) fn of(tx: &mut Tx<'_>) -> Result<Self> {
+        let Some(cause) = tx.cause.clone() else { return Ok(Self::default()) };
+        let members = members(tx, &cause)?;
+        let cause = (!members.is_empty()).then_some(cause);
+        Ok(Self { cause, members })
     }
-    if header == SYSTEM_HEADER {
-        let times = |name: &str| members.iter().filter(|other| *other == name).count();
+
+    /// Adds a fact: its id, and who is told of it. Where somebody who was told of a fact leads to the next one, it has the id
+    /// that they were told, and nobody in the chain is told of it: neither they, nor whoever was told of a fact with that id.
+    ///
+    /// Whoever has a webhook knows ids of facts, and can name one in any request. So that nobody hides from administrators, a
+    /// system hook is told of [`MOST_IN_CHAIN`] facts of a chain.
+    pub(super) fn add(&mut self, header: &str, receivers: &[Receiver]) -> (String, Vec<Receiver>) {
+        let Some(cause) = &self.cause else { return (new_chain(), receivers.to_vec()) };
+        let uuid = cause.to_string();
+        let told = match header {
+            SYSTEM_HEADER => self.system_receivers(receivers),
+            _ => self.new_receivers(receivers),
+        };
+        self.members.extend(told.iter().map(Receiver::to_string));
+        (uuid, told)
+    }
+
+    fn system_receivers(&self, receivers: &[Receiver]) -> Vec<Receiver> {
+        let times = |name: &str| self.members.iter().filter(|other| *other == name).count();
         let is_new = |receiver: &&Receiver| times(&receiver.to_string()) < MOST_IN_CHAIN;
-        return Ok((cause.to_string(), receivers.iter().filter(is_new).copied().collect()));
+        receivers.iter().filter(is_new).copied().collect()
     }
-    let told: BTreeSet<&str> = members.iter().map(String::as_str).collect();
-    let room = MOST_IN_CHAIN.saturating_sub(told.len());
-    let is_new = |receiver: &&Receiver| !told.contains(receiver.to_string().as_str());
-    let left = receivers.iter().filter(is_new).take(room).copied().collect();
-    Ok((cause.to_string(), left))
+
+    fn new_receivers(&self, receivers: &[Receiver]) -> Vec<Receiver> {
+        let members: BTreeSet<&str> = self.members.iter().map(String::as_str).collect();
+        let room = MOST_IN_CHAIN.saturating_sub(members.len());
+        let is_new = |receiver: &&Receiver| !members.contains(receiver.to_string().as_str());
+        receivers.iter().filter(is_new).take(room).copied().collect()
+    }
 }
 
 /// Who is in a chain, once for each fact of it that they were told: whoever was told this id of its first fact, and all

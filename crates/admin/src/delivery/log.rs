@@ -14,6 +14,8 @@ const NOUN: &str = "Hook Log";
 
 /// The status of a request that brought no answer.
 pub const INTERNAL_ERROR: &str = "internal error";
+/// Stands for a body that was too large to be sent.
+pub const OVERSIZE_DATA: &str = r#"{"oversize":true}"#;
 
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::hook_logs, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
@@ -34,6 +36,13 @@ pub struct DeliveryLog {
     pub duration: f64,
     pub requested_by: Option<UserId>,
     pub created_at: Ts,
+}
+
+impl DeliveryLog {
+    /// Whether its body was too large, so that there is nothing to send again.
+    pub fn is_oversize(&self) -> bool {
+        self.request_data == OVERSIZE_DATA && self.response_status == INTERNAL_ERROR
+    }
 }
 
 /// One that is to be written.

@@ -7,6 +7,6 @@ mod model;
 mod queue;
 
 pub use chain::SYSTEM_HEADER;
-pub use log::{DeliveryLog, INTERNAL_ERROR, LogStore, NewLog, StatusFilter};
+pub use log::{DeliveryLog, INTERNAL_ERROR, LogStore, NewLog, OVERSIZE_DATA, StatusFilter};
 pub use model::{Delivery, HookEvent, NewEvent, Receiver};
 pub use queue::{BusyReceivers, DeliveryQueue};

@@ -10,13 +10,16 @@ use db::{
 use diesel::{dsl::exists, prelude::*, sql_types::Bool};
 use kernel::{
     Result, Ts,
-    ids::{HookDeliveryId, HookEventId, HookId, IntegrationId},
+    ids::{HookDeliveryId, HookEventId, HookId, IntegrationId, ProjectId},
 };
 use time::Duration;
 
-use super::{Delivery, HookEvent, NewEvent, Receiver, chain::chained, fan_out::queue_events};
+use super::{Delivery, HookEvent, NewEvent, Receiver, chain::Chain, fan_out::queue_events};
+use crate::flags::Flag;
 
 const NOUN: &str = "Hook Delivery";
+/// Facts of one statement: each has 10 values, and a statement of SQLite takes 32,766.
+const EVENTS_AT_ONCE: usize = 1_000;
 /// How long a server that took a delivery may keep it to itself: longer than any request.
 const LEASE: Duration = Duration::minutes(2);
 
@@ -25,6 +28,37 @@ const LEASE: Duration = Duration::minutes(2);
 pub struct BusyReceivers {
     pub hooks: Vec<HookId>,
     pub integrations: Vec<IntegrationId>,
+}
+
+/// A fact whose receivers have no rows yet.
+// Rows with a default among their values would be inserted one by one on SQLite.
+#[derive(Insertable)]
+#[diesel(table_name = hook_events, treat_none_as_default_value = false)]
+struct NewHookEvent<'e> {
+    uuid: String,
+    trigger_name: Flag,
+    header: &'static str,
+    project_id: Option<ProjectId>,
+    payload: &'e str,
+    gaps: Option<&'e str>,
+    created_at: Ts,
+    receivers: String,
+    object: &'e str,
+    queued: bool,
+}
+
+fn insert_events(tx: &mut Tx<'_>, rows: &[NewHookEvent<'_>]) -> Result<()> {
+    // A statement of one row is prepared once for all; those of many are prepared each time.
+    if let [row] = rows {
+        let insert = diesel::insert_into(hook_events::table).values(row);
+        each_backend!(tx, |conn| insert.execute(conn).map_err(error(NOUN)))?;
+        return Ok(());
+    }
+    for some in rows.chunks(EVENTS_AT_ONCE) {
+        let insert = diesel::insert_into(hook_events::table).values(some);
+        each_backend!(tx, |conn| insert.execute(conn).map_err(error(NOUN)))?;
+    }
+    Ok(())
 }
 
 /// Deliveries by the end of their lease: those that were taken together have the same.
@@ -39,6 +73,8 @@ fn by_lease(taken: &[&Delivery]) -> BTreeMap<Option<Ts>, Vec<HookDeliveryId>> {
 pub trait DeliveryQueue {
     /// Notes a fact, and who is to be told; nothing where there is nobody. It is one row, however many they are.
     fn announce(&mut self, event: &NewEvent, receivers: &[Receiver]) -> Result<()>;
+    /// As [`announce`](Self::announce), of many facts by a few statements.
+    fn announce_all(&mut self, events: &[NewEvent], receivers: &[Receiver]) -> Result<()>;
     /// Makes a row for each receiver of the next facts, in their order; false where there are none. Whoever is gone, or
     /// wants nothing more, gets none.
     fn queue_events(&mut self) -> Result<bool>;
@@ -78,30 +114,32 @@ pub trait DeliveryQueue {
 
 impl DeliveryQueue for Tx<'_> {
     fn announce(&mut self, event: &NewEvent, receivers: &[Receiver]) -> Result<()> {
+        self.announce_all(std::slice::from_ref(event), receivers)
+    }
+
+    fn announce_all(&mut self, events: &[NewEvent], receivers: &[Receiver]) -> Result<()> {
         if receivers.is_empty() {
             return Ok(());
         }
-        let (uuid, receivers) = chained(self, event.header, receivers)?;
-        if receivers.is_empty() {
-            return Ok(());
-        }
-        let now = self.now;
-        let names: Vec<String> = receivers.iter().map(Receiver::to_string).collect();
-        let row = (
-            hook_events::uuid.eq(uuid),
-            hook_events::trigger_name.eq(event.trigger),
-            hook_events::header.eq(event.header),
-            hook_events::project_id.eq(event.project),
-            hook_events::payload.eq(&event.payload),
-            hook_events::gaps.eq(&event.gaps),
-            hook_events::created_at.eq(now),
-            hook_events::receivers.eq(names.join(" ")),
-            hook_events::object.eq(&event.object),
-            hook_events::queued.eq(false),
-        );
-        let insert = diesel::insert_into(hook_events::table).values(row);
-        each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
-        Ok(())
+        let (mut chain, now) = (Chain::of(self)?, self.now);
+        let rows = events.iter().filter_map(|event| {
+            let (uuid, receivers) = chain.add(event.header, receivers);
+            let names: Vec<String> = receivers.iter().map(Receiver::to_string).collect();
+            (!names.is_empty()).then(|| NewHookEvent {
+                uuid,
+                trigger_name: event.trigger,
+                header: event.header,
+                project_id: event.project,
+                payload: &event.payload,
+                gaps: event.gaps.as_deref(),
+                created_at: now,
+                receivers: names.join(" "),
+                object: &event.object,
+                queued: false,
+            })
+        });
+        let rows: Vec<NewHookEvent<'_>> = rows.collect();
+        insert_events(self, &rows)
     }
 
     fn queue_events(&mut self) -> Result<bool> {

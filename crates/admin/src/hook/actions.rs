@@ -416,6 +416,10 @@ pub fn resend(
 ) -> Result<(Hook, DeliveryLog)> {
     let hook = read(tx, keeper, id)?;
     let log = tx.find_log(id, log)?.ok_or(Error::missing())?;
+    if log.is_oversize() {
+        let text = "The payload is too large. Leave parts out with a custom webhook template.";
+        return Err(Error::unprocessable().whole(text));
+    }
     ensure_calm(tx, keeper, id)?;
     Ok((hook, log))
 }

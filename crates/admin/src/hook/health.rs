@@ -21,6 +21,8 @@ pub enum Outcome {
     Refusal,
     /// Nobody there, or in trouble: 5xx, a timeout, no connection.
     Failure,
+    /// Too large to be sent, which says nothing of the receiver.
+    Oversize,
 }
 
 /// After more refusals a webhook is off until somebody looks after it.
@@ -53,6 +55,7 @@ impl Health {
     pub fn after(self, outcome: Outcome, now: Ts) -> Self {
         match outcome {
             Outcome::Success => Self::default(),
+            Outcome::Oversize => self,
             Outcome::Refusal => Self { failures: self.failures.saturating_add(1), ..self },
             // Others that were under way when the pause began do not make it longer.
             Outcome::Failure if self.status(now) == AlertStatus::TemporarilyDisabled => self,
@@ -91,6 +94,14 @@ mod tests {
         health = health.after(Outcome::Refusal, NOW);
         assert_eq!(health.status(NOW), AlertStatus::Disabled);
         assert_eq!(health.after(Outcome::Success, NOW), Health::default());
+    }
+
+    #[test]
+    fn what_is_too_large_to_be_sent_changes_nothing() {
+        for outcome in [Outcome::Success, Outcome::Refusal, Outcome::Failure] {
+            let health = Health::default().after(outcome, NOW);
+            assert_eq!(health.after(Outcome::Oversize, NOW), health);
+        }
     }
 
     #[test]

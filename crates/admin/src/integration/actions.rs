@@ -97,6 +97,11 @@ pub struct IntegrationChange {
 }
 
 impl IntegrationChange {
+    /// Whether it asks for the settings of somebody above, beside which it gives none of its own.
+    pub fn asks_to_inherit(&self) -> bool {
+        self.inherits_from.map_or(self.inherits == Some(true), |from| from.is_some())
+    }
+
     /// Whether the settings of somebody above are to count.
     fn inherits(&self, tx: &mut Tx<'_>, groups: &[NamespaceId], kind: &Kind) -> Result<bool> {
         let Some(from) = self.inherits_from else { return Ok(self.inherits == Some(true)) };
@@ -162,9 +167,8 @@ pub fn set(
 }
 
 fn ensure_complete(kind: &Kind, given: &Values) -> Result<()> {
-    let required = kind.parameters.iter().filter(|one| one.required);
-    let missing = required.filter(|one| !given.contains_key(one.name));
-    let texts: Vec<String> = missing.map(|one| format!("{} is missing", one.name)).collect();
+    let missing = kind.missing(|one| given.contains_key(one.name));
+    let texts: Vec<String> = missing.iter().map(|one| format!("{} is missing", one.name)).collect();
     match texts.is_empty() {
         true => Ok(()),
         false => Err(Error::bad_request().parameters(texts.join(", "))),

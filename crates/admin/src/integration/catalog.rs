@@ -70,6 +70,11 @@ impl Kind {
         self.parameters.iter().find(|one| one.name == name)
     }
 
+    /// The required parameters that are not given, in their order.
+    pub fn missing(&self, is_given: impl Fn(&Parameter) -> bool) -> Vec<&'static Parameter> {
+        self.parameters.iter().filter(|one| one.required && !is_given(one)).collect()
+    }
+
     /// Whether values say where to send, of a kind that has several ways to.
     pub(super) fn has_address(&self, values: &Values) -> bool {
         let is_set = |name: &&str| {

@@ -21,6 +21,8 @@ pub enum Rule {
     IssueUrl,
     /// The address of a wiki of the one product that hosts it.
     ConfluenceUrl,
+    /// The address of a workspace of the one product that hosts it.
+    LinearUrl,
     /// Letters, digits and underscores.
     Word,
     /// Of which branches somebody wants to hear.
@@ -144,6 +146,12 @@ impl Rule {
                 let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
                 is_web_url(text) && host.ends_with(".atlassian.net") && path.starts_with("wiki")
             }
+            Self::LinearUrl => {
+                let name = text.strip_prefix("https://linear.app/").unwrap_or_default();
+                let name = name.strip_suffix('/').unwrap_or(name);
+                let is_known = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+                (3..=32).contains(&name.len()) && name.bytes().all(is_known)
+            }
             Self::Word => text.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_'),
             Self::Branches => BRANCHES.contains(&text),
             Self::Host => text.split('.').all(is_host_label),
@@ -153,9 +161,10 @@ impl Rule {
         }
     }
 
-    /// Whether the server goes there.
+    /// Whether it is an address, to which the server or whoever reads the project goes: none inside of the network, unless
+    /// administrators allow it.
     pub fn is_address(self) -> bool {
-        matches!(self, Self::Url)
+        matches!(self, Self::Url | Self::IssueUrl | Self::ConfluenceUrl | Self::LinearUrl)
     }
 }
 
@@ -193,6 +202,9 @@ mod tests {
         let wiki = text("w").rule(Rule::ConfluenceUrl);
         assert!(wiki.takes(&json!("https://a.atlassian.net/wiki")));
         assert!(!wiki.takes(&json!("https://atlassian.example.com/wiki")));
+        let workspace = text("l").rule(Rule::LinearUrl);
+        assert!(workspace.takes(&json!("https://linear.app/crew-1/")));
+        assert!(!workspace.takes(&json!("https://linear.app/crew/team")));
     }
 
     #[test]

@@ -52,6 +52,30 @@ fn each_receiver_is_told_what_happens_to_one_object_one_after_another() {
 }
 
 #[test]
+fn facts_that_come_together_are_told_as_if_they_came_one_after_another() {
+    test(|tx, world| {
+        let (one, other) = (hook(tx, world)?, hook(tx, world)?);
+        let both = [Receiver::Hook(one.id), Receiver::Hook(other.id)];
+        let events = ["main", "topic"].map(|object| event(world, object));
+        tx.announce_all(&events, &both)?;
+        let first = taken(tx)?;
+        assert_eq!(first.len(), 4);
+        let ids: Vec<_> = first.iter().map(|one| one.event_id).collect();
+        let stored = tx.events_with(&ids)?;
+        assert_eq!(stored.len(), 2);
+        assert_ne!(stored[0].uuid, stored[1].uuid, "each begins a chain");
+
+        tx.cause = Some(stored[0].uuid_for(both[0]).into());
+        tx.announce_all(&events, &both)?;
+        tx.finish_deliveries(&first.iter().collect::<Vec<_>>())?;
+        let next = taken(tx)?;
+        assert_eq!(next.len(), 1, "a chain tells nobody twice");
+        assert_eq!(next[0].hook_id, Some(other.id));
+        Ok(())
+    });
+}
+
+#[test]
 fn a_server_that_starts_frees_what_it_had_taken_and_leaves_alone_what_others_send() {
     test(|tx, world| {
         let hook = hook(tx, world)?;

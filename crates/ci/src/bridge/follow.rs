@@ -6,28 +6,22 @@ use kernel::{
     ids::{JobId, PipelineId},
 };
 
-use super::step_of;
+use super::state::{Strategy, status_after};
 use crate::{
     Status,
-    job::{End, Job, JobStore as _, SpecStore as _, Step, dependents::reset_dependents, progress},
-    pipeline::Pipeline,
+    job::{End, Job, JobStore as _, SpecStore as _, dependents::reset_dependents, progress},
+    pipeline::{Pipeline, PipelineStore as _, advance_others},
     resource_group::next_job::{release, start_next_job},
 };
-
-/// Whether a bridge is done when its pipeline is there, or when that one is done, or whether it takes the status of a
-/// pipeline that it did not make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
-    Start,
-    Depend,
-    Mirror,
-}
 
 fn strategy(tx: &mut Tx<'_>, bridge: &Job) -> Result<Strategy> {
     let Some(spec) = bridge.spec_id else { return Ok(Strategy::Start) };
     let trigger = tx.spec(spec)?.options.trigger;
-    let waits = trigger.is_some_and(|trigger| trigger.strategy.is_some());
-    Ok(if waits { Strategy::Depend } else { Strategy::Start })
+    Ok(match trigger.and_then(|trigger| trigger.strategy).as_deref() {
+        Some("mirror") => Strategy::Mirror,
+        Some(_) => Strategy::Depend,
+        None => Strategy::Start,
+    })
 }
 
 /// The pipeline of a bridge is there.
@@ -62,9 +56,10 @@ pub(crate) fn follow_downstream(
     }
     let now = tx.now;
     let after = if before.is_complete() && !downstream.status.is_complete() {
-        revived(&bridge)
+        revived(&bridge, strategy)
     } else {
-        step_of(strategy, downstream.status).and_then(|step| stepped(&bridge, step, now))
+        let status = status_after(strategy, bridge.status, downstream.status);
+        status.map(|status| moved(&bridge, status, now))
     };
     match after {
         Some(after) => keep_moved(tx, &bridge, &after),
@@ -89,24 +84,48 @@ pub(super) fn keep_moved(tx: &mut Tx<'_>, before: &Job, after: &Job) -> Result<V
     Ok(others)
 }
 
+/// A bridge that begins once more though its pipeline is there takes the status of that one, where it mirrors it: nothing
+/// else may move it any more.
+pub fn follow_again(tx: &mut Tx<'_>, id: JobId) -> Result<()> {
+    let Some(bridge) = tx.find_any_job(id)? else { return Ok(()) };
+    if strategy(tx, &bridge)? != Strategy::Mirror {
+        return Ok(());
+    }
+    let bridge = progress::lock_job(tx, id)?;
+    let downstream = tx.pipelines_of_bridges(&[id])?.pop();
+    let Some(downstream) = downstream.filter(|_| bridge.status == Status::Pending) else {
+        return Ok(());
+    };
+    let Some(status) = status_after(Strategy::Mirror, bridge.status, downstream.status) else {
+        return Ok(());
+    };
+    let after = moved(&bridge, status, tx.now);
+    let others = keep_moved(tx, &bridge, &after)?;
+    advance_others(tx, others)
+}
+
 /// Something in its pipeline runs again: the bridge waits for it once more, and for its resource where it shares one.
-fn revived(bridge: &Job) -> Option<Job> {
+fn revived(bridge: &Job, strategy: Strategy) -> Option<Job> {
     let status = match bridge.resource_group_id {
         Some(_) => Status::WaitingForResource,
         None => Status::Pending,
     };
-    let ended = matches!(bridge.status, Status::Failed | Status::Canceled);
+    let ended = match bridge.status {
+        Status::Failed | Status::Canceled => true,
+        Status::Skipped => strategy == Strategy::Mirror,
+        _ => false,
+    };
     ended.then(|| Job { status, failure_reason: None, finished_at: None, ..bridge.clone() })
 }
 
-pub(super) fn stepped(bridge: &Job, step: Step, now: kernel::Ts) -> Option<Job> {
-    let status = bridge.status.after(step).ok()?;
-    let reason = (step == Step::Drop).then(|| "unknown_failure".to_owned());
-    Some(Job {
+/// A bridge with another status, as its pipeline gave it.
+pub(super) fn moved(bridge: &Job, status: Status, now: kernel::Ts) -> Job {
+    let waits = matches!(status, Status::Pending | Status::Manual);
+    Job {
         status,
-        failure_reason: reason,
-        started_at: bridge.started_at.or(Some(now)),
+        failure_reason: (status == Status::Failed).then(|| "unknown_failure".to_owned()),
+        started_at: if waits { bridge.started_at } else { bridge.started_at.or(Some(now)) },
         finished_at: status.is_finished().then_some(now),
         ..bridge.clone()
-    })
+    }
 }

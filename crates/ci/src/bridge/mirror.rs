@@ -7,10 +7,13 @@ use kernel::{
     ids::{JobId, PipelineId},
 };
 
-use super::{Strategy, follow::keep_moved, follow::stepped, step_of};
+use super::{
+    follow::{keep_moved, moved},
+    state::mirrored_status,
+};
 use crate::{
     Status,
-    job::{Job, progress},
+    job::progress,
     pipeline::{Pipeline, PipelineStore as _, advance_others},
 };
 
@@ -33,17 +36,21 @@ pub(crate) fn follow_upstream(
     if upstream.status == before {
         return Ok(Vec::new());
     }
-    let own = mirrored::table.filter(mirrored::pipeline_id.eq(upstream.id));
-    let bridges: Vec<JobId> = each_backend!(tx, |conn| own
-        .order(mirrored::job_id)
-        .select(mirrored::job_id)
-        .load(conn)
-        .map_err(error("Bridge")))?;
     let mut others = Vec::new();
-    for bridge in bridges {
+    for bridge in bridges_of(tx, upstream.id)? {
         others.extend(take_status(tx, bridge, upstream.status)?);
     }
     Ok(others)
+}
+
+/// The bridges that take the status of this pipeline.
+pub(super) fn bridges_of(tx: &mut Tx<'_>, upstream: PipelineId) -> Result<Vec<JobId>> {
+    let own = mirrored::table.filter(mirrored::pipeline_id.eq(upstream));
+    each_backend!(tx, |conn| own
+        .order(mirrored::job_id)
+        .select(mirrored::job_id)
+        .load(conn)
+        .map_err(error("Bridge")))
 }
 
 fn take_status(tx: &mut Tx<'_>, id: JobId, upstream: Status) -> Result<Vec<PipelineId>> {
@@ -51,20 +58,10 @@ fn take_status(tx: &mut Tx<'_>, id: JobId, upstream: Status) -> Result<Vec<Pipel
     if bridge.retried || bridge.status.is_complete() {
         return Ok(Vec::new());
     }
-    match mirrored_job(&bridge, upstream, tx.now) {
+    let after =
+        mirrored_status(bridge.status, upstream).map(|status| moved(&bridge, status, tx.now));
+    match after {
         Some(after) => keep_moved(tx, &bridge, &after),
         None => Ok(Vec::new()),
-    }
-}
-
-fn mirrored_job(bridge: &Job, upstream: Status, now: kernel::Ts) -> Option<Job> {
-    match (bridge.status, upstream) {
-        (Status::Pending, Status::Manual) => Some(Job { status: Status::Manual, ..bridge.clone() }),
-        // What waited for somebody there goes on.
-        (Status::Manual, _) => {
-            let waiting = Job { status: Status::Pending, ..bridge.clone() };
-            stepped(&waiting, step_of(Strategy::Mirror, upstream)?, now)
-        }
-        _ => stepped(bridge, step_of(Strategy::Mirror, upstream)?, now),
     }
 }

@@ -66,7 +66,7 @@ pub fn list(
 /// Writes down how far a check is, in the pipeline of its commit, which is made where there is none.
 ///
 /// # Errors
-/// `Forbidden` where the branch or tag is protected from the caller, `BadRequest` where what is reported cannot follow
+/// `Forbidden` where the branch or tag is protected from the caller or the pipeline is archived, `BadRequest` where what is reported cannot follow
 /// what was reported before, `BadRequest` for an address or text that is none.
 pub fn report(
     tx: &mut Tx<'_>,
@@ -128,7 +128,11 @@ fn pipeline_for(
         (None, None) => report.fallback.clone().ok_or(Error::not_found("References for commit"))?,
     };
     let guarded = refs.guarded(tx, grant.who(), project, &place)?;
-    if !guarded.open {
+    let archived = match &found {
+        Some(pipeline) => pipeline.is_archived(refs.archived_before(tx)?),
+        None => false,
+    };
+    if archived || !guarded.open {
         return Err(Error::forbidden());
     }
     let pipeline = match found {

@@ -2,21 +2,23 @@
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
+use regex::Regex;
+
 use super::{
     StepFailure,
     entry::{Changes, Exists, Rule},
     expression::{Expression, pattern::Patterns},
-    glob::Globs,
+    glob::{self, Globs},
     input::{PipelineInput, Project, Tree},
-    variables::{UnknownVariable, View, expand},
+    variables::{UnknownVariable, View},
 };
 
 /// Comparisons of a path with a pattern after which a file is taken to exist.
 const MOST_COMPARISONS: usize = 50_000;
 /// Answers that are remembered.
 const MOST_REMEMBERED: usize = 1000;
-/// Comparisons between two looks at the time.
-const STEP: usize = 4096;
+/// Between two looks at the time: letters of patterns times letters of the paths that they are held against.
+const STEP: usize = 1 << 20;
 
 /// An evaluation with cached answers, since many jobs compare the same paths.
 pub(super) struct Evaluation<'e> {
@@ -28,7 +30,8 @@ pub(super) struct Evaluation<'e> {
     changed_since: HashMap<String, Option<Vec<String>>>,
     /// Patterns asked about what changed against the base, and the answer.
     asked: HashMap<Vec<String>, bool>,
-    comparisons: usize,
+    /// What was done since the last look at the time.
+    work: usize,
 }
 
 impl<'e> Evaluation<'e> {
@@ -45,7 +48,7 @@ impl<'e> Evaluation<'e> {
             paths: None,
             changed_since: HashMap::new(),
             asked: HashMap::new(),
-            comparisons: 0,
+            work: 0,
         }
     }
 
@@ -88,12 +91,11 @@ impl<'e> Evaluation<'e> {
         changes: &Changes,
         view: View<'_>,
     ) -> Result<bool, StepFailure> {
-        let patterns = expanded(&changes.paths, view);
+        let patterns = expanded(&changes.paths, view)?;
         let Some(reference) = &changes.compare_to else {
-            return self.has_changed_since_base(patterns);
+            return self.has_changed_since_base(patterns, view);
         };
-        let reference =
-            expand(reference, &|name| view.get(name), UnknownVariable::Vanishes).into_owned();
+        let reference = written(reference, UnknownVariable::Vanishes, view)?;
         if !self.changed_since.contains_key(&reference) {
             let paths = self.tree.changed_since(&reference).map_err(StepFailure::Fault)?;
             self.changed_since.insert(reference.clone(), paths);
@@ -101,26 +103,40 @@ impl<'e> Evaluation<'e> {
         let paths = self.changed_since.get(&reference).cloned().flatten();
         let invalid = "rules:changes:compare_to is not a valid ref";
         let paths = paths.ok_or_else(|| StepFailure::problem(invalid))?;
-        self.any_fits(&patterns, &paths)
+        self.any_fits(&patterns, &paths, view)
     }
 
-    fn has_changed_since_base(&mut self, patterns: Vec<String>) -> Result<bool, StepFailure> {
+    fn has_changed_since_base(
+        &mut self,
+        patterns: Vec<String>,
+        view: View<'_>,
+    ) -> Result<bool, StepFailure> {
         let Some(paths) = self.given.changes else { return Ok(true) };
         if let Some(answer) = self.asked.get(&patterns) {
             return Ok(*answer);
         }
-        let answer = self.any_fits(&patterns, paths)?;
+        let answer = self.any_fits(&patterns, paths, view)?;
         if self.asked.len() < MOST_REMEMBERED {
             self.asked.insert(patterns, answer);
         }
         Ok(answer)
     }
 
-    fn any_fits(&mut self, patterns: &[String], paths: &[String]) -> Result<bool, StepFailure> {
-        for path in paths {
-            for pattern in patterns {
-                self.tick()?;
-                if self.globs.matches(pattern, path) {
+    fn any_fits(
+        &mut self,
+        patterns: &[String],
+        paths: &[String],
+        view: View<'_>,
+    ) -> Result<bool, StepFailure> {
+        if paths.is_empty() {
+            return Ok(false);
+        }
+        // Pattern by pattern: more of them than are kept are then compiled once, not once for each path.
+        for pattern in patterns {
+            let Some(regex) = self.compiled(pattern, view)? else { continue };
+            for path in paths {
+                self.tick(pattern, path)?;
+                if regex.is_match(path) {
                     return Ok(true);
                 }
             }
@@ -128,18 +144,40 @@ impl<'e> Evaluation<'e> {
         Ok(false)
     }
 
+    /// A pattern to hold paths against. To compile one is dear, so it is paid for, and the time is looked at.
+    fn compiled(
+        &mut self,
+        pattern: &str,
+        view: View<'_>,
+    ) -> Result<Option<Arc<Regex>>, StepFailure> {
+        if !self.globs.is_ready(pattern) {
+            self.ensure_time()?;
+            if !view.take(glob::cost(pattern)) {
+                return Err(StepFailure::too_big());
+            }
+        }
+        Ok(self.globs.compile(pattern))
+    }
+
     /// Looks at the time now and then.
-    fn tick(&mut self) -> Result<(), StepFailure> {
-        self.comparisons += 1;
-        let due = self.comparisons.is_multiple_of(STEP);
-        if due && self.given.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+    fn tick(&mut self, pattern: &str, path: &str) -> Result<(), StepFailure> {
+        self.work = self.work.saturating_add(pattern.len().saturating_mul(path.len()));
+        if self.work < STEP {
+            return Ok(());
+        }
+        self.work = 0;
+        self.ensure_time()
+    }
+
+    fn ensure_time(&self) -> Result<(), StepFailure> {
+        if self.given.deadline.is_some_and(|deadline| Instant::now() > deadline) {
             return Err(StepFailure::late());
         }
         Ok(())
     }
 
     fn exists(&mut self, exists: &Exists, view: View<'_>) -> Result<bool, StepFailure> {
-        let patterns = expanded(&exists.paths, view);
+        let patterns = expanded(&exists.paths, view)?;
         if patterns.is_empty() {
             return Ok(false);
         }
@@ -152,12 +190,16 @@ impl<'e> Evaluation<'e> {
         if patterns.iter().any(|pattern| lies_there(pattern, &paths)) {
             return Ok(true);
         }
+        if paths.is_empty() {
+            return Ok(false);
+        }
         let mut left = MOST_COMPARISONS;
         for pattern in patterns.iter().filter(|pattern| !is_exact(pattern)) {
+            let Some(regex) = self.compiled(pattern, view)? else { continue };
             for path in paths.iter() {
-                self.tick()?;
+                self.tick(pattern, path)?;
                 left = left.saturating_sub(1);
-                if left == 0 || self.globs.matches(pattern, path) {
+                if left == 0 || regex.is_match(path) {
                     return Ok(true);
                 }
             }
@@ -180,9 +222,8 @@ impl<'e> Evaluation<'e> {
         reference: Option<&str>,
         view: View<'_>,
     ) -> Result<Arc<[String]>, StepFailure> {
-        let expanded =
-            |text| expand(text, &|name| view.get(name), UnknownVariable::Vanishes).into_owned();
-        let (project, reference) = (expanded(project), reference.map(expanded));
+        let written = |text: &str| written(text, UnknownVariable::Vanishes, view);
+        let (project, reference) = (written(project)?, reference.map(written).transpose()?);
         match self
             .given
             .fetch
@@ -201,10 +242,17 @@ impl<'e> Evaluation<'e> {
     }
 }
 
-fn expanded(paths: &[String], view: View<'_>) -> Vec<String> {
-    let one =
-        |path: &String| expand(path, &|name| view.get(name), UnknownVariable::Stays).into_owned();
-    paths.iter().map(one).collect()
+fn expanded(paths: &[String], view: View<'_>) -> Result<Vec<String>, StepFailure> {
+    paths.iter().map(|path| written(path, UnknownVariable::Stays, view)).collect()
+}
+
+/// A text with values for names, while that is allowed.
+fn written(text: &str, unknown: UnknownVariable, view: View<'_>) -> Result<String, StepFailure> {
+    let text = view.expand(text, unknown).into_owned();
+    match view.is_exhausted() {
+        true => Err(StepFailure::too_big()),
+        false => Ok(text),
+    }
 }
 
 /// Whether a pattern is a path, without anything that stands for something else.
@@ -221,4 +269,35 @@ fn lies_there(path: &str, paths: &[String]) -> bool {
     paths
         .get(place)
         .is_some_and(|found| found == path || (path.ends_with('/') && found.starts_with(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Evaluation, Patterns, PipelineInput};
+    use crate::config::{
+        entry::Values,
+        input::NoFiles,
+        variables::{Lookup, OuterVariables},
+    };
+
+    #[test]
+    fn a_pattern_takes_from_what_may_be_written_out() {
+        let (known, own) = (OuterVariables::default(), Values::default());
+        let lookup = Lookup::new(&known);
+        let given = PipelineInput::push("main", "group/project", &known);
+        let mut patterns = Patterns::default();
+        let mut evaluation = Evaluation::new(&given, &NoFiles, &mut patterns);
+        let mut fits = |pattern: &str| {
+            let view = lookup.of(None, &own, &[]);
+            evaluation.any_fits(&[pattern.to_owned()], &["a.rs".to_owned()], view)
+        };
+        assert!(lookup.take((32 << 20) - 1000));
+
+        for _ in 0..4 {
+            assert!(fits("*.rs").unwrap());
+        }
+        assert!(!fits(&"a".repeat(5000)).unwrap());
+        assert!(fits("**/*.rs").is_err());
+        assert!(lookup.is_exhausted());
+    }
 }

@@ -3,47 +3,76 @@
 //! A leading dot is a letter like any other, and capital letters count. A pattern is translated to a regular expression
 //! and matched in linear time, however its braces nest.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use regex::Regex;
 
 /// A compiled pattern needs no more memory than this.
 const LARGEST: usize = 1 << 20;
 
+/// What a compiled pattern may remember of the paths that it was held against.
+const REMEMBERED: usize = 256 << 10;
+
+/// A pattern with more letters fits nothing, as no file system has longer paths.
+const LONGEST: usize = 4 << 10;
+
 /// Patterns kept compiled.
 const KEPT: usize = 1000;
+
+/// What these cost together: a few bytes of memory for each.
+const KEPT_COST: usize = 4 << 20;
 
 /// Patterns compiled once for many jobs. What cannot be compiled matches nothing.
 #[derive(Default)]
 pub(super) struct Globs {
-    compiled: HashMap<String, Option<Regex>>,
+    compiled: HashMap<String, Option<Arc<Regex>>>,
+    cost: usize,
 }
 
 impl Globs {
-    pub(super) fn matches(&mut self, pattern: &str, path: &str) -> bool {
-        self.compile(pattern).is_some_and(|regex| regex.is_match(path))
+    /// Whether there is nothing to do for [`Globs::compile`].
+    pub(super) fn is_ready(&self, pattern: &str) -> bool {
+        pattern.len() > LONGEST || self.compiled.contains_key(pattern)
     }
 
-    pub(super) fn compile(&mut self, pattern: &str) -> Option<&Regex> {
-        if !self.compiled.contains_key(pattern) {
-            if self.compiled.len() >= KEPT {
-                self.compiled.clear();
-            }
-            self.compiled.insert(pattern.to_owned(), anchored(&translate(pattern)));
+    pub(super) fn compile(&mut self, pattern: &str) -> Option<Arc<Regex>> {
+        if pattern.len() > LONGEST {
+            return None;
         }
-        self.compiled.get(pattern)?.as_ref()
+        if let Some(known) = self.compiled.get(pattern) {
+            return known.clone();
+        }
+        let cost = cost(pattern);
+        if self.compiled.len() >= KEPT || self.cost + cost > KEPT_COST {
+            self.compiled.clear();
+            self.cost = 0;
+        }
+        self.cost += cost;
+        let regex = anchored(&translate(pattern)).map(Arc::new);
+        self.compiled.insert(pattern.to_owned(), regex.clone());
+        regex
     }
+}
+
+/// What it takes to compile a pattern, next to a letter that is written out. What stands for many letters takes most.
+pub(super) fn cost(pattern: &str) -> usize {
+    let wide = pattern.bytes().filter(|sign| matches!(sign, b'*' | b'?' | b'[')).count();
+    16 * pattern.len() + 256 * wide
 }
 
 /// The pattern of an included path, in which `**` stands for anything.
 pub(super) fn wildcard(path: &str) -> Option<Regex> {
+    if path.len() > LONGEST {
+        return None;
+    }
     let part = |text: &str| regex::escape(text).replace(r"\*", "[^/]*");
     anchored(&path.split("**").map(part).collect::<Vec<_>>().join(".*"))
 }
 
 fn anchored(pattern: &str) -> Option<Regex> {
     let whole = format!("(?s)\\A(?:{pattern})\\z");
-    regex::RegexBuilder::new(&whole).size_limit(LARGEST).nest_limit(250).build().ok()
+    let mut builder = regex::RegexBuilder::new(&whole);
+    builder.size_limit(LARGEST).dfa_size_limit(REMEMBERED).nest_limit(250).build().ok()
 }
 
 fn translate(pattern: &str) -> String {
@@ -175,7 +204,11 @@ fn escaped(sign: char) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Globs, wildcard};
+    use super::{Globs, KEPT_COST, LONGEST, wildcard};
+
+    fn fits(globs: &mut Globs, pattern: &str, path: &str) -> bool {
+        globs.compile(pattern).is_some_and(|regex| regex.is_match(path))
+    }
 
     #[test]
     fn patterns_fit_as_a_shell_of_paths_does() {
@@ -206,10 +239,10 @@ mod tests {
         ] {
             let mut globs = Globs::default();
             for path in fitting {
-                assert!(globs.matches(pattern, path), "{pattern} {path}");
+                assert!(fits(&mut globs, pattern, path), "{pattern} {path}");
             }
             for path in other {
-                assert!(!globs.matches(pattern, path), "{pattern} {path}");
+                assert!(!fits(&mut globs, pattern, path), "{pattern} {path}");
             }
         }
     }
@@ -218,7 +251,27 @@ mod tests {
     fn braces_that_multiply_cost_no_more_than_their_letters() {
         let pattern = "{a,b}".repeat(200);
 
-        assert!(Globs::default().matches(&pattern, &"ab".repeat(100)));
+        assert!(fits(&mut Globs::default(), &pattern, &"ab".repeat(100)));
+    }
+
+    #[test]
+    fn patterns_longer_than_any_path_fit_nothing() {
+        let (mut globs, long) = (Globs::default(), "a".repeat(LONGEST + 1));
+
+        assert!(fits(&mut globs, &long[1..], &long[1..]));
+        assert!(!fits(&mut globs, &long, &long));
+        assert!(globs.is_ready(&long) && globs.compiled.len() == 1);
+    }
+
+    #[test]
+    fn large_patterns_do_not_stay_together() {
+        let mut globs = Globs::default();
+        for number in 100..180 {
+            assert!(globs.compile(&format!("{}{number}", "a".repeat(4000))).is_some());
+        }
+
+        assert!(globs.cost <= KEPT_COST);
+        assert!(globs.compiled.len() < 80);
     }
 
     #[test]

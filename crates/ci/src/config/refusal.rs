@@ -85,6 +85,11 @@ impl StepFailure {
         Self::problem("Request timed out when fetching configuration files.")
     }
 
+    /// More is written out than a compilation may make.
+    pub(super) fn too_big() -> Self {
+        Self::problem(super::yaml::Fault::TooBig.to_string())
+    }
+
     pub(super) fn map(self, change: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Problem(problem) => Self::Problem(change(problem)),

@@ -23,6 +23,7 @@ pub use list::{JobFilter, JobListStore, RunnerJobFilter};
 pub use model::{DEPLOYMENT_REJECTED, Job, JobKind};
 pub use progress::End;
 pub use queue::{PendingJob, QueueStore};
+pub use rules::is_archived;
 pub use spec::{JobSpec, SpecStore, SpecText};
 pub use stage::{StageJob, StageJobStore};
 pub use state::Step;

@@ -15,15 +15,20 @@ use crate::{
     ports::{DeployRight, Refs},
 };
 
-/// Those of a project's pipelines that the caller may retry and cancel: their branches and tags are not protected from
-/// them. A fixed number of statements.
+/// Those of a project's pipelines that the caller may retry and cancel: they are not archived, and their branches and tags
+/// are not protected from the caller. A fixed number of statements.
 pub fn updatable_pipelines(
     tx: &mut Tx<'_>,
     grant: &Grant<UpdatePipelines>,
     refs: &impl Refs,
     pipelines: &[Pipeline],
 ) -> Result<HashSet<PipelineId>> {
-    open_pipelines(tx, (grant.who(), grant.project()), refs, pipelines)
+    let archived_before = refs.archived_before(tx)?;
+    let mut open = open_pipelines(tx, (grant.who(), grant.project()), refs, pipelines)?;
+    for archived in pipelines.iter().filter(|one| one.is_archived(archived_before)) {
+        open.remove(&archived.id);
+    }
+    Ok(open)
 }
 
 fn open_pipelines(

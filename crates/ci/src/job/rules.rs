@@ -19,7 +19,7 @@ const FINAL: [&str; 7] = [
 const SCHEDULER_TRIES: i64 = 2;
 
 /// Whether a job is among those that were made until then.
-pub(crate) fn is_archived(job: &Job, before: Option<Ts>) -> bool {
+pub fn is_archived(job: &Job, before: Option<Ts>) -> bool {
     before.is_some_and(|then| job.created_at <= then)
 }
 

@@ -40,6 +40,8 @@ pub trait StageJobStore {
     fn jobs_of_pipelines(&mut self, pipelines: &[PipelineId]) -> Result<Vec<StageJob>>;
     /// These jobs, in no order.
     fn stage_jobs(&mut self, ids: &[JobId]) -> Result<Vec<StageJob>>;
+    /// The stages of a pipeline that have jobs of any kind, in their order.
+    fn stage_names(&mut self, pipeline: PipelineId) -> Result<Vec<String>>;
 }
 
 impl StageJobStore for Tx<'_> {
@@ -67,5 +69,16 @@ impl StageJobStore for Tx<'_> {
             .load(conn)
             .map_err(error("Job")))?;
         Ok(rows.into_iter().map(StageJob::new).collect())
+    }
+
+    fn stage_names(&mut self, pipeline: PipelineId) -> Result<Vec<String>> {
+        let stages = jobs::table
+            .filter(jobs::pipeline_id.eq(pipeline))
+            .order((jobs::stage_position, jobs::stage))
+            .select((jobs::stage_position, jobs::stage))
+            .distinct();
+        let rows: Vec<(i64, String)> =
+            each_backend!(self, |conn| stages.load(conn).map_err(error("Job")))?;
+        Ok(rows.into_iter().map(|(_, name)| name).collect())
     }
 }

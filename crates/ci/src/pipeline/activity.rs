@@ -10,6 +10,7 @@ use kernel::{
     ids::{ProjectId, UserId},
 };
 
+use super::Source;
 use crate::Status;
 
 /// Statuses of pipelines that go on without anybody's doing.
@@ -24,7 +25,7 @@ const ALIVE: [Status; 5] = [
 pub trait ActivityStore {
     /// Jobs in the pipelines of a project that were made since then and are under way.
     fn count_active_jobs(&mut self, project: ProjectId, since: Ts) -> Result<i64>;
-    /// Pipelines that somebody has for a commit of a project since then.
+    /// Pipelines that somebody has for a commit of a project since then, but for the children of others.
     fn count_pipelines_for(
         &mut self,
         project: ProjectId,
@@ -54,6 +55,7 @@ impl ActivityStore for Tx<'_> {
         let count = pipelines::table
             .filter(pipelines::project_id.eq(project).and(pipelines::sha.eq(sha)))
             .filter(pipelines::user_id.eq(user).and(pipelines::created_at.ge(since)))
+            .filter(pipelines::source.ne(Source::ParentPipeline))
             .count();
         each_backend!(self, |conn| count.get_result(conn).map_err(error("Pipeline")))
     }

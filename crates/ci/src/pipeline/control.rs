@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     Event, Status,
+    bridge::{end_followers, followers},
     event::JobMove,
     job::{
         Job, JobKind, JobListStore as _, Member, MotionStore as _, Step, actions::may_update,
@@ -24,22 +25,59 @@ use crate::{
     },
     policy::{DeletePipelines, ReadPipelines, UpdatePipelines},
     ports::{DeployRight, Projects, Refs},
+    resource_group::hand_over::release_all,
 };
+
+/// Characters of a name.
+const LONGEST_NAME: usize = 255;
 
 fn find(tx: &mut Tx<'_>, grant: &Grant<UpdatePipelines>, id: PipelineId) -> Result<Pipeline> {
     tx.find_pipeline(grant.project(), id)?.ok_or(Error::missing())
 }
 
-fn ensure_may_update(
+/// Whether the caller may change a pipeline itself: nobody may where it is archived.
+fn may_change(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UpdatePipelines>,
+    refs: &impl Refs,
+    pipeline: &Pipeline,
+) -> Result<bool> {
+    let archived = pipeline.is_archived(refs.archived_before(tx)?);
+    Ok(!archived && may_update(tx, refs, grant.who(), pipeline)?)
+}
+
+fn ensure_may_change(
     tx: &mut Tx<'_>,
     grant: &Grant<UpdatePipelines>,
     refs: &impl Refs,
     pipeline: &Pipeline,
 ) -> Result<()> {
-    match may_update(tx, refs, grant.who(), pipeline)? {
+    match may_change(tx, grant, refs, pipeline)? {
         true => Ok(()),
         false => Err(Error::forbidden()),
     }
+}
+
+/// Gives a pipeline another name, without the blanks around it.
+///
+/// # Errors
+/// `Forbidden` for who may not change the pipeline, `BadRequest` for a name that is blank or too long.
+pub fn rename(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UpdatePipelines>,
+    refs: &impl Refs,
+    id: PipelineId,
+    name: &str,
+) -> Result<Pipeline> {
+    let pipeline = find(tx, grant, id)?;
+    ensure_may_change(tx, grant, refs, &pipeline)?;
+    let name = name.trim();
+    let flaw = match name.chars().count() {
+        0 => "Name is too short (minimum is 1 character)",
+        1..=LONGEST_NAME => return tx.rename_pipeline(id, name),
+        _ => "Name is too long (maximum is 255 characters)",
+    };
+    Err(Error::bad_request().whole(format!("Failed to update pipeline - {flaw}")))
 }
 
 /// Does everything of a pipeline once more that failed or was canceled, and what was skipped therefore.
@@ -50,7 +88,7 @@ pub fn retry(
     id: PipelineId,
 ) -> Result<Pipeline> {
     let pipeline = find(tx, grant, id)?;
-    ensure_may_update(tx, grant, refs, &pipeline)?;
+    ensure_may_change(tx, grant, refs, &pipeline)?;
     tx.hold_pipeline(id)?;
     let members = tx.members(id)?;
     let again = |member: &&Member| {
@@ -108,7 +146,7 @@ pub fn cancel(
     id: PipelineId,
 ) -> Result<Pipeline> {
     let pipeline = find(tx, grant, id)?;
-    ensure_may_update(tx, grant, refs, &pipeline)?;
+    ensure_may_change(tx, grant, refs, &pipeline)?;
     cancel_family(tx, id)?;
     let kept = find(tx, grant, id)?;
     // Whoever cancels is told so, whatever jobs that had ended before or wait for somebody make of the whole.
@@ -167,8 +205,16 @@ fn cancel_one(
         .filter(|member| member.kind == JobKind::Bridge && chosen(member))
         .map(|member| member.id)
         .collect();
+    // A bridge that waits for somebody as its pipeline does has begun, and may hold a resource.
+    let waiting = members.iter().filter(|member| {
+        member.kind == JobKind::Bridge && member.status == Status::Manual && chosen(member)
+    });
+    let waiting: Vec<JobId> = waiting.map(|member| member.id).collect();
+    let followers = followers(tx, &waiting)?;
+    let under_way =
+        |member: &Member| member.status.is_cancelable() || followers.contains(&member.id);
     let ends: Vec<&Member> =
-        members.iter().filter(|member| member.status.is_cancelable() && chosen(member)).collect();
+        members.iter().filter(|member| under_way(member) && chosen(member)).collect();
     let ids: Vec<JobId> = ends.iter().map(|member| member.id).collect();
     if !ids.is_empty() {
         tx.move_jobs(&ids, Step::Cancel, Status::Canceled)?;
@@ -199,6 +245,8 @@ pub fn delete(
     let pipeline = tx.find_pipeline(grant.project(), id)?.ok_or(Error::missing())?;
     pipeline.updated_at.ensure_unchanged_since(unmodified_since)?;
     cancel_family(tx, id)?;
+    end_followers(tx, &pipeline)?;
+    release_all(tx, id)?;
     tx.delete_pipeline(id)?;
     let place = AuditPlace::Project(pipeline.project_id);
     let removed = AuditRecord::removal("destroy_pipeline", place, "pipeline");
@@ -219,7 +267,7 @@ pub fn variables(
     if !grant.who().is(Maintainer) {
         let own = grant.actor().id.is_some() && pipeline.user_id == grant.actor().id;
         let update: Grant<UpdatePipelines> = grant.also()?;
-        if !own || !may_update(tx, refs, update.who(), &pipeline)? {
+        if !own || !may_change(tx, &update, refs, &pipeline)? {
             return Err(Error::forbidden());
         }
     }

@@ -113,12 +113,13 @@ fn ended(tx: &mut Tx<'_>, pipeline: Pipeline) -> Result<Pipeline> {
     Ok(pipeline)
 }
 
-/// Ends older pipelines of the same ref for the sake of this one. Returns whether there may be more of them.
-pub fn cancel_outdated(tx: &mut Tx<'_>, by: &Pipeline) -> Result<bool> {
+/// Ends older pipelines of the same ref for the sake of this one, but for those of `tip`, the commit at which the ref is.
+/// Returns whether there may be more of them.
+pub fn cancel_outdated(tx: &mut Tx<'_>, by: &Pipeline, tip: Option<&str>) -> Result<bool> {
     if by.source == Source::ParentPipeline {
         return Ok(false);
     }
-    let outdated = tx.outdated_pipelines(by, ENDED_AT_ONCE)?;
+    let outdated = tx.outdated_pipelines(by, tip, ENDED_AT_ONCE)?;
     let more = i64::try_from(outdated.len()).is_ok_and(|found| found >= ENDED_AT_ONCE);
     for one in outdated {
         cancel_for(tx, &one, by.id)?;

@@ -25,6 +25,10 @@ kernel::text_enum! {
         ParentPipeline = "parent_pipeline",
         OndemandDastScan = "ondemand_dast_scan",
         OndemandDastValidation = "ondemand_dast_validation",
+        // Nothing here makes these; lists are asked for them.
+        SecurityOrchestrationPolicy = "security_orchestration_policy",
+        ContainerRegistryPush = "container_registry_push",
+        Unknown = "unknown",
     }
 }
 
@@ -103,6 +107,11 @@ impl Pipeline {
     /// The first of the pipelines that made one another.
     pub fn root(&self) -> PipelineId {
         self.root_id.unwrap_or(self.id)
+    }
+
+    /// Whether it is among those that were made until then, which nobody changes any more.
+    pub(crate) fn is_archived(&self, before: Option<Ts>) -> bool {
+        before.is_some_and(|then| self.created_at <= then)
     }
 
     /// Seconds for which it waited; `None` for no time, or as long as it waits.

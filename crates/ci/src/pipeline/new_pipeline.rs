@@ -22,6 +22,8 @@ pub struct NewPipeline {
     pub sha: String,
     pub before_sha: Option<String>,
     pub place: PipelineRef,
+    /// The commit at which the ref is: its pipelines do not end for the sake of this one. `None` where it is not known.
+    pub tip: Option<String>,
     pub protected: bool,
     pub source: Source,
     pub user: Option<UserId>,
@@ -53,6 +55,7 @@ impl NewPipeline {
             sha: sha.to_owned(),
             before_sha: None,
             place,
+            tip: None,
             protected: false,
             source,
             user,

@@ -60,10 +60,17 @@ pub trait PipelineStore {
     fn newest_for_merge_request(&mut self, id: MergeRequestId) -> Result<Option<Pipeline>>;
     /// Those that were made by these bridges.
     fn pipelines_of_bridges(&mut self, bridges: &[JobId]) -> Result<Vec<Pipeline>>;
-    /// Pipelines of the same ref that are under way, were made before this one for another commit, and in which no job has
-    /// begun that must not be interrupted; of those that say that only single jobs are interrupted, the ones with such a
-    /// job. The oldest first.
-    fn outdated_pipelines(&mut self, by: &Pipeline, most: i64) -> Result<Vec<Pipeline>>;
+    /// Pipelines of the same ref that are under way, were made before this one for another commit than its own and the
+    /// one at which the ref is (`tip`), and in which no job has begun that must not be interrupted; of those that say that
+    /// only single jobs are interrupted, the ones with such a job. The oldest first.
+    fn outdated_pipelines(
+        &mut self,
+        by: &Pipeline,
+        tip: Option<&str>,
+        most: i64,
+    ) -> Result<Vec<Pipeline>>;
+    /// Gives a pipeline another name.
+    fn rename_pipeline(&mut self, id: PipelineId, name: &str) -> Result<Pipeline>;
     /// How many pipelines made one another, together with that one at the top.
     fn family_size(&mut self, root: PipelineId) -> Result<i64>;
     fn delete_pipeline(&mut self, id: PipelineId) -> Result<()>;
@@ -280,13 +287,26 @@ impl PipelineStore for Tx<'_> {
             .map_err(error("Pipeline")))
     }
 
-    fn outdated_pipelines(&mut self, by: &Pipeline, most: i64) -> Result<Vec<Pipeline>> {
-        let ids = auto_cancel::ids(self, by, most)?;
+    fn outdated_pipelines(
+        &mut self,
+        by: &Pipeline,
+        tip: Option<&str>,
+        most: i64,
+    ) -> Result<Vec<Pipeline>> {
+        let ids = auto_cancel::ids(self, by, tip, most)?;
         each_backend!(self, |conn| pipelines::table
             .filter(pipelines::id.one_of(&ids))
             .order(pipelines::id)
             .select(Pipeline::as_select())
             .load(conn)
+            .map_err(error("Pipeline")))
+    }
+
+    fn rename_pipeline(&mut self, id: PipelineId, name: &str) -> Result<Pipeline> {
+        let rename = diesel::update(pipelines::table.find(id)).set(pipelines::name.eq(name));
+        each_backend!(self, |conn| rename
+            .returning(Pipeline::as_returning())
+            .get_result(conn)
             .map_err(error("Pipeline")))
     }
 

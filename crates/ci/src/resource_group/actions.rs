@@ -6,9 +6,12 @@ use kernel::{
     page::{Page, PageRequest},
 };
 
-use super::{ProcessMode, ResourceGroup, ResourceGroupStore as _, next_job::start_next_job};
+use super::{
+    ProcessMode, ResourceGroup, ResourceGroupStore as _, hand_over::hand_on,
+    next_job::start_next_job,
+};
 use crate::{
-    job::Job,
+    job::{Job, JobStore as _},
     pipeline::advance_others,
     policy::{ChangeResourceGroups, ReadResourceGroups},
 };
@@ -18,11 +21,7 @@ use crate::{
 pub fn free_stuck(tx: &mut Tx<'_>, most: i64) -> Result<bool> {
     let stuck = tx.stuck_groups(most)?;
     let more = i64::try_from(stuck.len()).is_ok_and(|found| found >= most);
-    for group in stuck {
-        tx.set_holder(group, None)?;
-        let next = start_next_job(tx, group)?;
-        advance_others(tx, next.map(|(_, pipeline)| pipeline).into_iter().collect())?;
-    }
+    hand_on(tx, stuck)?;
     Ok(more)
 }
 
@@ -40,6 +39,18 @@ pub fn read(
     key: &str,
 ) -> Result<ResourceGroup> {
     tx.find_resource_group(grant.project(), key)?.ok_or(Error::missing())
+}
+
+/// The job that may run now, if any.
+pub fn current(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadResourceGroups>,
+    key: &str,
+) -> Result<Option<Job>> {
+    match read(tx, grant, key)?.holder_id {
+        Some(holder) => tx.find_any_job(holder),
+        None => Ok(None),
+    }
 }
 
 /// Jobs that wait for the group or will do so.

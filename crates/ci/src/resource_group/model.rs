@@ -13,6 +13,8 @@ kernel::text_enum! {
         Unordered = "unordered",
         OldestFirst = "oldest_first",
         NewestFirst = "newest_first",
+        /// As `NewestFirst`, among those alone that wait already.
+        NewestReadyFirst = "newest_ready_first",
     }
 }
 

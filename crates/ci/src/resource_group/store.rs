@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, OneOf as _, Tx, each_backend, error, listing,
+    CountOf, OneOf as _, Tx, each_backend, error,
+    listing::{self, Bind},
     schema::{jobs, resource_groups as groups},
 };
 use diesel::prelude::*;
@@ -45,7 +46,9 @@ pub trait ResourceGroupStore {
         &mut self,
         group: &ResourceGroup,
     ) -> Result<Option<(JobId, JobKind, PipelineId)>>;
-    /// Groups that are held by a job which is gone or has ended.
+    /// Groups that jobs of a pipeline hold.
+    fn groups_held_in(&mut self, pipeline: PipelineId) -> Result<Vec<ResourceGroupId>>;
+    /// Groups that are held by a job which is gone, has ended or waits for nothing that could end it.
     fn stuck_groups(&mut self, most: i64) -> Result<Vec<ResourceGroupId>>;
     /// Jobs that wait for the group or will do so.
     fn upcoming_jobs(&mut self, group: &ResourceGroup, page: PageRequest) -> Result<Page<Job>>;
@@ -155,11 +158,23 @@ impl ResourceGroupStore for Tx<'_> {
         Ok(())
     }
 
+    fn groups_held_in(&mut self, pipeline: PipelineId) -> Result<Vec<ResourceGroupId>> {
+        let sql = "SELECT g.id AS id FROM jobs j \
+                   JOIN resource_groups g ON g.id = j.resource_group_id AND g.holder_id = j.id \
+                   WHERE j.pipeline_id = $1 ORDER BY g.id";
+        let ids = listing::ids(self, sql, &[Bind::Number(pipeline.0)])?;
+        Ok(ids.into_iter().map(ResourceGroupId).collect())
+    }
+
     fn stuck_groups(&mut self, most: i64) -> Result<Vec<ResourceGroupId>> {
+        // A bridge that mirrors a pipeline is manual while that waits for somebody.
         let sql = format!(
             "SELECT g.id AS id FROM resource_groups g WHERE g.holder_id IS NOT NULL AND NOT EXISTS (\
              SELECT 1 FROM jobs j WHERE j.id = g.holder_id AND NOT j.retried \
-             AND j.status IN ('preparing', 'pending', 'running')) ORDER BY g.id LIMIT {most}"
+             AND (j.status IN ('preparing', 'pending', 'running') \
+             OR j.status = 'manual' AND j.kind = 'bridge' AND (\
+             EXISTS (SELECT 1 FROM pipelines p WHERE p.parent_job_id = j.id) \
+             OR EXISTS (SELECT 1 FROM mirrored_pipelines m WHERE m.job_id = j.id)))) ORDER BY g.id LIMIT {most}"
         );
         let ids = listing::ids(self, &sql, &[])?;
         Ok(ids.into_iter().map(ResourceGroupId).collect())
@@ -184,6 +199,9 @@ impl ResourceGroupStore for Tx<'_> {
                     ProcessMode::NewestFirst => of_group
                         .filter(jobs::status.eq_any(UPCOMING))
                         .order((jobs::pipeline_id.desc(), jobs::status.desc(), jobs::id.asc())),
+                    ProcessMode::NewestReadyFirst => of_group
+                        .filter(jobs::status.eq(Status::WaitingForResource))
+                        .order((jobs::pipeline_id.desc(), jobs::id.asc())),
                 };
             chosen
                 .select((jobs::id, jobs::kind, jobs::pipeline_id, jobs::status))
@@ -199,7 +217,7 @@ impl ResourceGroupStore for Tx<'_> {
         let (items, total) = each_backend!(self, |conn| {
             let chosen = || {
                 let statuses: &[Status] = match group.process_mode {
-                    ProcessMode::Unordered => &UPCOMING[..1],
+                    ProcessMode::Unordered | ProcessMode::NewestReadyFirst => &UPCOMING[..1],
                     ProcessMode::OldestFirst | ProcessMode::NewestFirst => &UPCOMING,
                 };
                 jobs::table
@@ -212,7 +230,7 @@ impl ResourceGroupStore for Tx<'_> {
                 ProcessMode::OldestFirst => {
                     chosen().order((jobs::pipeline_id.asc(), jobs::status.desc(), jobs::id.asc()))
                 }
-                ProcessMode::NewestFirst => {
+                ProcessMode::NewestFirst | ProcessMode::NewestReadyFirst => {
                     chosen().order((jobs::pipeline_id.desc(), jobs::status.desc(), jobs::id.asc()))
                 }
             };

@@ -20,6 +20,13 @@ const DAYS: usize = 50 * 366;
 /// What a wrong field is told. The blank at the beginning is part of it.
 const INVALID: &str = " is invalid syntax";
 
+/// An expression means something only in its zone: whichever of the two is wrong, clients are told of both.
+fn refuse(faults: &mut Faults) {
+    for field in ["cron", "cron_timezone"] {
+        faults.add(field, INVALID);
+    }
+}
+
 /// A cron expression in its zone.
 #[derive(Clone, Debug)]
 pub struct Timing {
@@ -30,11 +37,10 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Reads both; a zone that nobody knows makes the expression meaningless, too.
+    /// Reads both.
     pub fn read(cron: &str, cron_timezone: &str, faults: &mut Faults) -> Option<Self> {
         let Some(zone) = zone(cron_timezone) else {
-            faults.add("cron", INVALID);
-            faults.add("cron_timezone", INVALID);
+            refuse(faults);
             return None;
         };
         let fields = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed);
@@ -46,7 +52,7 @@ impl Timing {
                 Some(Self { cron: parsed, days, zone })
             }
             None => {
-                faults.add("cron", INVALID);
+                refuse(faults);
                 None
             }
         }
@@ -80,7 +86,7 @@ impl Timing {
     pub fn first(&self, after: Ts, faults: &mut Faults) -> Option<Ts> {
         let first = self.next(after);
         if first.is_none() {
-            faults.add("cron", INVALID);
+            refuse(faults);
         }
         first
     }
@@ -165,7 +171,8 @@ mod tests {
         {
             let mut faults = Faults::default();
             assert!(Timing::read(cron, "UTC", &mut faults).is_none(), "{cron}");
-            let told = vec![("cron".to_owned(), vec![" is invalid syntax".to_owned()])];
+            let told = ["cron", "cron_timezone"]
+                .map(|field| (field.to_owned(), vec![" is invalid syntax".to_owned()]));
             assert_eq!(faults.into_fields(), told);
         }
         let mut faults = Faults::default();

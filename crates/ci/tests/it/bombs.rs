@@ -1,13 +1,18 @@
 //! Small files that mean much: each ends soon, with a sentence. Nothing here is measured by a clock; without its bound a
 //! test would not end at all, or take all memory.
 
-use std::fmt::Write as _;
+use std::{
+    fmt::Write as _,
+    time::{Duration, Instant},
+};
 
 use forgeway_ci::config::{
     compile,
     input::PipelineInput,
     variables::{OuterVariables, Variable},
 };
+
+use crate::files::Files;
 
 const TOO_BIG: &str = "The parsed YAML is too big";
 
@@ -42,6 +47,69 @@ fn what_lies_too_deep_is_too_big() {
 #[test]
 fn a_text_of_more_than_two_mebibytes_is_too_big() {
     assert_eq!(problem(&format!("a: {{script: {}}}", "x".repeat(3 << 20))), TOO_BIG);
+}
+
+#[test]
+fn variables_that_double_themselves_are_too_big() {
+    let doubled = |level: usize| format!("  V{level}: $V{0}$V{0}\n", level - 1);
+    let all: String = (1..60).map(doubled).collect();
+
+    let text = format!("variables:\n  V0: ''\n{all}a: {{script: x, tags: [$V59]}}\n");
+
+    assert_eq!(problem(&text), TOO_BIG);
+}
+
+#[test]
+fn a_long_value_in_many_texts_is_too_big() {
+    let value = format!("variables: {{B: {}}}\n", "x".repeat(60_000));
+    let rule = format!("{{exists: [{}]}}", vec!["$B-0"; 50].join(", "));
+    let rules = format!("a: {{script: x, rules: [{}]}}", [rule.as_str(); 12].join(", "));
+    let mut tagged = String::new();
+    for job in 0..12 {
+        let tags = vec!["k-$B"; 50].join(", ");
+        writeln!(tagged, "j{job}: {{script: x, tags: [{tags}]}}").unwrap();
+    }
+    let mut reviewed = String::new();
+    for job in 0..600 {
+        writeln!(reviewed, "j{job}: {{script: x, environment: review/$B}}").unwrap();
+    }
+
+    for jobs in [rules, tagged, reviewed] {
+        assert_eq!(problem(&format!("{value}{jobs}")), TOO_BIG);
+    }
+}
+
+#[test]
+fn a_chain_of_values_is_written_out_or_too_big() {
+    let chain = |length: usize| {
+        let names = |level: usize| format!("  V{level}: $V{}\n", level - 1);
+        let all: String = (1..=length).map(names).collect();
+        format!("variables:\n  V0: end\n{all}a: {{script: x, tags: [$V{length}]}}\n")
+    };
+    let known = OuterVariables::default();
+    let given = PipelineInput::push("main", "group/project", &known);
+
+    let plan = compile(&chain(150), &given).unwrap();
+
+    assert_eq!(plan.jobs[0].tags.as_deref(), Some(&["end".to_owned()][..]));
+    assert_eq!(problem(&chain(1500)), TOO_BIG);
+}
+
+#[test]
+fn no_pattern_of_a_path_is_made_ready_when_the_time_is_over() {
+    let (known, files) = (OuterVariables::default(), Files::of(&[("Makefile", "")]));
+    let given = PipelineInput {
+        tree: &files,
+        deadline: Instant::now().checked_sub(Duration::from_secs(1)),
+        ..PipelineInput::push("main", "group/project", &known)
+    };
+    let late = "Request timed out when fetching configuration files.";
+
+    let rule = compile("a: {script: x, rules: [{exists: ['M*']}]}", &given).unwrap_err();
+    let include = compile("include: '*.none'\na: {script: x}", &given).unwrap_err();
+
+    assert_eq!(rule.sentence(), format!("Failed to parse rule for a: {late}"));
+    assert_eq!(include.sentence(), late);
 }
 
 #[test]

@@ -211,3 +211,58 @@ fn a_job_knows_its_image_and_its_environment_before_it_is_made() {
     let tags = ["alpine:3", "https://prod--slug.test", "production"];
     assert_eq!(job.tags.as_deref().unwrap(), tags);
 }
+
+/// A variable of the project for jobs of one environment.
+fn scoped(key: &str, value: &str, environment: &str) -> ScopedVariable {
+    let variable = Variable::secret(key, value);
+    ScopedVariable { variable, environment_scope: environment.to_owned() }
+}
+
+#[test]
+fn variables_of_the_rule_that_fits_reach_all_that_follows_from_variables() {
+    let above = vec![vec![scoped("LEVEL", "high", "review/prod")]];
+    let known = OuterVariables { beneath: Vec::new(), above };
+    let given = PipelineInput::push("main", "group/project", &known);
+    let text = "ship:\n  script: x\n  variables: {WHERE: job}\n  environment: review/$WHERE\n  resource_group: grp-$WHERE\n  tags: [$WHERE, $CI_ENVIRONMENT_NAME, $LEVEL]\n  cache: {paths: [b], key: {files: [lock], prefix: $WHERE}}\n  rules: [{if: '$WHERE == \"job\"', variables: {WHERE: prod}}]\n";
+
+    let plan = compile(text, &given).unwrap();
+
+    let job = &plan.jobs[0];
+    assert_eq!(job.environment.as_ref().unwrap().name, "review/prod");
+    assert_eq!(job.resource_group.as_deref(), Some("grp-prod"));
+    assert_eq!(job.tags.as_deref().unwrap(), ["prod", "review/prod", "high"]);
+    assert_eq!(job.options.cache.as_ref().unwrap()[0].key, "prod-default");
+}
+
+#[test]
+fn variables_that_name_others_are_written_out_but_compared_as_they_are() {
+    let beneath = vec![Variable::public("CI_PROJECT_NAME", "engine")];
+    let domain = Variable::secret("DOMAIN", "$CI_PROJECT_NAME.test");
+    let above = vec![vec![ScopedVariable::everywhere(domain)]];
+    let known = OuterVariables { beneath, above };
+    let files = Files::of(&[("Dockerfile", "")]);
+    let given =
+        PipelineInput { tree: &files, ..PipelineInput::push("main", "group/project", &known) };
+    let text = "variables: {N: $D$NO, D: Dockerfile, RAW: {value: $D, expand: false}}\nworkflow: {name: in $DOMAIN}\nship:\n  script: x\n  environment: prod/$DOMAIN\n  resource_group: on $DOMAIN\n  tags: [$N, $RAW, $NO]\n  rules: [{if: '$N == \"$D$NO\"', exists: [$N]}]\n";
+
+    let plan = compile(text, &given).unwrap();
+
+    let job = &plan.jobs[0];
+    assert_eq!(plan.name.as_deref(), Some("in engine.test"));
+    assert_eq!(job.environment.as_ref().unwrap().name, "prod/engine.test");
+    assert_eq!(job.resource_group.as_deref(), Some("on engine.test"));
+    assert_eq!(job.tags.as_deref().unwrap(), ["Dockerfile", "$D", "$NO"]);
+}
+
+#[test]
+fn circles_that_a_rule_or_an_environment_closes_are_refused() {
+    let above = vec![vec![scoped("A", "$B", "prod")]];
+    let known = OuterVariables { beneath: Vec::new(), above };
+    let given = PipelineInput::push("main", "group/project", &known);
+    let text = "by_rule: {script: x, variables: {A: $B}, rules: [{if: $A, variables: {B: $A}}]}\nelsewhere: {script: x, variables: {B: $A}}\nthere: {script: x, environment: prod, variables: {B: $A}}\n";
+
+    let Refusal::Unmet(problems) = compile(text, &given).unwrap_err() else { panic!("no problem") };
+
+    let sentence = "circular variable reference detected: [\"B\", \"A\"]";
+    assert_eq!(problems, ["by_rule", "there"].map(|job| format!("{job}: {sentence}")));
+}

@@ -164,6 +164,32 @@ const PROBLEMS: &[(&str, &str)] = &[
         "variables: {A: {value: q, options: [r]}}\na: {script: x}",
         "variables:a config value must be present in options",
     ),
+    (
+        "variables: {A: [q]}\na: {script: x}",
+        "variable definition must be either a string or a hash",
+    ),
+    ("workflow: {name: ''}\na: {script: x}", "workflow name is too short (minimum is 1 character)"),
+    (
+        "a: {script: x, needs: [{pipeline: $P, job: b},{pipeline: $P, job: c},{pipeline: $P, job: d},{pipeline: $P, job: e},{pipeline: $P, job: f},{pipeline: $P, job: g}]}",
+        "jobs:a:needs config must be less than or equal to 5",
+    ),
+    (
+        "a: {script: x, cache: {paths: [a], key: a/b}}",
+        "jobs:a:cache:key config cannot contain the \"/\" character",
+    ),
+    (
+        "a: {script: x, cache: {paths: [a], key: a%2Fb}}",
+        "jobs:a:cache:key config cannot contain the \"/\" character",
+    ),
+    (
+        "a: {script: x, cache: {paths: [a], key: '..'}}",
+        "jobs:a:cache:key config cannot be \".\" or \"..\"",
+    ),
+    ("a: {script: x, needs: [a]}", "The pipeline has circular dependencies: self-dependency: a"),
+    (
+        "a: {script: x, needs: [c]}\nb: {script: x, needs: [a]}\nc: {script: x, needs: [b]}",
+        "The pipeline has circular dependencies: topological sort failed: [\"a\", \"c\", \"b\"]",
+    ),
     ("b: {extends: [.a, .c], script: x}", "b: unknown keys in `extends` (.a, .c)"),
     (".a: 5\nb: {extends: .a, script: x}", "b: invalid base hashes in `extends` (.a)"),
     (".a: {script: x}", "jobs config should contain at least one visible job"),
@@ -181,6 +207,7 @@ const SOUND: &[(&str, &[&str])] = &[
     ),
     ("a: {script: x, environment: {name: p, kubernetes: {namespace: q}}}", &["a"]),
     ("a: {trigger: g/p}", &["a"]),
+    ("a: {trigger: {project: g/p, strategy: mirror}}", &["a"]),
     ("a: {trigger: g/p, parallel: {matrix: [{V: [1,2]}]}}", &["a: [1]", "a: [2]"]),
     (
         "a: {trigger: {project: g/p, forward: {yaml_variables: false, pipeline_variables: true}}}",
@@ -211,6 +238,49 @@ fn every_problem_has_its_sentence() {
 
         assert_eq!(told.errors, [*sentence], "{text}");
     }
+}
+
+#[test]
+fn a_job_has_at_most_fifty_tags() {
+    let known = OuterVariables::default();
+    let given = PipelineInput::push("main", "group/project", &known);
+    let told = |count: usize| {
+        let text = format!("a: {{script: x, tags: [{}]}}", vec!["t"; count].join(", "));
+        lint(&text, &given).expect("an answer").errors
+    };
+
+    assert_eq!(told(50), Vec::<String>::new());
+    assert_eq!(told(51), ["jobs:a:tags config must be less than the limit of 50 tags"]);
+}
+
+#[test]
+fn a_tag_and_a_resource_group_have_at_most_255_letters_once_written_out() {
+    let known = OuterVariables::default();
+    let given = PipelineInput::push("main", "group/project", &known);
+    let compiled = |length: usize| {
+        let value = "é".repeat(length);
+        let text = format!(
+            "variables: {{B: {value}}}\na: {{script: x, tags: [t, $B]}}\nb: {{script: x, resource_group: $B}}"
+        );
+        compile(&text, &given).map_err(|refusal| refusal.sentence())
+    };
+    let fault = "is too long (maximum is 255 characters)";
+
+    assert_eq!(compiled(255).unwrap().jobs.len(), 2);
+    let sentence = format!("a: tag {fault}\nb: resource group {fault}");
+    assert_eq!(compiled(256).unwrap_err(), sentence);
+}
+
+#[test]
+fn a_ref_to_compare_with_has_to_be_there() {
+    let known = OuterVariables::default();
+    let given = PipelineInput::push("main", "group/project", &known);
+    let text = "a: {script: x, rules: [{changes: {paths: [b], compare_to: gone}}]}";
+
+    let refusal = compile(text, &given).unwrap_err();
+
+    let sentence = "Failed to parse rule for a: rules:changes:compare_to is not a valid ref";
+    assert_eq!(refusal.sentence(), sentence);
 }
 
 #[test]

@@ -60,7 +60,11 @@ fn compiled(
     fetch: &dyn Fetch,
 ) -> std::result::Result<Plan, Refusal> {
     let known = OuterVariables {
-        beneath: vec![Variable::public("CI_COMMIT_BRANCH", "main"), Variable::public("DIR", "ci")],
+        beneath: vec![
+            Variable::public("CI_COMMIT_BRANCH", "main"),
+            Variable::public("DIR", "ci"),
+            Variable::public("DEEP", "$DIR/deep$NONE"),
+        ],
         above: Vec::new(),
     };
     let given = PipelineInput::push("main", "group/project", &known);
@@ -92,6 +96,17 @@ fn a_wildcard_takes_files_in_the_order_of_their_names() {
     assert_eq!(names(&flat), ["a", "b"]);
     assert_eq!(names(&deep), ["a", "b", "c"]);
     assert_eq!(flat.includes[0].location, "ci/a.yml");
+}
+
+#[test]
+fn variables_in_a_path_may_name_others() {
+    let files = [("ci/deep/a.yml", "a: {script: a}")];
+
+    let plan = compiled("include: $DEEP/a.yml", &files, &NoFiles).unwrap();
+    let ruled = "include: {local: ci/deep/a.yml, rules: [{exists: [$DEEP/*.yml]}]}";
+
+    assert_eq!(names(&plan), ["a"]);
+    assert_eq!(names(&compiled(ruled, &files, &NoFiles).unwrap()), ["a"]);
 }
 
 #[test]
@@ -134,6 +149,10 @@ fn rules_let_files_in_or_keep_them_out() {
 fn what_cannot_be_had_is_told() {
     for (text, sentence) in [
         ("include: /no.yml", "Local file `no.yml` does not exist!"),
+        ("include: no.txt", "Included file `no.txt` does not have YAML extension!"),
+        ("include: {local: 5}", "Included file `5` needs to be a string"),
+        ("include: {template: Rust.yml}", "Template file `Rust.yml` is not a valid location!"),
+        ("include: {remote: r.yml}", "Remote file `r.yml` does not have a valid address!"),
         (
             "include: {project: group/shared, ref: v2, file: a.yml}",
             "Project `group/shared` reference `v2` does not exist!",
@@ -204,4 +223,19 @@ fn what_is_masked_is_not_told_in_a_problem() {
     let refusal = compile("include: 'https://forge.test/$TOKEN.yml'", &given).unwrap_err();
 
     assert!(!refusal.sentence().contains("s3cr3t"), "{}", refusal.sentence());
+}
+
+#[test]
+fn of_masked_values_that_overlap_nothing_is_told() {
+    let values = [("SHORT", "abcdefgh1"), ("LONG", "abcdefgh12345"), ("TAIL", "45.y")];
+    let hidden =
+        values.map(|(key, value)| Variable { masked: true, ..Variable::secret(key, value) });
+    let known = OuterVariables { beneath: hidden.into(), above: Vec::new() };
+
+    let refusal =
+        compile("include: $LONG.yml", &PipelineInput::push("main", "group/project", &known))
+            .unwrap_err();
+
+    let sentence = format!("Local file `{}ml` does not exist!", "x".repeat(15));
+    assert_eq!(refusal.sentence(), sentence);
 }

@@ -2,16 +2,17 @@
 
 use forgeway_ci::{
     Status,
+    job::permission::updatable_pipelines,
     pipeline::{
-        Content, NewPipeline, PipelineStore as _, PipelineVariable, PipelineVariableStore as _,
-        control,
+        ActivityStore as _, Content, NewPipeline, PipelineStore as _, PipelineVariable,
+        PipelineVariableStore as _, Source, control,
         creation::{cancel_outdated, create},
     },
     policy::{DeletePipelines, ReadPipelines, UpdatePipelines},
 };
 use time::Duration;
 
-use crate::world::{FakeForge, fail, is_forbidden, run, shown, succeed, test, wait};
+use crate::world::{FakeForge, SHA, fail, is_forbidden, run, shown, succeed, test, wait};
 
 const STAGES: &str =
     "stages: [build, test]\nmake: {stage: build, script: x}\nunit: {stage: test, script: x}\n";
@@ -120,7 +121,7 @@ fn a_newer_pipeline_of_a_branch_ends_the_older_one() {
         let sha = "2".repeat(40);
         let newer = world.made(tx, NewPipeline { sha, ..world.push() }, interruptible)?;
 
-        assert!(!cancel_outdated(tx, &newer)?);
+        assert!(!cancel_outdated(tx, &newer, None)?);
 
         let ended = tx.find_pipeline(world.project, older)?.expect("a pipeline");
         assert_eq!((ended.status, ended.auto_canceled_by), (Status::Canceled, Some(newer.id)));
@@ -138,9 +139,62 @@ fn a_pipeline_with_a_job_that_must_not_be_interrupted_goes_on() {
         let sha = "2".repeat(40);
         let newer = world.made(tx, NewPipeline { sha, ..world.push() }, "deploy: {script: x}")?;
 
-        cancel_outdated(tx, &newer)?;
+        cancel_outdated(tx, &newer, None)?;
 
         assert_eq!(world.status(tx, older)?, Status::Running);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_late_pipeline_of_an_older_commit_leaves_that_of_the_newest_alone() {
+    test(|tx, world| {
+        let text = "unit: {script: x, interruptible: true}";
+        let newest = world.pipeline(tx, text)?;
+        wait(tx, Duration::seconds(1));
+        let sha = "2".repeat(40);
+        let late = world.made(tx, NewPipeline { sha, ..world.push() }, text)?;
+
+        assert!(!cancel_outdated(tx, &late, Some(SHA))?);
+        assert_eq!(world.status(tx, newest)?, Status::Pending);
+
+        cancel_outdated(tx, &late, Some(&"3".repeat(40)))?;
+        assert_eq!(world.status(tx, newest)?, Status::Canceled);
+        Ok(())
+    });
+}
+
+#[test]
+fn an_archived_pipeline_is_changed_by_nobody() {
+    test(|tx, world| {
+        let variables = vec![PipelineVariable::plain("LEVEL", "2")];
+        let id = world.made(tx, NewPipeline { variables, ..world.push() }, STAGES)?.id;
+        fail(tx, id, "make")?;
+        let grant = world.may::<UpdatePipelines>(world.owner)?;
+        let old = FakeForge { archived_before: Some(tx.now), ..FakeForge::default() };
+
+        assert!(is_forbidden(&control::retry(tx, &grant, &old, id)));
+        assert!(is_forbidden(&control::cancel(tx, &grant, &old, id)));
+        assert!(is_forbidden(&control::rename(tx, &grant, &old, id, "nightly")));
+        let pipeline = tx.find_pipeline(world.project, id)?.expect("a pipeline");
+        assert!(updatable_pipelines(tx, &grant, &old, &[pipeline])?.is_empty());
+        let reader = world.may::<ReadPipelines>(world.developer)?;
+        let read = control::variables(tx, &reader, (&old, &old), &world.vault, id);
+        assert!(is_forbidden(&read), "only Maintainers still read its variables");
+        Ok(())
+    });
+}
+
+#[test]
+fn children_do_not_count_among_the_pipelines_of_a_person() {
+    test(|tx, world| {
+        let child = NewPipeline { source: Source::ParentPipeline, ..world.push() };
+        world.pipeline(tx, STAGES)?;
+        world.made(tx, child, STAGES)?;
+
+        let made = tx.count_pipelines_for(world.project, world.developer, SHA, tx.now)?;
+
+        assert_eq!(made, 1);
         Ok(())
     });
 }

@@ -42,6 +42,30 @@ fn a_group_may_let_the_newest_go_first() {
 }
 
 #[test]
+fn a_group_may_let_the_newest_of_those_go_first_that_wait_already() {
+    test(|tx, world| {
+        let all = [(); 3].map(|()| world.pipeline(tx, SHIP));
+        let [first, second, third] = all.map(|made| made.expect("a pipeline"));
+        let text = "make: {stage: build, script: x}\n\
+                    ship: {stage: deploy, script: x, resource_group: prod}";
+        let newest = world.pipeline(tx, text)?;
+        let grant = world.may::<ChangeResourceGroups>(world.developer)?;
+        actions::set_mode(tx, &grant, "prod", Some(ProcessMode::NewestReadyFirst))?;
+        let reader = world.may::<ReadResourceGroups>(world.developer)?;
+        let waiting = actions::upcoming(tx, &reader, "prod", PageRequest::default())?;
+        let ids: Vec<_> = waiting.items.into_iter().map(|job| job.pipeline_id).collect();
+        assert_eq!(ids, [third, second]);
+
+        succeed(tx, first, "ship")?;
+
+        assert_eq!(shown(tx, second)?, "ship=waiting_for_resource");
+        assert_eq!(shown(tx, third)?, "ship=pending");
+        assert_eq!(shown(tx, newest)?, "make=pending ship=created");
+        Ok(())
+    });
+}
+
+#[test]
 fn who_waits_for_a_group_is_listed() {
     test(|tx, world| {
         world.pipeline(tx, SHIP)?;

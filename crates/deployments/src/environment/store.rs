@@ -85,6 +85,12 @@ pub trait EnvironmentStore {
     /// Nobody else changes it until the transaction ends.
     fn hold_environment(&mut self, id: EnvironmentId) -> Result<Option<Environment>>;
     fn environment_named(&mut self, project: ProjectId, name: &str) -> Result<Option<Environment>>;
+    /// Those of a project that have one of these names.
+    fn environments_named(
+        &mut self,
+        project: ProjectId,
+        names: &[&str],
+    ) -> Result<Vec<Environment>>;
     /// Whether a slug belongs to an environment of the project.
     fn is_slug_taken(&mut self, project: ProjectId, slug: &str) -> Result<bool>;
     fn insert_environment(&mut self, environment: &Environment) -> Result<Environment>;
@@ -228,6 +234,22 @@ impl EnvironmentStore for Tx<'_> {
             .select(Environment::as_select())
             .get_result(conn)
             .optional()
+            .map_err(error(NOUN)))
+    }
+
+    fn environments_named(
+        &mut self,
+        project: ProjectId,
+        names: &[&str],
+    ) -> Result<Vec<Environment>> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let named = environments::project_id.eq(project).and(environments::name.one_of(names));
+        each_backend!(self, |conn| environments::table
+            .filter(named)
+            .select(Environment::as_select())
+            .load(conn)
             .map_err(error(NOUN)))
     }
 

@@ -3,6 +3,7 @@
 use db::Tx;
 use kernel::{
     Error, Faults, Grant, Result, Ts,
+    audit::{AuditPlace, AuditRecord},
     ids::{FreezePeriodId, ProjectId},
     page::{Page, PageRequest},
 };
@@ -16,6 +17,8 @@ use crate::{
 /// So many a project may have.
 const MOST: i64 = 100;
 const INVALID: &str = "is invalid syntax";
+/// What audit events tell of.
+const WHAT: &str = "freeze_period";
 
 /// Fields of a freeze period to change; `None` keeps a value.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +70,9 @@ pub fn create(
     if !first.items.is_empty() {
         return Err(Error::invalid("base", format!("a project has at most {MOST} freeze periods")));
     }
-    tx.insert_freeze_period(&period)
+    let made = tx.insert_freeze_period(&period)?;
+    record(tx, &made, |place| AuditRecord::addition("freeze_period_created", place, WHAT));
+    Ok(made)
 }
 
 pub fn update(
@@ -83,10 +88,21 @@ pub fn update(
         freeze_end: change.freeze_end.unwrap_or_else(|| before.freeze_end.clone()),
         cron_timezone: change.cron_timezone.unwrap_or_else(|| before.cron_timezone.clone()),
         updated_at: tx.now,
-        ..before
+        ..before.clone()
     };
     ensure_sound(calendar, &after)?;
     tx.save_freeze_period(&after)?;
+    for (what, from, to) in [
+        ("freeze_start", &before.freeze_start, &after.freeze_start),
+        ("freeze_end", &before.freeze_end, &after.freeze_end),
+        ("cron_timezone", &before.cron_timezone, &after.cron_timezone),
+    ] {
+        if from != to {
+            record(tx, &after, |place| {
+                AuditRecord::change("freeze_period_updated", place, what).values(from, to)
+            });
+        }
+    }
     Ok(after)
 }
 
@@ -95,8 +111,17 @@ pub fn remove(
     grant: &Grant<ChangeFreezePeriods>,
     id: FreezePeriodId,
 ) -> Result<()> {
-    find(tx, grant.project(), id)?;
-    tx.delete_freeze_period(id)
+    let found = find(tx, grant.project(), id)?;
+    tx.delete_freeze_period(id)?;
+    record(tx, &found, |place| AuditRecord::removal("freeze_period_deleted", place, WHAT));
+    Ok(())
+}
+
+/// Writes down who did it.
+fn record(tx: &mut Tx<'_>, period: &FreezePeriod, action: impl FnOnce(AuditPlace) -> AuditRecord) {
+    let name = format!("{} - {}", period.freeze_start, period.freeze_end);
+    let action = action(AuditPlace::Project(period.project_id));
+    tx.mention(action.target("Ci::FreezePeriod", period.id.0, name));
 }
 
 fn ensure_sound(calendar: &impl Calendar, period: &FreezePeriod) -> Result<()> {

@@ -31,6 +31,8 @@ pub struct PipelineEntity {
     #[schema(value_type = String)]
     pub updated_at: Ts,
     pub web_url: String,
+    /// Name given by `workflow:name` or set later.
+    pub name: Option<String>,
 }
 
 impl PipelineEntity {
@@ -47,6 +49,7 @@ impl PipelineEntity {
             created_at: pipeline.created_at,
             updated_at: pipeline.updated_at,
             web_url: format!("{project_url}/-/pipelines/{}", pipeline.id),
+            name: pipeline.name.clone(),
         }
     }
 }

@@ -255,11 +255,7 @@ impl ProjectEntity {
         let registry = settings.container_registry_access_level;
         Self {
             basic: BasicProject::new(urls, shown),
-            container_registry_image_prefix: format!(
-                "{}/{}",
-                urls.host(),
-                project.full_path.to_lowercase()
-            ),
+            container_registry_image_prefix: urls.image_prefix(&project.full_path),
             links: ProjectLinks::new(urls, shown),
             packages_enabled: settings.packages_enabled,
             empty_repo: project.default_branch.is_none(),

@@ -7,7 +7,8 @@ use org::{access::standings_of_one, project::store::ProjectStore as _};
 use runners::{
     manager::Manager,
     runner::{
-        Runner, RunnerAccess, RunnerStatus, RunnerStore as _, RunnerToken, RunnerType, actions,
+        NewToken, Runner, RunnerAccess, RunnerStatus, RunnerStore as _, RunnerToken, RunnerType,
+        actions,
     },
 };
 use secrets::Secret;
@@ -192,7 +193,7 @@ impl RunnerManagerEntity {
 pub struct RegisteredRunnerEntity {
     pub id: i64,
     pub token: String,
-    /// Always null: runner tokens do not expire.
+    /// When the token expires. Null if it does not.
     #[schema(value_type = Option<String>)]
     pub token_expires_at: Option<Ts>,
 }
@@ -200,7 +201,7 @@ pub struct RegisteredRunnerEntity {
 impl RegisteredRunnerEntity {
     pub fn new(runner: &Runner, token: &RunnerToken) -> Self {
         let token = token.reveal().to_owned();
-        Self { id: runner.id.0, token, token_expires_at: None }
+        Self { id: runner.id.0, token, token_expires_at: runner.token_expires_at }
     }
 }
 
@@ -208,13 +209,14 @@ impl RegisteredRunnerEntity {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ResetTokenEntity {
     pub token: String,
+    /// When the token expires. Null if it does not; always null for registration tokens.
     #[schema(value_type = Option<String>)]
     pub token_expires_at: Option<Ts>,
 }
 
-impl From<RunnerToken> for ResetTokenEntity {
-    fn from(token: RunnerToken) -> Self {
-        Self { token: token.reveal().to_owned(), token_expires_at: None }
+impl From<NewToken> for ResetTokenEntity {
+    fn from(new: NewToken) -> Self {
+        Self { token: new.token.reveal().to_owned(), token_expires_at: new.expires_at }
     }
 }
 

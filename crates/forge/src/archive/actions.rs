@@ -38,7 +38,7 @@ use org::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{check, failure::ArchiveError, import, replace, unpack, upload};
+use super::{check, failure::ArchiveError, import, replace, unpack, upload, workspace::Workspace};
 use crate::{
     Forge,
     files::Upload,
@@ -293,7 +293,7 @@ async fn ensure_whole(
     let data = forge.data().to_owned();
     let checked = spawn_blocking(move || {
         let size = file.metadata()?.len();
-        let folder = tempfile::Builder::new().prefix("archive-").tempdir_in(data)?;
+        let folder = Workspace::new(&data)?;
         unpack::unpack(&file, folder.path(), unpack::UnpackLimits::for_size(size))?;
         check(folder.path())?;
         file.rewind()?;

@@ -63,7 +63,7 @@ fn project_rows(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
 fn group_rows(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
     refs::forget(tx, RefHolder::GroupWiki(group))?;
     for group in below(tx, group)? {
-        removal::remove_tree(tx, group)?;
+        removal::remove_tree(tx, group, None)?;
     }
     Ok(())
 }

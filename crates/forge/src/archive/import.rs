@@ -24,7 +24,6 @@ use kernel::{
     ids::{ArchiveImportId, ProjectId},
 };
 use org::project::{import::move_status, statistics::StatisticsStore as _};
-use tempfile::TempDir;
 use time::Duration;
 use tokio::task::spawn_blocking;
 use worker::Queue as _;
@@ -39,6 +38,7 @@ use super::{
     members, people, replace,
     rows::{self, Context, PAGE},
     unpack::{UnpackLimits, unpack},
+    workspace::Workspace,
 };
 use crate::{
     Forge,
@@ -192,13 +192,16 @@ async fn import_archive(forge: &Forge, import: &ArchiveImport) -> Result<(), Arc
     }
 }
 
-async fn fetch_and_unpack(forge: &Forge, import: &ArchiveImport) -> Result<TempDir, ArchiveError> {
+async fn fetch_and_unpack(
+    forge: &Forge,
+    import: &ArchiveImport,
+) -> Result<Workspace, ArchiveError> {
     let location = ArchiveImport::location(&import.correlation_id);
     let reader = forge.exports.reader_of(&location).await?;
     let size = forge.exports.read(&location).await.map(|(size, _)| size)?;
     let data = forge.data().to_owned();
     let unpacked = spawn_blocking(move || {
-        let folder = tempfile::Builder::new().prefix("archive-").tempdir_in(data)?;
+        let folder = Workspace::new(&data)?;
         unpack(reader, folder.path(), UnpackLimits::for_size(size))?;
         Ok(folder)
     });

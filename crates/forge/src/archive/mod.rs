@@ -19,8 +19,12 @@ mod rows;
 pub mod transfer;
 mod unpack;
 mod upload;
+mod workspace;
 
-use kernel::Result;
+use std::time::Instant;
+
+use kernel::{Error, Result};
+use tokio::task::spawn_blocking;
 
 use crate::Forge;
 
@@ -32,4 +36,15 @@ pub async fn resume(forge: &Forge) -> Result<()> {
     export::resume(forge).await?;
     import::resume(forge).await?;
     transfer::resume(forge).await
+}
+
+/// Removes what servers that were killed before `since` have left of archives that they took apart; returns how many
+/// archives these were.
+///
+/// # Errors
+/// When the data folder cannot be read or written.
+pub async fn clear_leftovers(forge: &Forge, since: Instant) -> Result<usize> {
+    let data = forge.data().to_owned();
+    let cleared = spawn_blocking(move || workspace::clear_leftovers(&data, since)).await;
+    cleared.map_err(Error::internal)?.map_err(Error::internal)
 }

@@ -1,125 +1,212 @@
 //! Files that texts name at the source: brought along, and named by their addresses here.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
+    fmt,
     io::{self, Write},
     sync::Arc,
     time::Duration,
 };
 
-use admin::import::{Import, NewFailure, Origin, Relation};
-use kernel::{Error, TextEnum as _};
+use admin::import::{Import, ImportStore as _, NewFailure, Origin, Relation};
+use kernel::{
+    Error, Result, TextEnum as _,
+    ids::{ProjectId, ReleaseId},
+};
 use outbound::{Exchange, FetchLimits};
+use repo::release::{Release, ReleaseStore as _};
 use review::item::{
     ItemKind,
     import::iids_after,
     import_text::{ImportedText, texts_of},
 };
+use sha1::{Digest as _, Sha1};
 use tokio::task::spawn_blocking;
 
 use super::{
     SourceClient, SourceError,
-    batch::{Batch, Step},
+    batch::{AttachmentBatch, Batch, Step},
 };
 use crate::{
     Forge,
     files::{Upload, attachments},
 };
 
-/// Items of one step, and files of one step.
+/// Items or releases of one step.
 const ITEMS: i64 = 20;
-const FILES: usize = 50;
+/// Files of one step: also where each takes as long as it may, the step ends before somebody else takes it over.
+const FILES: usize = 20;
 /// Where files of the public service lie that belong to no repository.
 const IMAGES: &str = "https://user-images.githubusercontent.com/";
 const TIME: Duration = Duration::from_secs(120);
 /// Bytes of one file where the installation sets no limit.
 const LARGEST: u64 = 100 << 20;
 
-/// Brings along the files of the next items.
+/// Brings along the next files of the texts at the cursor. What was brought is no address of the source there any more,
+/// and what was not is remembered, so the cursor moves on once the texts name nothing else.
 pub(crate) async fn step(
     forge: &Forge,
     import: &Import,
     origin: &Origin,
     authorization: Option<String>,
 ) -> Result<Step, SourceError> {
-    let (kind, after) = cursor(import);
-    let project = import.project_id;
-    let found = forge.db.read(move |tx| {
-        let iids = iids_after(tx, project, kind, after, ITEMS)?;
-        let texts = texts_of(tx, project, kind, &iids)?;
-        Ok((iids, texts))
-    });
-    let (iids, texts) = found.await?;
-    let next = match (iids.last(), kind) {
-        (Some(last), _) if i64::try_from(iids.len()) == Ok(ITEMS) => Some(format!("{kind}:{last}")),
-        (_, ItemKind::Issue) => Some(format!("{}:0", ItemKind::MergeRequest)),
-        _ => None,
-    };
+    let cursor = TextCursor::parse(import.cursor.as_deref());
+    let page = TextPage::read(forge, import.project_id, cursor).await?;
+    let mut urls = without_lost(forge, import, addresses(page.bodies(), origin)).await?;
+    let is_whole = urls.len() <= FILES;
+    urls.truncate(FILES);
     let client = SourceClient::new(forge, authorization);
     let bare = SourceClient::new(forge, None);
-    let (mut kept, mut failures) = (HashMap::new(), Vec::new());
-    for url in addresses(&texts, origin) {
+    let (mut kept, mut failures, mut lost) = (HashMap::new(), Vec::new(), Vec::new());
+    for url in urls {
         // Only the host that has given the token is shown it.
         let own = if url.starts_with(IMAGES) { &bare } else { &client };
         match bring(forge, import, own, &url).await? {
             Ok(place) => drop(kept.insert(url, place)),
-            Err(message) => failures.push(NewFailure {
-                relation: Relation::Attachment,
-                source_name: url,
-                message,
-            }),
+            Err(message) => {
+                lost.push(object_id(&url));
+                failures.push(NewFailure {
+                    relation: Relation::Attachment,
+                    source_name: url,
+                    message,
+                });
+            }
         }
     }
-    let changed: Vec<ImportedText> = texts
-        .into_iter()
-        .filter_map(|one| {
-            let text = replaced(&one.text, &kept);
-            (text != one.text).then_some(ImportedText { text, ..one })
-        })
-        .collect();
+    let next = if is_whole { page.next } else { Some(cursor) };
     Ok(Step {
         fetched: Some((Relation::Attachment, kept.len())),
-        batch: Batch::Texts(changed),
         failures,
-        next,
+        next: next.map(|next| next.to_string()),
+        batch: Batch::Attachments(page.with(&kept, lost)),
         ..Step::default()
     })
 }
 
-fn cursor(import: &Import) -> (ItemKind, i64) {
-    let first = (ItemKind::Issue, 0);
-    let Some((kind, number)) = import.cursor.as_deref().and_then(|text| text.split_once(':'))
-    else {
-        return first;
-    };
-    match (ItemKind::find(kind), number.parse()) {
-        (Some(kind), Ok(number)) => (kind, number),
-        _ => first,
+/// The texts that a step looks at: those behind the item of a number, or behind a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextCursor {
+    Items(ItemKind, i64),
+    Releases(ReleaseId),
+}
+
+/// What stands in a cursor where an item has its kind.
+const RELEASES: &str = "Release";
+
+impl fmt::Display for TextCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Items(kind, after) => write!(f, "{kind}:{after}"),
+            Self::Releases(after) => write!(f, "{RELEASES}:{after}"),
+        }
+    }
+}
+
+impl TextCursor {
+    fn parse(text: Option<&str>) -> Self {
+        let read = || {
+            let (kind, after) = text?.split_once(':')?;
+            let after = after.parse().ok()?;
+            Some(match kind {
+                RELEASES => Self::Releases(ReleaseId(after)),
+                kind => Self::Items(ItemKind::find(kind)?, after),
+            })
+        };
+        read().unwrap_or(Self::Items(ItemKind::Issue, 0))
+    }
+}
+
+/// The texts of a step.
+struct TextPage {
+    texts: Vec<ImportedText>,
+    releases: Vec<Release>,
+    /// The cursor behind them; `None` where no texts follow.
+    next: Option<TextCursor>,
+}
+
+impl TextPage {
+    async fn read(forge: &Forge, project: ProjectId, cursor: TextCursor) -> Result<Self> {
+        let is_full = |count: usize| i64::try_from(count) == Ok(ITEMS);
+        match cursor {
+            TextCursor::Items(kind, after) => {
+                let found = forge.db.read(move |tx| {
+                    let iids = iids_after(tx, project, kind, after, ITEMS)?;
+                    let texts = texts_of(tx, project, kind, &iids)?;
+                    Ok((iids, texts))
+                });
+                let (iids, texts) = found.await?;
+                let next = match (iids.last(), kind) {
+                    (Some(last), _) if is_full(iids.len()) => TextCursor::Items(kind, *last),
+                    (_, ItemKind::Issue) => TextCursor::Items(ItemKind::MergeRequest, 0),
+                    _ => TextCursor::Releases(ReleaseId(0)),
+                };
+                Ok(Self { texts, releases: Vec::new(), next: Some(next) })
+            }
+            TextCursor::Releases(after) => {
+                let found = forge.db.read(move |tx| tx.releases_after(project, after, ITEMS));
+                let releases = found.await?;
+                let last = releases.last().filter(|_| is_full(releases.len()));
+                let next = last.map(|release| TextCursor::Releases(release.id));
+                Ok(Self { texts: Vec::new(), releases, next })
+            }
+        }
+    }
+
+    fn bodies(&self) -> impl Iterator<Item = &str> {
+        let texts = self.texts.iter().map(|one| one.text.as_str());
+        texts.chain(self.releases.iter().filter_map(|one| one.description.as_deref()))
+    }
+
+    /// Those of the texts that name files which were kept, with the addresses of these here.
+    fn with(self, kept: &HashMap<String, String>, lost: Vec<String>) -> AttachmentBatch {
+        let changed = |old: &str| Some(replaced(old, kept)).filter(|text| text != old);
+        let texts = self.texts.into_iter();
+        let releases = self.releases.into_iter();
+        AttachmentBatch {
+            texts: texts
+                .filter_map(|one| Some(ImportedText { text: changed(&one.text)?, ..one }))
+                .collect(),
+            descriptions: releases
+                .filter_map(|one| Some((one.id, changed(one.description.as_deref()?)?)))
+                .collect(),
+            lost,
+        }
     }
 }
 
 /// Addresses of files in these texts, each once.
-fn addresses(texts: &[ImportedText], origin: &Origin) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for url in texts.iter().flat_map(|one| urls(&one.text)) {
-        if found.len() < FILES
-            && is_attachment(url, &origin.web)
-            && !found.iter().any(|one| one == url)
-        {
-            found.push(url.to_owned());
-        }
-    }
-    found
+fn addresses<'t>(texts: impl Iterator<Item = &'t str>, origin: &Origin) -> Vec<String> {
+    let mut seen = HashSet::new();
+    texts
+        .flat_map(urls)
+        .map(|(_, url)| url)
+        .filter(|url| is_attachment(url, &origin.web) && seen.insert(*url))
+        .map(str::to_owned)
+        .collect()
 }
 
-/// Everything in a text that looks like an address of the web.
-fn urls(text: &str) -> impl Iterator<Item = &str> {
+/// Those of these addresses for which nobody has asked in vain.
+async fn without_lost(forge: &Forge, import: &Import, urls: Vec<String>) -> Result<Vec<String>> {
+    let project = import.project_id;
+    let ids: Vec<String> = urls.iter().map(|url| object_id(url)).collect();
+    let lost = forge.db.read(move |tx| tx.known_objects(project, Relation::Attachment, &ids));
+    let lost = lost.await?;
+    Ok(urls.into_iter().filter(|url| !lost.contains(&object_id(url))).collect())
+}
+
+/// The id under which a file that was not kept is remembered: its address may be longer than an index takes.
+fn object_id(url: &str) -> String {
+    hex::encode(Sha1::digest(url.as_bytes()))
+}
+
+/// Everything in a text that looks like an address of the web, and where it begins.
+fn urls(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.match_indices("http").filter_map(|(at, _)| {
         let rest = text.get(at..)?;
         let is_end = |letter: char| letter.is_whitespace() || "()<>[]\"'`|\\".contains(letter);
         let url = rest.get(..rest.find(is_end).unwrap_or(rest.len()))?;
         (url.starts_with("http://") || url.starts_with("https://"))
-            .then(|| url.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_']))
+            .then(|| (at, url.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_'])))
     })
 }
 
@@ -192,11 +279,19 @@ fn file_name(url: &str, kind: Option<&str>) -> String {
     if name.contains('.') { name.to_owned() } else { format!("{name}{ending}") }
 }
 
+/// A text with other addresses. One address may be the beginning of another one, which stays as it is.
 fn replaced(text: &str, kept: &HashMap<String, String>) -> String {
-    // The longest first: one address may be the beginning of another one.
-    let mut all: Vec<(&String, &String)> = kept.iter().collect();
-    all.sort_unstable_by_key(|(url, _)| std::cmp::Reverse(url.len()));
-    all.into_iter().fold(text.to_owned(), |text, (url, place)| text.replace(url, place))
+    let (mut out, mut end) = (String::with_capacity(text.len()), 0);
+    for (at, url) in urls(text) {
+        // What lies inside of an address that was replaced went with it.
+        if let Some(place) = kept.get(url).filter(|_| at >= end) {
+            out.push_str(text.get(end..at).unwrap_or_default());
+            out.push_str(place);
+            end = at + url.len();
+        }
+    }
+    out.push_str(text.get(end..).unwrap_or_default());
+    out
 }
 
 /// A file while it arrives.
@@ -219,13 +314,33 @@ impl Write for CountedFile {
 
 #[cfg(test)]
 mod tests {
-    use super::{file_name, is_attachment, urls};
+    use kernel::ids::ReleaseId;
+    use review::item::ItemKind;
+
+    use super::{TextCursor, file_name, is_attachment, replaced, urls};
 
     #[test]
     fn addresses_are_found_in_texts() {
         let text = "See ![a](https://a.test/x.png) and <https://a.test/y>, http://b.test/z.";
-        let found: Vec<&str> = urls(text).collect();
+        let found: Vec<&str> = urls(text).map(|(_, url)| url).collect();
         assert_eq!(found, ["https://a.test/x.png", "https://a.test/y", "http://b.test/z"]);
+    }
+
+    #[test]
+    fn an_address_that_only_begins_as_another_one_stays() {
+        let kept = [("https://a.test/1".to_owned(), "/uploads/x/1".to_owned())].into();
+        let text = "![a](https://a.test/1) https://a.test/12, https://a.test/1.";
+        assert_eq!(replaced(text, &kept), "![a](/uploads/x/1) https://a.test/12, /uploads/x/1.");
+    }
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written() {
+        for cursor in
+            [TextCursor::Items(ItemKind::MergeRequest, 7), TextCursor::Releases(ReleaseId(3))]
+        {
+            assert_eq!(TextCursor::parse(Some(&cursor.to_string())), cursor);
+        }
+        assert_eq!(TextCursor::parse(Some("odd")), TextCursor::parse(None));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use admin::import::{Import, ImportStats, ImportStore as _, NewFailure, Relation}
 use db::Tx;
 use kernel::{
     AccessLevel, Result, Ts,
-    ids::{MergeRequestId, ProjectId, UserId},
+    ids::{MergeRequestId, ProjectId, ReleaseId, UserId},
 };
 use org::member::{NewMember, Source, steps, store::MemberStore as _};
 use repo::{
@@ -37,7 +37,7 @@ use review::{
     },
 };
 
-use crate::merge_request::head_refs::enqueue_head;
+use crate::{merge_request::head_refs::enqueue_head, ports::review::OrgHierarchy};
 
 /// A note of an item that the source names by its number.
 #[derive(Clone, Debug)]
@@ -91,8 +91,18 @@ pub(crate) enum Batch {
     LfsObjects(Vec<(LfsId, i64)>),
     /// With the files of each, by its tag.
     Releases(Vec<NewRelease>, HashMap<String, Vec<NewLink>>),
-    /// With addresses of files that were kept.
-    Texts(Vec<ImportedText>),
+    Attachments(AttachmentBatch),
+}
+
+/// What became of the files that some texts name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AttachmentBatch {
+    /// Texts of items with the addresses of files that were kept.
+    pub(crate) texts: Vec<ImportedText>,
+    /// The same for releases.
+    pub(crate) descriptions: Vec<(ReleaseId, String)>,
+    /// Files that were not kept, each as [`Relation::Attachment`] is remembered: nobody asks for them again.
+    pub(crate) lost: Vec<String>,
 }
 
 /// All that a step leads to.
@@ -166,8 +176,8 @@ impl Step {
             Batch::Releases(rows, links) => {
                 stats.count(Relation::Release, 0, write_releases(tx, project, rows, links)?);
             }
-            Batch::Texts(texts) => {
-                save_texts(tx, texts)?;
+            Batch::Attachments(found) => {
+                write_attachments(tx, project, found)?;
                 let kept = self.fetched.map_or(0, |(_, count)| count);
                 stats.count(Relation::Attachment, 0, kept);
             }
@@ -178,6 +188,14 @@ impl Step {
         }
         Ok(())
     }
+}
+
+fn write_attachments(tx: &mut Tx<'_>, project: ProjectId, found: &AttachmentBatch) -> Result<()> {
+    save_texts(tx, &found.texts)?;
+    for (release, text) in &found.descriptions {
+        tx.save_release_description(*release, text)?;
+    }
+    tx.insert_objects(project, Relation::Attachment, &found.lost)
 }
 
 fn write_releases(
@@ -265,6 +283,7 @@ fn write_notes(
             author: row.author,
             is_system: row.is_system,
             position: row.position.clone(),
+            about: None,
             created_at: row.created_at,
             updated_at: row.updated_at,
         });
@@ -287,7 +306,7 @@ fn write_events(tx: &mut Tx<'_>, project: ProjectId, rows: &[NumberedEvent]) -> 
         }
     }
     tx.insert_objects(project, Relation::IssueEvent, &written)?;
-    insert_events(tx, project, &new)
+    insert_events(tx, &OrgHierarchy, project, &new)
 }
 
 fn write_details(

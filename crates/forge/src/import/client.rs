@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use kernel::{Error, Ts};
-use outbound::{AnswerHead, Client, Exchange, FetchLimits};
+use outbound::{AnswerHead, Client, Exchange, FetchError, FetchLimits};
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
@@ -17,6 +17,9 @@ const PAGE: FetchLimits = FetchLimits { bytes: 32 << 20, time: Duration::from_se
 const USUAL_WAIT: i64 = 60;
 /// No source is waited for longer at once: a day.
 const LONGEST_WAIT: i64 = 86_400;
+
+/// Sends a request and follows redirects in its own way.
+type Sender = fn(&Client, &Exchange<'_>, &mut Vec<u8>) -> Result<AnswerHead, FetchError>;
 
 /// A source as it is asked. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -73,10 +76,30 @@ impl SourceClient {
         body: &Value,
         kind: &str,
     ) -> Result<Value, SourceError> {
+        self.post_by(Client::exchange, url, body, kind).await
+    }
+
+    /// As [`post`](Self::post), but the document goes on where redirects lead; credentials do not go to another host.
+    pub(crate) async fn post_through_redirects(
+        &self,
+        url: String,
+        body: &Value,
+        kind: &str,
+    ) -> Result<Value, SourceError> {
+        self.post_by(Client::exchange_through_redirects, url, body, kind).await
+    }
+
+    async fn post_by(
+        &self,
+        send: Sender,
+        url: String,
+        body: &Value,
+        kind: &str,
+    ) -> Result<Value, SourceError> {
         let headers = [("Content-Type", kind), ("Accept", kind)];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        let (head, answer) =
-            self.fetch("POST", url, headers, body.to_string().into_bytes(), PAGE).await?;
+        let body = body.to_string().into_bytes();
+        let (head, answer) = self.fetch_by(send, "POST", url, headers, body, PAGE).await?;
         self.ensure_answered(&head)?;
         serde_json::from_slice(&answer)
             .map_err(|_cut| SourceError::malformed("the answer of the source"))
@@ -91,6 +114,18 @@ impl SourceClient {
         body: Vec<u8>,
         limits: FetchLimits,
     ) -> Result<(AnswerHead, Vec<u8>), SourceError> {
+        self.fetch_by(Client::exchange, method, url, own, body, limits).await
+    }
+
+    async fn fetch_by(
+        &self,
+        send: Sender,
+        method: &'static str,
+        url: String,
+        own: Vec<(String, String)>,
+        body: Vec<u8>,
+        limits: FetchLimits,
+    ) -> Result<(AnswerHead, Vec<u8>), SourceError> {
         let client = Arc::clone(&self.client);
         let is_own = |name: &str| own.iter().any(|(one, _)| one == name);
         let mut headers: Vec<_> =
@@ -99,7 +134,7 @@ impl SourceClient {
         let done = spawn_blocking(move || {
             let mut kept = Vec::new();
             let request = Exchange { method, url: &url, headers: &headers, body: &body, limits };
-            Ok((client.exchange(&request, &mut kept)?, kept))
+            Ok((send(&client, &request, &mut kept)?, kept))
         });
         done.await.map_err(Error::internal)?
     }

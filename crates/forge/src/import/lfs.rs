@@ -52,10 +52,14 @@ pub(crate) async fn step(
         some.iter().map(|(id, size)| json!({ "oid": id, "size": size })).collect();
     let body = json!({ "operation": "download", "transfers": ["basic"], "objects": objects });
     let git = origin.git.trim_end_matches('/').trim_end_matches(".git");
-    let told = match client.post(format!("{git}.git/info/lfs/objects/batch"), &body, KIND).await {
-        Err(SourceError::Missing | SourceError::Denied(_) | SourceError::Unusable(_)) => {
-            Value::Null
-        }
+    let url = format!("{git}.git/info/lfs/objects/batch");
+    let told = match client.post_through_redirects(url, &body, KIND).await {
+        Err(
+            SourceError::Missing
+            | SourceError::Denied(_)
+            | SourceError::Unusable(_)
+            | SourceError::Refused(_),
+        ) => Value::Null,
         told => told?,
     };
     let offers: BTreeMap<&str, &Value> =
@@ -103,7 +107,7 @@ async fn download(
     let fetched = spawn_blocking(move || -> Result<_, SourceError> {
         let mut sink = Sink(files.begin()?);
         let request = Exchange { method: "GET", url: &url, headers: &headers, body: &[], limits };
-        match agent.exchange(&request, &mut sink) {
+        match agent.exchange_through_redirects(&request, &mut sink) {
             // It would be as large the next time.
             Err(FetchError::TooLarge) => Ok(None),
             head => Ok(Some((head?, sink.0))),

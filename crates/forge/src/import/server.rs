@@ -29,9 +29,6 @@ use crate::Forge;
 const PAGE: usize = 100;
 /// Pull requests whose activities one step asks for.
 const ITEMS: i64 = 5;
-/// Pages of activities of one pull request, and how deep replies are nested.
-const MOST_PAGES: usize = 50;
-const DEEPEST: usize = 50;
 
 /// The context of an import step.
 pub(crate) struct ServerStep<'a> {
@@ -40,6 +37,36 @@ pub(crate) struct ServerStep<'a> {
     pub(crate) origin: &'a Origin,
     pub(crate) client: &'a SourceClient,
     pub(crate) people: &'a People<'a>,
+}
+
+/// The cursor of the details: a pull request, and where the next page of its activities begins; 0 stands behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ActivityCursor {
+    number: i64,
+    start: i64,
+}
+
+impl ActivityCursor {
+    fn parse(text: Option<&str>) -> Self {
+        let text = text.unwrap_or_default();
+        let (number, start) = text.split_once(':').unwrap_or((text, ""));
+        let read = |text: &str| text.parse::<i64>().unwrap_or_default();
+        Self { number: read(number), start: read(start) }
+    }
+
+    fn text(self) -> String {
+        format!("{}:{}", self.number, self.start)
+    }
+
+    /// The number behind which the pull requests are that are left.
+    fn after(self) -> i64 {
+        if self.start > 0 { self.number - 1 } else { self.number }
+    }
+
+    /// Where the activities of a pull request go on.
+    fn start_of(self, number: i64) -> i64 {
+        if self.number == number { self.start } else { 0 }
+    }
 }
 
 /// A page, and where the next one begins.
@@ -181,9 +208,11 @@ impl ServerStep<'_> {
         }
     }
 
-    /// Comments, approvals and merges, asked for one pull request at a time.
+    /// Comments, approvals and merges, asked for one pull request at a time. A step ends with a page that another one
+    /// follows.
     async fn details(&self) -> Result<Step, SourceError> {
-        let (project, after) = (self.project(), self.cursor());
+        let cursor = ActivityCursor::parse(self.import.cursor.as_deref());
+        let (project, after) = (self.project(), cursor.after());
         let rows = self.forge.db.read(move |tx| {
             let numbers = iids_after(tx, project, ItemKind::MergeRequest, after, ITEMS)?;
             let kind = ItemKind::MergeRequest;
@@ -194,47 +223,53 @@ impl ServerStep<'_> {
         });
         let mut rows = rows.await?;
         rows.sort_unstable_by_key(|row| row.iid);
+        let last = rows.last().filter(|_| i64::try_from(rows.len()) == Ok(ITEMS));
+        let mut next = last.map(|row| ActivityCursor { number: row.iid, start: 0 });
         let (mut all, mut people, mut pause) = (Vec::new(), HashMap::new(), None);
         for row in &rows {
-            let (activities, wait) = self.activities(row.iid).await?;
-            pause = wait.or(pause);
+            let start = cursor.start_of(row.iid);
+            let (activities, following, wait) = self.activities(row.iid, start).await?;
+            pause = wait;
             let mut users = Vec::new();
             for one in &activities {
                 users.push(server_user(&one["user"]));
-                authors(&one["comment"], 0, &mut users);
+                authors(&one["comment"], &mut users);
             }
             let known = self.people.find(&users).await?;
             people.extend(known.new.clone());
             all.push(self.happened(row, &activities, &known));
+            if following.is_some() || pause.is_some() {
+                let start = following.unwrap_or_default();
+                next = Some(ActivityCursor { number: row.iid, start });
+                break;
+            }
         }
-        let last = rows.last().filter(|_| i64::try_from(rows.len()) == Ok(ITEMS));
         Ok(Step {
             batch: Batch::Details(all),
             fetched: None,
             failures: Vec::new(),
             people,
-            next: last.map(|row| row.iid.to_string()),
+            next: next.map(ActivityCursor::text),
             pause,
         })
     }
 
-    async fn activities(&self, iid: i64) -> Result<(Vec<Value>, Option<i64>), SourceError> {
-        let (mut all, mut start, mut pause) = (Vec::new(), 0, None);
-        for _ in 0..MOST_PAGES {
-            let api = &self.origin.api;
-            let url = format!("{api}/pull-requests/{iid}/activities?start={start}&limit={PAGE}");
-            let (found, next, wait) = match page(self.client, url).await {
-                Err(SourceError::Missing) => break,
-                found => found?,
-            };
-            all.extend(found);
-            pause = wait.or(pause);
-            match next {
-                Some(next) if next > start => start = next,
-                _ => break,
+    /// A page of the activities of a pull request; none where it is gone.
+    async fn activities(
+        &self,
+        iid: i64,
+        start: i64,
+    ) -> Result<(Vec<Value>, Option<i64>, Option<i64>), SourceError> {
+        let api = &self.origin.api;
+        let url = format!("{api}/pull-requests/{iid}/activities?start={start}&limit={PAGE}");
+        match page(self.client, url).await {
+            Err(SourceError::Missing) => Ok((Vec::new(), None, None)),
+            found => {
+                let (activities, next, pause) = found?;
+                // A source that goes back would be asked for ever.
+                Ok((activities, next.filter(|next| *next > start), pause))
             }
         }
-        Ok((all, pause))
     }
 
     fn happened(
@@ -266,7 +301,7 @@ impl ServerStep<'_> {
                         has_replies: !list(&one["comment"]["comments"]).is_empty(),
                         place,
                     };
-                    self.comment(&one["comment"], &thread, known, 0, &mut details.notes);
+                    self.comment(&one["comment"], &thread, known, &mut details.notes);
                 }
                 _ => {}
             }
@@ -274,13 +309,12 @@ impl ServerStep<'_> {
         details
     }
 
-    /// A comment and the replies to it.
+    /// A comment and the replies to it, which the reader of JSON lets be nested only so deep.
     fn comment(
         &self,
         comment: &Value,
         thread: &Thread<'_>,
         known: &KnownPeople,
-        depth: usize,
         notes: &mut Vec<(Relation, NumberedNote)>,
     ) {
         let author = server_user(&comment["author"]);
@@ -306,10 +340,8 @@ impl ServerStep<'_> {
             };
             notes.push((relation, note));
         }
-        if depth < DEEPEST {
-            for reply in list(&comment["comments"]) {
-                self.comment(reply, thread, known, depth + 1, notes);
-            }
+        for reply in list(&comment["comments"]) {
+            self.comment(reply, thread, known, notes);
         }
     }
 
@@ -328,13 +360,13 @@ struct Thread<'a> {
     place: Option<String>,
 }
 
-fn authors(comment: &Value, depth: usize, users: &mut Vec<SourceUser>) {
-    if !comment.is_object() || depth > DEEPEST {
+fn authors(comment: &Value, users: &mut Vec<SourceUser>) {
+    if !comment.is_object() {
         return;
     }
     users.push(server_user(&comment["author"]));
     for reply in list(&comment["comments"]) {
-        authors(reply, depth + 1, users);
+        authors(reply, users);
     }
 }
 
@@ -366,7 +398,17 @@ fn position(anchor: &Value, row: &MergeRequest) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::source_branch;
+    use super::{ActivityCursor, source_branch};
+
+    #[test]
+    fn a_pull_request_with_another_page_is_gone_on_with() {
+        let within = ActivityCursor { number: 7, start: 100 };
+        assert_eq!(ActivityCursor::parse(Some(&within.text())), within);
+        assert_eq!((within.after(), within.start_of(7), within.start_of(8)), (6, 100, 0));
+        let behind = ActivityCursor::parse(Some("7"));
+        assert_eq!((behind.after(), behind.start_of(8)), (7, 0));
+        assert_eq!(ActivityCursor::parse(None).after(), 0);
+    }
 
     #[test]
     fn branches_of_forks_have_names_of_their_own() {

@@ -58,6 +58,8 @@ pub(super) enum Markup {
     Markdown,
     /// `<address|words>`; `<!channel>` calls everybody.
     Angles,
+    /// `<a href="address">words</a>`
+    Html,
 }
 
 impl Markup {
@@ -71,7 +73,9 @@ impl Markup {
     /// A text that means no more than its letters.
     fn plain(self, text: &str) -> String {
         match self {
-            Self::Angles => text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"),
+            Self::Angles | Self::Html => {
+                text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+            }
             // A sign without width keeps `@all` and its like from being a name.
             Self::Markdown => escaped(text).replace('@', "@\u{200b}"),
         }
@@ -82,6 +86,10 @@ impl Markup {
         match self {
             Self::Angles => format!("<{url}|{}>", self.plain(&words)),
             Self::Markdown => format!("[{}]({url})", self.plain(&words)),
+            Self::Html => {
+                let address = self.plain(url).replace('"', "&quot;");
+                format!("<a href=\"{address}\">{}</a>", self.plain(&words))
+            }
         }
     }
 }

@@ -14,6 +14,8 @@ use super::{below, text};
 
 /// Where `:id` stands in an address, the issue goes.
 const ID: &str = ":id";
+/// What comes before the id of a task.
+const TASK_PREFIX: &str = "CU-";
 /// Words before the number of an issue.
 const EWM_WORDS: [&str; 6] = ["bug", "task", "work item", "workitem", "rtcwi", "defect"];
 
@@ -26,8 +28,21 @@ enum Form {
     AnyKey,
     /// `AB-1`, all of which counts.
     Key,
+    /// `A-1`, all of which counts.
+    TeamKey,
+    /// `CU-a1`, of which what follows the dash counts, or `AB-1`, all of which counts.
+    TaskId,
+    /// `T1`, all of which counts.
+    Letter,
     /// `bug 1`.
     Words,
+}
+
+impl Form {
+    /// Whether a number alone, or an id of that sort, is an issue.
+    fn has_short_names(self) -> bool {
+        !matches!(self, Self::Key | Self::TeamKey | Self::Letter)
+    }
 }
 
 /// The tracker of a project.
@@ -52,7 +67,7 @@ pub(crate) fn tracker_of(tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<E
     let mut active = all.into_iter().filter(|one| one.source.active);
     let Some(found) = active.find_map(|one| tracker(&one.source)) else { return Ok(None) };
     let own = tx.find_project(project)?.map(|project| project.issues_access);
-    let has_short_names = own == Some(FeatureAccess::Disabled) && found.form != Form::Key;
+    let has_short_names = own == Some(FeatureAccess::Disabled) && found.form.has_short_names();
     Ok(Some(ExternalTracker { has_short_names, ..found }))
 }
 
@@ -63,6 +78,9 @@ fn tracker(row: &Integration) -> Option<ExternalTracker> {
         "jira" => (below(text(&values, "url")?, "browse/:id"), Form::Key),
         "youtrack" => (text(&values, "issues_url")?.to_owned(), Form::AnyKey),
         "ewm" => (text(&values, "issues_url")?.to_owned(), Form::Words),
+        "phorge" => (text(&values, "issues_url")?.to_owned(), Form::Letter),
+        "clickup" => (text(&values, "issues_url")?.to_owned(), Form::TaskId),
+        "linear" => (below(text(&values, "workspace_url")?, "issue/:id"), Form::TeamKey),
         _ if kind.class == Class::Issues => (text(&values, "issues_url")?.to_owned(), Form::Number),
         _ => return None,
     };
@@ -80,7 +98,7 @@ impl ExternalTracker {
         while let Some(rest) = text.get(at..)
             && let Some(sign) = rest.chars().next()
         {
-            let is_start = !before.is_some_and(|one: char| is_word(one) || "/&#-.".contains(one));
+            let is_start = !before.is_some_and(|one: char| is_word(one) || "/&#-.@".contains(one));
             // In the middle of a word nothing is read, however long it is.
             let name = if is_start { self.name(rest) } else { None };
             match name {
@@ -101,18 +119,26 @@ impl ExternalTracker {
     /// The issue that a text begins with: the length of its name, and what goes into the address.
     fn name<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         if let Some(rest) = text.strip_prefix('#') {
-            let number = number(rest).filter(|_| self.has_short_names)?;
-            return Some((1 + number.len(), number));
+            let id = if self.form == Form::TaskId { task_id(rest) } else { number(rest) };
+            let id = id.filter(|_| self.has_short_names)?;
+            return Some((1 + id.len(), id));
         }
-        if self.form == Form::Words {
-            return EWM_WORDS.iter().find_map(|word| {
-                let head = text.get(..word.len())?;
-                let rest = text.get(word.len()..).filter(|_| head.eq_ignore_ascii_case(word))?;
-                let trimmed = rest.trim_start_matches([' ', '\t', '\u{a0}']);
-                let number = number(trimmed).filter(|_| trimmed.len() < rest.len())?;
-                Some((text.len() - trimmed.len() + number.len(), number))
-            });
+        match self.form {
+            Form::Words => named_by_word(text),
+            Form::Letter => {
+                let number = number(text.strip_prefix('T')?)?;
+                text.get(..1 + number.len()).map(|id| (id.len(), id))
+            }
+            Form::TaskId => match text.strip_prefix(TASK_PREFIX) {
+                Some(rest) => task_id(rest).map(|id| (TASK_PREFIX.len() + id.len(), id)),
+                None => self.key(text),
+            },
+            Form::Number | Form::AnyKey | Form::Key | Form::TeamKey => self.key(text),
         }
+    }
+
+    /// The issue that a text begins with, named by letters, a dash and a number.
+    fn key<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         let length = text.find(|sign| !is_key_sign(sign))?;
         let (prefix, rest) = text.split_at_checked(length)?;
         let number = number(rest.strip_prefix('-')?)?;
@@ -120,13 +146,24 @@ impl ExternalTracker {
         let is_key = prefix.starts_with(|sign: char| sign.is_ascii_alphabetic())
             && match self.form {
                 Form::AnyKey => true,
-                Form::Key => is_capital(prefix) && prefix.len() > 1,
-                Form::Number | Form::Words => is_capital(prefix),
+                Form::Key | Form::TaskId => is_capital(prefix) && prefix.len() > 1,
+                Form::Number | Form::TeamKey | Form::Letter | Form::Words => is_capital(prefix),
             };
         let whole = text.get(..length + 1 + number.len()).filter(|_| is_key)?;
         let key = if self.form == Form::Number { number } else { whole };
         Some((whole.len(), key))
     }
+}
+
+/// The issue that a text begins with, named by a word and a number.
+fn named_by_word(text: &str) -> Option<(usize, &str)> {
+    EWM_WORDS.iter().find_map(|word| {
+        let head = text.get(..word.len())?;
+        let rest = text.get(word.len()..).filter(|_| head.eq_ignore_ascii_case(word))?;
+        let trimmed = rest.trim_start_matches([' ', '\t', '\u{a0}']);
+        let number = number(trimmed).filter(|_| trimmed.len() < rest.len())?;
+        Some((text.len() - trimmed.len() + number.len(), number))
+    })
 }
 
 /// The keys of issues that a text names, each once, in their order: for a tracker that is told of them.
@@ -158,6 +195,15 @@ fn number(text: &str) -> Option<&str> {
     (ends && (1..=18).contains(&number.len())).then_some(number)
 }
 
+/// The id of small letters and digits that a text begins with, where no word goes on behind it. What has no digit is a word.
+fn task_id(text: &str) -> Option<&str> {
+    let is_sign = |sign: char| sign.is_ascii_digit() || sign.is_ascii_lowercase();
+    let end = text.find(|sign| !is_sign(sign)).unwrap_or(text.len());
+    let (id, rest) = text.split_at_checked(end)?;
+    let is_whole = !rest.starts_with(is_word) && id.bytes().any(|byte| byte.is_ascii_digit());
+    (is_whole && id.len() <= 18).then_some(id)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{ExternalTracker, Form, keys};
@@ -182,6 +228,17 @@ mod tests {
         assert_eq!(named(Form::AnyKey, false, text)[1], pair("abc-3", "abc-3"));
         assert_eq!(named(Form::Key, false, "A-1 AB-2"), [pair("AB-2", "AB-2")]);
         assert_eq!(named(Form::Words, false, text), [pair("Bug 5", "5")]);
+        assert_eq!(named(Form::TeamKey, true, "A-1 b-2")[0], pair("A-1", "A-1"));
+    }
+
+    #[test]
+    fn tasks_are_named_by_a_letter_or_an_id() {
+        let tasks = named(Form::Letter, false, "T12, @T13, ABC-T14, T15x and #T16");
+        assert_eq!(tasks, [pair("T12", "T12")]);
+        let text = "CU-86a1z, CU-word, AB-3 and #9h";
+        let long = [pair("CU-86a1z", "86a1z"), pair("AB-3", "AB-3")];
+        assert_eq!(named(Form::TaskId, false, text), long);
+        assert_eq!(named(Form::TaskId, true, text)[2], pair("#9h", "9h"));
     }
 
     #[test]

@@ -22,11 +22,33 @@ pub(crate) struct Message {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
     pub(crate) verify: bool,
+    /// Whether the key of the delivery ends the URL, so that the receiver knows a repeat.
+    keyed: bool,
 }
 
 impl Message {
     fn json(url: String, body: &Value) -> Self {
-        Self { method: "POST", url, headers: Vec::new(), body: body.to_string(), verify: true }
+        Self {
+            method: "POST",
+            url,
+            headers: Vec::new(),
+            body: body.to_string(),
+            verify: true,
+            keyed: false,
+        }
+    }
+
+    /// A message that replaces what was sent with the same key.
+    fn put(url: String, body: &Value) -> Self {
+        Self { method: "PUT", keyed: true, ..Self::json(url, body) }
+    }
+
+    /// The URL to which a delivery with this key goes.
+    pub(crate) fn url_for(&self, key: &str) -> String {
+        match self.keyed {
+            true => below(&self.url, key),
+            false => self.url.clone(),
+        }
     }
 
     fn header(mut self, name: &str, value: String) -> Self {
@@ -42,6 +64,16 @@ impl Message {
 /// Whether an integration writes letters.
 pub(crate) fn is_by_mail(row: &Integration) -> bool {
     row.kind().is_some_and(|kind| kind.class == Class::Mail)
+}
+
+/// Whether an integration may be told of an event by several messages.
+pub(crate) fn has_parts(row: &Integration) -> bool {
+    row.kind().is_some_and(|kind| kind.class == Class::Tracker)
+}
+
+/// The parts of an event that an integration is told one by one; none where one message says all of it.
+pub(crate) fn parts(row: &Integration, payload: &Value) -> Vec<Value> {
+    tracker::parts(&row.slug, payload)
 }
 
 /// What an integration is sent; nothing where its kind has no words for this.
@@ -114,7 +146,7 @@ pub(crate) enum PipelineState {
 pub(crate) fn is_wanted(row: &Integration, occasion: &EventTraits<'_>) -> bool {
     let values = row.properties().unwrap_or_default();
     let is_for_people = row.kind().is_some_and(|kind| {
-        kind.class == Class::Chat || ["telegram", "pipelines-email"].contains(&kind.slug)
+        kind.class == Class::Chat || ["matrix", "telegram", "pipelines-email"].contains(&kind.slug)
     });
     is_wanted_branch(&values, occasion)
         && (!is_for_people || is_wanted_pipeline(&values, occasion.pipeline))

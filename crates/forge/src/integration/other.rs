@@ -44,6 +44,7 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
             });
             Some(Message::json(url, &body))
         }
+        "matrix" => Some(matrix(values, payload)?),
         "packagist" => {
             let server = text(values, "server").unwrap_or("https://packagist.org");
             let (name, token) = (text(values, "username")?, text(values, "token")?);
@@ -54,6 +55,22 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
         }
         _ => None,
     }
+}
+
+fn matrix(values: &Values, payload: &Value) -> Option<Message> {
+    let host = text(values, "hostname").unwrap_or("https://matrix-client.matrix.org");
+    let room = encoded(text(values, "room")?);
+    let path = format!("_matrix/client/v3/rooms/{room}/send/m.room.message");
+    let html = chat::line(payload, chat::Markup::Html)?.replace('\n', "<br>");
+    let body = json!({
+        "msgtype": "m.notice",
+        "body": chat::line(payload, chat::Markup::Markdown)?,
+        "format": "org.matrix.custom.html",
+        "formatted_body": html,
+        "m.mentions": {},
+    });
+    let message = Message::put(below(host, &path), &body);
+    Some(message.header("Authorization", format!("Bearer {}", text(values, "token")?)))
 }
 
 fn datadog(values: &Values, payload: &Value) -> Option<Message> {
@@ -116,6 +133,18 @@ mod tests {
             let sent = message(slug, values.as_object().unwrap(), &push()).unwrap();
             assert_eq!((sent.method, sent.url.as_str()), ("POST", url));
         }
+    }
+
+    #[test]
+    fn a_matrix_room_is_told_once_for_each_key() {
+        let values = json!({ "token": "t", "room": "!r:x.org", "hostname": "https://m.x.org/" });
+        let sent = message("matrix", values.as_object().unwrap(), &push()).unwrap();
+        let url = "https://m.x.org/_matrix/client/v3/rooms/%21r%3Ax%2Eorg/send/m.room.message/k-1";
+        assert_eq!((sent.method, sent.url_for("k-1").as_str()), ("PUT", url));
+        assert_eq!(sent.headers, [("Authorization".to_owned(), "Bearer t".to_owned())]);
+        let body: Value = serde_json::from_str(&sent.body).unwrap();
+        let html = "Ada pushed to branch main of <a href=\"http://f/a/b\">a/b</a>";
+        assert_eq!((&body["msgtype"], &body["formatted_body"]), (&json!("m.notice"), &json!(html)));
     }
 
     #[test]

@@ -5,6 +5,40 @@ use serde_json::{Value, json};
 
 use super::{Message, encoded, text};
 
+/// Messages that one push leads to.
+const MOST_MESSAGES: usize = 100;
+/// The key under which a part of a push names the one task that it is for.
+const TASK: &str = "task";
+/// The beginning of the address of a task.
+const TASKS: &str = "https://app.asana.com/";
+
+/// The parts of a push that a tracker is told one by one: each commit, or each task that a commit names. None for a tracker that
+/// is told all of a push at once, and of what is such a part.
+pub(super) fn parts(slug: &str, payload: &Value) -> Vec<Value> {
+    let mut common = payload.as_object().cloned().unwrap_or_default();
+    let Some(Value::Array(commits)) = common.remove("commits") else { return Vec::new() };
+    let part = |commit: &Value, task: Option<&str>| {
+        let mut part = common.clone();
+        part.insert("commits".to_owned(), json!([commit]));
+        if let Some(task) = task {
+            part.insert(TASK.to_owned(), json!(task));
+        }
+        Value::Object(part)
+    };
+    match slug {
+        "asana" if !common.contains_key(TASK) => {
+            let named = commits.iter().flat_map(|commit| {
+                let tasks = tasks_in(commit["message"].as_str().unwrap_or_default());
+                tasks.into_iter().map(move |task| (commit, task))
+            });
+            named.take(MOST_MESSAGES).map(|(commit, task)| part(commit, Some(task))).collect()
+        }
+        "pivotaltracker" => commits.iter().map(|commit| part(commit, None)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What a tracker is sent of a push, or of a part of it.
 pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Message> {
     match slug {
         "assembla" => {
@@ -32,12 +66,16 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
     }
 }
 
-/// A comment on the first task that a commit names, as `#123` or by its address.
+/// A comment on a task: that of the part of a push, else the first that a commit names as `#123` or by its address.
 fn asana(values: &Values, payload: &Value) -> Option<Message> {
-    let (commit, task) = payload["commits"]
-        .as_array()?
-        .iter()
-        .find_map(|commit| Some((commit, task_in(commit["message"].as_str()?)?)))?;
+    let mut commits = payload["commits"].as_array()?.iter();
+    let (commit, task) = match payload[TASK].as_str() {
+        Some(task) => (commits.next()?, task),
+        None => commits.find_map(|commit| {
+            let first = tasks_in(commit["message"].as_str()?).into_iter().next();
+            first.map(|task| (commit, task))
+        })?,
+    };
     let branch = payload["ref"].as_str()?.strip_prefix("refs/heads/")?;
     let user = payload["user_name"].as_str().unwrap_or_default();
     let project = payload["project"]["path_with_namespace"].as_str().unwrap_or_default();
@@ -48,32 +86,35 @@ fn asana(values: &Values, payload: &Value) -> Option<Message> {
     Some(message.header("Authorization", format!("Bearer {}", text(values, "api_key")?)))
 }
 
-/// The number of the first task that a message names.
-fn task_in(message: &str) -> Option<&str> {
-    let digits = |text: &str| text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
-    for (at, sign) in message.char_indices() {
-        let rest = &message[at..];
-        let (number, least) = match sign {
-            '#' => (&rest[1..], 1),
-            'h' if rest.starts_with("https://app.asana.com/") => {
-                let path = rest.split_whitespace().next().unwrap_or_default();
-                (path.trim_end_matches("/f").rsplit('/').next().unwrap_or_default(), 1)
-            }
-            _ => continue,
+/// The numbers of the tasks that a message names, each once and in order; [`MOST_MESSAGES`] at most.
+fn tasks_in(message: &str) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for word in message.split_whitespace() {
+        let tasks: Vec<&str> = match word.split_once(TASKS) {
+            // The last number is that of the task, whatever view of it the address shows.
+            Some((_, path)) => path.split('/').filter_map(number).next_back().into_iter().collect(),
+            None => word.split('#').skip(1).filter_map(number).collect(),
         };
-        let end = digits(number);
-        if end >= least && end <= 20 {
-            return Some(&number[..end]);
+        for task in tasks {
+            if found.len() < MOST_MESSAGES && !found.contains(&task) {
+                found.push(task);
+            }
         }
     }
-    None
+    found
+}
+
+/// The number that a text begins with.
+fn number(text: &str) -> Option<&str> {
+    let end = text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
+    (1..=20).contains(&end).then(|| &text[..end])
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{message, task_in};
+    use super::{message, parts, tasks_in};
 
     fn push() -> Value {
         json!({
@@ -104,9 +145,32 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_named_by_its_number_or_address() {
-        assert_eq!(task_in("Fixes #123, and #4"), Some("123"));
-        assert_eq!(task_in("see https://app.asana.com/0/11/22/f now"), Some("22"));
-        assert_eq!(task_in("# nothing"), None);
+    fn tasks_are_named_by_their_numbers_or_addresses_each_once() {
+        assert_eq!(tasks_in("Fixes #123, and #4 (see #123,#5)"), ["123", "4", "5"]);
+        let addresses = "https://app.asana.com/0/11/22/f, <https://app.asana.com/1/9/project/8/task/33?focus=1>";
+        assert_eq!(tasks_in(addresses), ["22", "33"]);
+        assert!(tasks_in("# nothing #x https://app.asana.com/").is_empty());
+    }
+
+    #[test]
+    fn each_commit_and_each_task_that_it_names_is_told_by_a_message_of_its_own() {
+        let commit = |id: &str, message: &str| json!({ "id": id, "url": id, "message": message });
+        let mut push = push();
+        push["commits"] = json!([commit("1", "See #4, #5 and #4"), commit("2", "Fix #5")]);
+        let values = json!({ "api_key": "k", "token": "t" });
+        let told = |slug: &str| -> Vec<(String, String)> {
+            let parts = parts(slug, &push).into_iter();
+            let told = parts.map(|part| message(slug, values.as_object().unwrap(), &part).unwrap());
+            told.map(|sent| (sent.url, sent.body)).collect()
+        };
+        let tasks = told("asana").into_iter().map(|(url, body)| {
+            let task = url.split('/').nth_back(1).unwrap_or_default().to_owned();
+            (task, body.contains("( 1 )"))
+        });
+        let first = |task: &str| (task.to_owned(), true);
+        assert_eq!(tasks.collect::<Vec<_>>(), [first("4"), first("5"), ("5".to_owned(), false)]);
+        assert_eq!(told("pivotaltracker").len(), 2);
+        assert!(told("assembla").is_empty(), "it is told all at once");
+        assert!(parts("asana", &parts("asana", &push)[0]).is_empty(), "a part has no parts");
     }
 }

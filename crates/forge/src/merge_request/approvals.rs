@@ -9,7 +9,10 @@ use kernel::{
     Error, Grant, Result,
     ids::{MergeRequestId, NamespaceId, ProjectId, UserId},
 };
-use org::access::{AccessScope, Event, projects_within};
+use org::{
+    access::{AccessScope, Event, projects_within},
+    settings::SettingsUpdate,
+};
 use repo::{event::MovedRef, protection};
 use review::{
     approval::{self, ApprovalStore, RuleStore, actions, config, own_rules},
@@ -50,6 +53,54 @@ impl Job for RecomputeApprovals {
 impl RecomputeApprovals {
     pub async fn run(self, forge: &Forge) -> Result<()> {
         forge.db.write(move |tx| approval::refresh_project(tx, &Approvers, self.project)).await
+    }
+}
+
+/// The settings that bind the approvals of all projects.
+const LOCKS: &[&str] = &[
+    "disable_overriding_approvers_per_merge_request",
+    "prevent_merge_requests_author_approval",
+    "prevent_merge_requests_committers_approval",
+];
+
+/// Projects that one piece of work asks to be recomputed.
+const PROJECTS_AT_ONCE: i64 = 500;
+
+/// Asks for [`RecomputeApprovals`] in every project with rules after this one, and in those after the last of them.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RecomputeAllApprovals {
+    after: ProjectId,
+}
+
+impl Job for RecomputeAllApprovals {
+    const KIND: &'static str = "approvals.recompute_all";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.after.to_string())
+    }
+}
+
+impl RecomputeAllApprovals {
+    pub async fn run(self, forge: &Forge) -> Result<()> {
+        let ask = move |tx: &mut Tx<'_>| {
+            let projects = tx.projects_with_rules_after(self.after, PROJECTS_AT_ONCE)?;
+            for project in &projects {
+                tx.enqueue(&RecomputeApprovals { project: *project })?;
+            }
+            match projects.last() {
+                Some(last) => tx.enqueue(&Self { after: *last }),
+                None => Ok(()),
+            }
+        };
+        forge.db.write(ask).await
+    }
+}
+
+/// Where the installation decides otherwise than before who approves, what is kept of merge requests is out of date.
+pub fn settings_changed(tx: &mut Tx<'_>, fact: &SettingsUpdate) -> Result<()> {
+    match fact.changes.iter().any(|change| LOCKS.contains(&change.name)) {
+        true => tx.enqueue(&RecomputeAllApprovals { after: ProjectId(0) }),
+        false => Ok(()),
     }
 }
 

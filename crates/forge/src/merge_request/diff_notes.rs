@@ -9,7 +9,7 @@ use kernel::{
 use org::project::settings::SettingsStore as _;
 use repo::{
     commit::read::deadline,
-    git::{DiffLimits, FileDiff, GitError, Oid, Reader},
+    git::{FileDiff, GitError, Oid, Reader},
 };
 use review::{
     merge_request::{MergeRequest, MergeRequestStore as _},
@@ -31,7 +31,7 @@ pub async fn ensure_shown(forge: &Forge, project: ProjectId, position: &Position
     let (base, head) = (commit(&position.base_sha)?, commit(&position.head_sha)?);
     let position = position.clone();
     let read = forge.git_read(project, move |reader| {
-        let files = match reader.diff(Some(base), head, DiffLimits::default(), deadline()) {
+        let files = match reader.diff(Some(base), head, reader.diff_limits(), deadline()) {
             Err(GitError::NotFound) => return Err(no_line()),
             compared => compared?,
         };
@@ -63,7 +63,7 @@ pub async fn ensure_in_commit(
         if between != (parent, parent) || position.head_sha != commit.to_string() {
             return Err(Error::bad_request().because(ELSEWHERE));
         }
-        shown(&reader.commit_diff(commit, DiffLimits::default(), deadline())?, &position)
+        shown(&reader.commit_diff(commit, reader.diff_limits(), deadline())?, &position)
     });
     read.await
 }
@@ -162,5 +162,5 @@ fn trace(
 
 fn compared(reader: &Reader, from: &str, to: &str) -> Result<Vec<FileDiff>> {
     let (from, to): (Oid, Oid) = (from.parse()?, to.parse()?);
-    Ok(reader.diff(Some(from), to, DiffLimits::default(), deadline())?)
+    Ok(reader.diff(Some(from), to, reader.diff_limits(), deadline())?)
 }

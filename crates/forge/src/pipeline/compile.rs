@@ -21,7 +21,7 @@ use kernel::{
 use org::settings::store::SettingsStore as _;
 use repo::{
     code_owners::changed_by,
-    git::{Oid, Reader},
+    git::{Oid, Reader, RefName},
 };
 use review::merge_request::MergeRequest;
 
@@ -49,6 +49,8 @@ pub(super) struct RunContext {
     pub commit: Oid,
     /// What the ref was before.
     pub before: Option<Oid>,
+    /// Where the ref is, once the configuration has been read; `None` where it is gone.
+    pub tip: Option<Oid>,
     /// The number of the pipeline in its project, where its configuration may ask for it.
     pub iid: Option<i64>,
     pub protected: bool,
@@ -90,6 +92,7 @@ impl RunContext {
             kind,
             commit: pipeline.sha.parse()?,
             before: before.map(str::parse).transpose()?,
+            tip: None,
             iid: None,
             protected: pipeline.protected,
             variables,
@@ -151,8 +154,8 @@ impl CompileResult {
     }
 }
 
-/// Reads and judges the configuration of a commit. Where the configuration may ask for the number of the pipeline, the
-/// number is reserved in the context.
+/// Reads and judges the configuration of a commit, and then where its ref is. Where the configuration may ask for the
+/// number of the pipeline, the number is reserved in the context.
 pub(super) fn compile_config(
     forge: &Forge,
     reader: &Reader,
@@ -161,7 +164,9 @@ pub(super) fn compile_config(
 ) -> Result<CompileResult> {
     let read = forge.db.read_blocking(|tx| {
         let settings = tx.settings()?;
-        if let Some(sentence) = limits::rate_excess(tx, &settings, context)? {
+        let by = (context.facts.id, context.user, context.source);
+        let sha = context.commit.to_string();
+        if let Some(sentence) = limits::rate_excess(tx, &settings, by, &sha)? {
             return Ok(Err(sentence));
         }
         let mut kept = stored_variables(tx, forge, context)?;
@@ -185,7 +190,22 @@ pub(super) fn compile_config(
         context.iid = Some(pass.reserve_iid(forge, context.facts.id)?);
     }
     let elsewhere = OtherProjects { forge, actor: context.actor, pass, parent: context.parent };
-    judged(&elsewhere, reader, context, (kept, limits), &files, &text)
+    let compiled = judged(&elsewhere, reader, context, (kept, limits), &files, &text)?;
+    context.tip = tip(reader, &context.place)?;
+    Ok(compiled)
+}
+
+/// The commit at which a branch or tag, or the head of a merge request, is now; `None` where there is none.
+pub(super) fn tip(reader: &Reader, place: &PipelineRef) -> Result<Option<Oid>> {
+    let name = match (place.name.starts_with("refs/"), place.tag) {
+        (true, _) => RefName::full(&place.name),
+        (false, true) => RefName::tag(&place.name),
+        (false, false) => RefName::branch(&place.name),
+    };
+    match name {
+        Ok(name) => Ok(reader.find_reference(&name)?.and_then(|found| found.commit)),
+        Err(_no_name) => Ok(None),
+    }
 }
 
 /// The configuration of a project at a commit, and where it came from.

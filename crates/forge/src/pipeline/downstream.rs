@@ -4,7 +4,7 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use ci::{
     Status,
-    bridge::downstream_made,
+    bridge::{downstream_made, follow_again},
     config::input::RefKind,
     event::JobMove,
     job::{End, JobKind, progress},
@@ -21,6 +21,7 @@ use kernel::{
 };
 use org::{access::IdOrPath, settings::store::SettingsStore as _};
 use repo::git::{Oid, Reader, RefName};
+use review::merge_request::MergeRequest;
 use serde::{Deserialize, Serialize};
 use worker::{Job as Work, Queue as _};
 
@@ -45,6 +46,7 @@ const DEEPEST: usize = 2;
 /// Why a bridge fails whose pipeline cannot be made.
 const CREATION_FAILED: &str = "downstream_pipeline_creation_failed";
 const NO_PROJECT: &str = "downstream_bridge_project_not_found";
+const NO_RIGHT: &str = "insufficient_bridge_permissions";
 
 /// Makes the pipeline of a bridge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -91,7 +93,7 @@ pub(crate) async fn make_downstream(forge: Forge, work: MakeDownstream) -> Resul
     let id = work.bridge;
     let vault = forge.vault.clone();
     let Some(bridge) = forge.db.read(move |tx| waiting_bridge(tx, &vault, id)).await? else {
-        return Ok(());
+        return forge.db.write(move |tx| follow_again(tx, id)).await;
     };
     if bridge.upstream_project().is_some() {
         return mirror_upstream(&forge, &bridge).await;
@@ -140,7 +142,7 @@ async fn prepared(
     bridge: &Bridge,
 ) -> Result<std::result::Result<Ready, &'static str>> {
     let Some(bridge) = with_variables(forge, bridge).await? else {
-        return Ok(Err("insufficient_bridge_permissions"));
+        return Ok(Err(NO_RIGHT));
     };
     let seen = bridge.clone();
     let found = forge.db.read(move |tx| target(tx, &seen)).await?;
@@ -171,7 +173,7 @@ type Target = (Arc<ProjectFacts>, Standing);
 /// Where the pipeline is made. In the order of the checks: found, valid, depth, size, right, loop.
 fn target(tx: &mut Tx<'_>, bridge: &Bridge) -> Result<std::result::Result<Target, &'static str>> {
     let Some(trigger) = bridge.trigger() else { return Ok(Err("invalid_bridge_trigger")) };
-    let Some(user) = bridge.job.user_id else { return Ok(Err("insufficient_bridge_permissions")) };
+    let Some(user) = bridge.job.user_id else { return Ok(Err(NO_RIGHT)) };
     let named = match &trigger.project {
         Some(path) => IdOrPath::Path(bridge.written_out(path)),
         None => IdOrPath::Id(bridge.job.project_id.0),
@@ -192,8 +194,8 @@ fn target(tx: &mut Tx<'_>, bridge: &Bridge) -> Result<std::result::Result<Target
     if largest > 0 && tx.family_size(bridge.pipeline.root())? >= largest {
         return Ok(Err("reached_max_pipeline_hierarchy_size"));
     }
-    if !CreatePipelines::allows(&who) {
-        return Ok(Err("insufficient_bridge_permissions"));
+    if !may_make(tx, bridge, &facts, &who)? {
+        return Ok(Err(NO_RIGHT));
     }
     let mut seen = HashSet::new();
     let mut others = line.iter().filter(|one| one.source != Source::ParentPipeline);
@@ -201,6 +203,47 @@ fn target(tx: &mut Tx<'_>, bridge: &Bridge) -> Result<std::result::Result<Target
         return Ok(Err("pipeline_loop_detected"));
     }
     Ok(Ok((facts, who)))
+}
+
+/// Whether whoever the bridge runs for may make pipelines there, also for that branch or tag.
+fn may_make(
+    tx: &mut Tx<'_>,
+    bridge: &Bridge,
+    facts: &ProjectFacts,
+    who: &Standing,
+) -> Result<bool> {
+    if !CreatePipelines::allows(who) {
+        return Ok(false);
+    }
+    // Without a branch there is nothing to be protected: it is told of where the pipeline is made.
+    let Some(place) = place(bridge, facts) else { return Ok(true) };
+    let guarded = Refs.guarded(tx, who, facts.id, &guarded_place(bridge, &place))?;
+    Ok(!guarded.protected || guarded.open)
+}
+
+/// The ref of the pipeline that a bridge makes; `None` where the other project has no branch.
+fn place(bridge: &Bridge, facts: &ProjectFacts) -> Option<PipelineRef> {
+    let trigger = bridge.trigger().cloned().unwrap_or_default();
+    if trigger.project.is_none() {
+        return Some(bridge.pipeline.place());
+    }
+    let named = trigger.branch.as_ref().map(|name| bridge.written_out(name));
+    let name = named.or_else(|| facts.default_branch.clone())?;
+    Some(PipelineRef { name, tag: false })
+}
+
+/// The branch or tag whose protection counts: for a child of a merge request's pipeline the branch that is proposed.
+fn guarded_place(bridge: &Bridge, place: &PipelineRef) -> PipelineRef {
+    match own_merge_request(bridge) {
+        Some(row) => PipelineRef { name: row.source_branch.clone(), tag: place.tag },
+        None => place.clone(),
+    }
+}
+
+/// The merge request that a child is for, as the pipeline is that makes it.
+fn own_merge_request(bridge: &Bridge) -> Option<&MergeRequest> {
+    let is_child = bridge.trigger().is_none_or(|trigger| trigger.project.is_none());
+    bridge.merge_request.as_ref().filter(|_| is_child)
 }
 
 fn content(
@@ -231,28 +274,26 @@ fn run_context(
     let trigger = bridge.trigger().cloned().unwrap_or_default();
     let own = &bridge.pipeline;
     let is_child = trigger.project.is_none();
-    let (place, commit, before) = if is_child {
+    let Some(place) = place(bridge, &facts) else { return Ok(None) };
+    let (commit, before) = if is_child {
         let before = own.before_sha.as_deref().map(str::parse).transpose()?;
-        (own.place(), Some(own.sha.parse()?), before)
+        (Some(own.sha.parse()?), before)
     } else {
-        let named = trigger.branch.as_ref().map(|name| bridge.written_out(name));
-        let Some(name) = named.or_else(|| facts.default_branch.clone()) else { return Ok(None) };
-        let at = match RefName::branch(&name) {
+        let at = match RefName::branch(&place.name) {
             Ok(full) => reader.find_reference(&full)?.and_then(|found| found.commit),
             Err(_no_name) => None,
         };
-        (PipelineRef { name, tag: false }, at, None)
+        (at, None)
     };
     let Some(commit): Option<Oid> = commit else { return Ok(None) };
     let project = facts.id;
-    let merge_request = bridge.merge_request.clone().filter(|_| is_child);
+    let merge_request = own_merge_request(bridge).cloned();
     let kind = match (&merge_request, place.tag) {
         (Some(_), _) => RefKind::MergeRequest,
         (None, true) => RefKind::Tag,
         (None, false) => RefKind::Branch,
     };
-    let shown = merge_request.as_ref().map_or(&place.name, |row| &row.source_branch).clone();
-    let branch = PipelineRef { name: shown.clone(), tag: place.tag };
+    let branch = guarded_place(bridge, &place);
     let guarded = forge.db.read_blocking(|tx| Refs.guarded(tx, &who, project, &branch))?;
     let text = is_child.then(|| serde_json::json!({ "include": trigger.include }).to_string());
     Ok(Some(RunContext {
@@ -261,10 +302,11 @@ fn run_context(
         actor: who.actor,
         source: if is_child { Source::ParentPipeline } else { Source::Pipeline },
         place,
-        shown,
+        shown: branch.name,
         kind,
         commit,
         before,
+        tip: None,
         iid: None,
         protected: guarded.protected,
         variables: bridge.passed(),

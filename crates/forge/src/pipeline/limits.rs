@@ -8,11 +8,12 @@ use ci::{
     pipeline::{ActivityStore as _, Content, NewPipeline, Source},
 };
 use db::Tx;
-use kernel::{Error, Result, ids::ProjectId};
+use kernel::{
+    Error, Result,
+    ids::{ProjectId, UserId},
+};
 use org::settings::{Settings, store::SettingsStore as _};
 use time::Duration;
-
-use super::compile::RunContext;
 
 /// Jobs of older pipelines do not count as active any more.
 const ACTIVE_FOR: Duration = Duration::hours(24);
@@ -51,16 +52,16 @@ pub(super) fn refs_with_pipeline(tx: &mut Tx<'_>, moved: usize, earlier: usize) 
 pub(super) fn rate_excess(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    context: &RunContext,
+    (project, user, source): (ProjectId, Option<UserId>, Source),
+    sha: &str,
 ) -> Result<Option<&'static str>> {
     let most = settings.pipeline_limit_per_project_user_sha;
-    let Some(user) = context.user.filter(|_| most > 0) else { return Ok(None) };
-    if context.source == Source::ParentPipeline {
+    let Some(user) = user.filter(|_| most > 0) else { return Ok(None) };
+    if source == Source::ParentPipeline {
         return Ok(None);
     }
     let since = tx.now.plus(-Duration::minutes(1));
-    let made =
-        tx.count_pipelines_for(context.facts.id, user, &context.commit.to_string(), since)?;
+    let made = tx.count_pipelines_for(project, user, sha, since)?;
     Ok((made >= most).then_some("Too many pipelines created in the last minute. Try again later."))
 }
 
@@ -86,12 +87,12 @@ pub(super) fn free_jobs(
 /// `BadRequest` on `base` with the sentence, where nothing is made.
 pub(super) fn within_active_jobs(
     tx: &mut Tx<'_>,
+    settings: &Settings,
     new: &NewPipeline,
     content: &Content,
 ) -> Result<Option<Content>> {
     let Content::Jobs(plan) = content else { return Ok(None) };
-    let settings = tx.settings()?;
-    let free = free_jobs(tx, &settings, new.project)?;
+    let free = free_jobs(tx, settings, new.project)?;
     if free.is_none_or(|free| plan.job_count() <= free) {
         return Ok(None);
     }

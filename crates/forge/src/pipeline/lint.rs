@@ -266,6 +266,7 @@ impl LintRequest {
             kind,
             commit,
             before: None,
+            tip: None,
             iid: None,
             protected: tip.protected,
             variables: Vec::new(),

@@ -20,9 +20,12 @@ use kernel::{
     access::{FeatureAccess, ProjectFacts},
     ids::{PipelineId, PipelineScheduleId, ProjectId, TriggerId},
 };
-use org::project::{
-    settings::{SettingsStore as _, Switch},
-    store::ProjectStore as _,
+use org::{
+    project::{
+        settings::{SettingsStore as _, Switch},
+        store::ProjectStore as _,
+    },
+    settings::store::SettingsStore as _,
 };
 use repo::git::{Oid, Reader, RefName};
 use secrets::Vault;
@@ -30,8 +33,8 @@ use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
 
 use super::{
-    compile::{CompileResult, RunContext, compile_config},
-    limits::within_active_jobs,
+    compile::{CompileResult, RunContext, compile_config, tip},
+    limits::{rate_excess, within_active_jobs},
     remote_files::in_passes,
     triggers::PAYLOAD,
     validation::validated,
@@ -139,6 +142,7 @@ pub(super) fn new_pipeline(context: &RunContext) -> NewPipeline {
     NewPipeline {
         iid: context.iid,
         before_sha: context.before.map(|before| before.to_string()),
+        tip: context.tip.map(|tip| tip.to_string()),
         merge_request: context.merge_request.as_ref().map(|row| row.id),
         config_source: context.config_source,
         variables: context.variables.clone(),
@@ -167,11 +171,17 @@ pub(super) fn create_checked(
     ensure_variables(tx, who, new.project, new.source, &new.variables)?;
     let cancels = tx.project_settings(new.project)?.auto_cancel_pending_pipelines;
     let new = NewPipeline { protected: guarded.protected, ..new };
-    let excess = within_active_jobs(tx, &new, content)?;
+    // Others may have made one since the configuration was compiled, also the same push for another ref.
+    let (settings, by) = (tx.settings()?, (new.project, new.user, new.source));
+    if let Some(sentence) = rate_excess(tx, &settings, by, &new.sha)? {
+        return Err(refusal(sentence));
+    }
+    let excess = within_active_jobs(tx, &settings, &new, content)?;
     let content = excess.as_ref().unwrap_or(content);
+    let tip = new.tip.clone();
     let pipeline = create(tx, vault, new, content)?;
     let ends_older = cancels == Switch::Enabled && matches!(content, Content::Jobs(_));
-    if ends_older && cancel_outdated(tx, &pipeline)? {
+    if ends_older && cancel_outdated(tx, &pipeline, tip.as_deref())? {
         tx.enqueue(&CancelOutdatedPipelines { pipeline: pipeline.id })?;
     }
     Ok(pipeline)
@@ -196,11 +206,20 @@ pub(crate) async fn cancel_outdated_pipelines(
     job: CancelOutdatedPipelines,
 ) -> Result<()> {
     let id = job.pipeline;
-    let some = move |tx: &mut Tx<'_>| match tx.pipelines_by_id(&[id])?.remove(&id) {
-        Some(pipeline) => cancel_outdated(tx, &pipeline),
-        None => Ok(false),
+    let found = forge.db.read(move |tx| Ok(tx.pipelines_by_id(&[id])?.remove(&id))).await?;
+    let Some(pipeline) = found else { return Ok(()) };
+    let place = pipeline.place();
+    let at = forge.git_read(pipeline.project_id, move |reader| tip(reader, &place)).await;
+    let at = match at {
+        Err(gone) if gone.is_not_found("Repository") => return Ok(()),
+        at => at?.map(|tip| tip.to_string()),
     };
     for _ in 0..MOST_ROUNDS {
+        let at = at.clone();
+        let some = move |tx: &mut Tx<'_>| match tx.pipelines_by_id(&[id])?.remove(&id) {
+            Some(pipeline) => cancel_outdated(tx, &pipeline, at.as_deref()),
+            None => Ok(false),
+        };
         if !forge.db.write(some).await? {
             break;
         }
@@ -256,6 +275,7 @@ fn run_context(forge: &Forge, reader: &Reader, request: &Request) -> Result<RunC
         place,
         commit,
         before: None,
+        tip: None,
         iid: None,
         protected: guarded.protected,
         variables: request.variables.clone(),
@@ -269,22 +289,25 @@ fn run_context(forge: &Forge, reader: &Reader, request: &Request) -> Result<RunC
 
 /// What a name means: a branch or a tag, by its short or its full name.
 fn place(reader: &Reader, name: &str) -> Result<(PipelineRef, Oid)> {
-    let at = |name: repo::git::Result<RefName>| -> Result<Option<Oid>> {
-        let Ok(name) = name else { return Ok(None) };
-        Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
-    };
-    let of = |name: &str, tag: bool| PipelineRef { name: name.to_owned(), tag };
     let (branch, tag) = match (name.strip_prefix("refs/heads/"), name.strip_prefix("refs/tags/")) {
         (Some(branch), _) => (Some(branch), None),
         (None, Some(tag)) => (None, Some(tag)),
         (None, None) => (Some(name), Some(name)),
     };
-    let on_branch = branch.map_or(Ok(None), |name| at(RefName::branch(name)))?;
-    let on_tag = tag.map_or(Ok(None), |name| at(RefName::tag(name)))?;
-    match (on_branch.zip(branch), on_tag.zip(tag)) {
-        (Some(_), Some(_)) => Err(refusal("Ref is ambiguous")),
-        (Some((commit, name)), None) => Ok((of(name, false), commit)),
-        (None, Some((commit, name))) => Ok((of(name, true), commit)),
-        (None, None) => Err(refusal("Reference not found")),
+    let mut found = Vec::new();
+    for (name, tag) in [(branch, false), (tag, true)] {
+        let Some(name) = name else { continue };
+        let full = if tag { RefName::tag(name) } else { RefName::branch(name) };
+        let Ok(full) = full else { continue };
+        let place = PipelineRef { name: name.to_owned(), tag };
+        found.extend(reader.find_reference(&full)?.map(|at| (place, at.commit)));
+    }
+    // A tag may be of a file or a folder.
+    let is_no_commit = found.iter().any(|(_, commit)| commit.is_none());
+    match (found.pop(), found.pop()) {
+        (None, _) => Err(refusal("Reference not found")),
+        _ if is_no_commit => Err(refusal("Commit not found")),
+        (Some((place, Some(commit))), None) => Ok((place, commit)),
+        (Some(_), _) => Err(refusal("Ref is ambiguous")),
     }
 }

@@ -218,6 +218,7 @@ fn content(
         kind: RefKind::MergeRequest,
         commit: head,
         before: None,
+        tip: None,
         iid: None,
         protected: guarded.protected,
         variables: Vec::new(),

@@ -2,11 +2,14 @@
 
 use ci::{
     config::input::RefKind,
-    pipeline::{Content, Pipeline, PipelineRef, PipelineStore as _, PipelineVariable, Source},
+    pipeline::{
+        Content, NewPipeline, Pipeline, PipelineRef, PipelineStore as _, PipelineVariable, Source,
+    },
     policy::CreatePipelines,
     ports::Refs as _,
 };
 use db::Tx;
+use futures_util::future::join_all;
 use kernel::{
     Ability as _, Error, Result, Standing, Ts,
     access::ProjectFacts,
@@ -16,7 +19,7 @@ use kernel::{
 use org::access::IdOrPath;
 use repo::{
     event::MovedRef,
-    git::Reader,
+    git::{Oid, Reader},
     push::{PipelineOptions, Push, RefChange},
 };
 use secrets::Vault;
@@ -37,6 +40,9 @@ use crate::{Forge, ports::ci::Refs, user::standing::person_in_project};
 
 /// What is done before the pusher is answered is left to the background only when that did not happen.
 const LATER: Duration = Duration::seconds(30);
+
+/// Refs of a push whose pipelines are compiled side by side: none of them waits for what another includes.
+const REFS_AT_ONCE: usize = 4;
 
 /// A pusher whose pipelines take longer does not wait for more of them: they are made in the background.
 const WAITING: std::time::Duration = std::time::Duration::from_secs(10);
@@ -157,23 +163,45 @@ pub(crate) async fn run_after_push(forge: &Forge, push: &Push) -> Result<()> {
         0 => return Ok(()),
         count => forge.db.peek(move |tx| refs_with_pipeline(tx, count, earlier)).await?,
     };
+    let job = |(change, after): (&RefChange, Oid)| MakeForPush {
+        project: push.project.id,
+        name: change.name.as_bstr().to_string(),
+        before: change.old.map(|id| id.to_string()),
+        after: after.to_string(),
+        user: push.who.actor.id,
+        pushed_at: 0,
+        skip,
+        sealed: None,
+        variables: Vec::new(),
+    };
+    let jobs: Vec<MakeForPush> = made.into_iter().take(most).map(job).collect();
+    make_all(forge, &jobs, &passed).await
+}
+
+/// Makes the pipelines of a push, in the order of its refs.
+async fn make_all(
+    forge: &Forge,
+    jobs: &[MakeForPush],
+    variables: &[PipelineVariable],
+) -> Result<()> {
     let (mut done, begun) = (Ok(()), Instant::now());
-    for (change, after) in made.into_iter().take(most) {
+    for some in jobs.chunks(REFS_AT_ONCE) {
         if begun.elapsed() > WAITING {
             break;
         }
-        let job = MakeForPush {
-            project: push.project.id,
-            name: change.name.as_bstr().to_string(),
-            before: change.old.map(|id| id.to_string()),
-            after: after.to_string(),
-            user: push.who.actor.id,
-            pushed_at: 0,
-            skip,
-            sealed: None,
-            variables: Vec::new(),
-        };
-        done = done.and(process_push(forge, job, passed.clone(), Runner::Push).await);
+        let mut each = Vec::with_capacity(some.len());
+        for job in some {
+            each.push(push_pipeline(forge, job.clone(), variables.to_vec(), Runner::Push));
+        }
+        for pipeline in join_all(each).await {
+            let stored = match pipeline {
+                Ok(Some(pipeline)) => store(forge, pipeline, Runner::Push).await,
+                Ok(None) => Ok(()),
+                Err(failure) => Err(failure),
+            };
+            // What fails for one ref keeps nothing from the others.
+            done = done.and(stored);
+        }
     }
     done
 }
@@ -201,13 +229,36 @@ enum Runner {
     Worker,
 }
 
+/// The pipeline of a branch or tag that somebody moved, before its rows are written.
+struct PushPipeline {
+    job: MakeForPush,
+    who: Standing,
+    /// The branch or tag whose protection counts.
+    place: PipelineRef,
+    new: NewPipeline,
+    content: Content,
+}
+
 async fn process_push(
     forge: &Forge,
     job: MakeForPush,
     variables: Vec<PipelineVariable>,
     runner: Runner,
 ) -> Result<()> {
-    let Some(place) = job.place() else { return Ok(()) };
+    match push_pipeline(forge, job, variables, runner).await? {
+        Some(pipeline) => store(forge, pipeline, runner).await,
+        None => Ok(()),
+    }
+}
+
+/// What is to be written; nothing where there is to be no pipeline.
+async fn push_pipeline(
+    forge: &Forge,
+    job: MakeForPush,
+    variables: Vec<PipelineVariable>,
+    runner: Runner,
+) -> Result<Option<PushPipeline>> {
+    let Some(place) = job.place() else { return Ok(None) };
     let (seen, wanted) = (job.clone(), variables.clone());
     let found = forge.db.read(move |tx| pusher(tx, &seen, &wanted)).await;
     let (facts, who) = match found {
@@ -215,7 +266,7 @@ async fn process_push(
         // Nobody may run it, or whoever pushed through git has been told that it cannot have these variables.
         Ok(None) | Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }) => {
             forget(forge, &job, runner);
-            return Ok(());
+            return Ok(None);
         }
         Err(failure) => return Err(failure),
     };
@@ -228,16 +279,21 @@ async fn process_push(
     });
     let Some((context, compiled)) = read.await? else {
         forget(forge, &job, runner);
-        return Ok(());
+        return Ok(None);
     };
-    let (new, place, vault) =
-        (new_pipeline(&context), context.guarded_place(), forge.vault.clone());
+    let (new, place) = (new_pipeline(&context), context.guarded_place());
     let compiled = validated(forge, &context.facts, &new, compiled).await?;
     let Ok(content) = kept_content(compiled, true) else {
         forget(forge, &job, runner);
-        return Ok(());
+        return Ok(None);
     };
-    let (key, pushed_at) = (job.key(), Ts(job.pushed_at));
+    Ok(Some(PushPipeline { job, who, place, new, content }))
+}
+
+/// Writes the rows, unless somebody did so meanwhile.
+async fn store(forge: &Forge, pipeline: PushPipeline, runner: Runner) -> Result<()> {
+    let PushPipeline { job, who, place, new, content } = pipeline;
+    let (key, pushed_at, vault) = (job.key(), Ts(job.pushed_at), forge.vault.clone());
     let made = forge.db.write(move |tx| {
         let is_ours = match runner {
             Runner::Push => tx.withdraw_work(&key)?,
@@ -313,6 +369,7 @@ fn content(
         place,
         commit,
         before,
+        tip: None,
         iid: None,
         protected: guarded.protected,
         variables,

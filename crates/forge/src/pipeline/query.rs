@@ -20,6 +20,9 @@ pub struct PipelineQuery {
     pub sha: Option<String>,
     pub yaml_errors: Option<bool>,
     pub username: Option<String>,
+    pub name: Option<String>,
+    pub created_before: Option<Ts>,
+    pub created_after: Option<Ts>,
     pub updated_before: Option<Ts>,
     pub updated_after: Option<Ts>,
     pub order: PipelineOrder,
@@ -48,12 +51,14 @@ impl PipelineQuery {
             sha: self.sha,
             newest,
             yaml_errors: self.yaml_errors,
+            name: self.name.filter(|name| !name.is_empty()),
+            created_before: self.created_before,
+            created_after: self.created_after,
             updated_before: self.updated_before,
             updated_after: self.updated_after,
-            id_before: None,
-            id_after: None,
             order: self.order,
             descending: self.descending,
+            ..PipelineFilter::default()
         })
     }
 }

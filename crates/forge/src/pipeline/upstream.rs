@@ -6,7 +6,7 @@ use ci::{
     artifact::ArtifactStore as _,
     config::{
         options::CrossDependency,
-        variables::{UnknownVariable, expand},
+        variables::{UnknownVariable, Variable, expand, expanded},
     },
     job::{Job, JobSpec},
     pipeline::{Pipeline, PipelineStore as _, PipelineVariable, actions::is_shown},
@@ -108,12 +108,10 @@ impl Downstream<'_> {
             ("CI_PROJECT_NAMESPACE", namespace.to_owned()),
             ("CI_PIPELINE_ID", self.pipeline.id.to_string()),
         ];
-        let mut values: HashMap<String, String> =
-            predefined.map(|(key, value)| (key.to_owned(), value)).into();
-        let own = spec.variables.iter().map(|one| (one.key.clone(), one.value.clone()));
-        values.extend(own);
-        values.extend(self.variables.iter().map(|one| (one.key.clone(), one.value.clone())));
-        values
+        let mut all = predefined.map(|(key, value)| Variable::public(key, value)).to_vec();
+        all.extend(spec.variables.iter().cloned());
+        all.extend(self.variables.iter().map(PipelineVariable::for_jobs));
+        expanded(&all).into_iter().map(|one| (one.key, one.value)).collect()
     }
 }
 

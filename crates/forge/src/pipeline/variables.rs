@@ -14,7 +14,7 @@ use db::Tx;
 use deployments::freeze_period::actions::is_frozen;
 use kernel::{
     Result, Ts,
-    access::ProjectFacts,
+    access::{FeatureAccess, ProjectFacts},
     ids::{ProjectId, UserId},
 };
 use org::{
@@ -24,7 +24,7 @@ use org::{
     },
     user::store::UserStore as _,
 };
-use repo::protection::protected_among;
+use repo::{protection::protected_among, release::ReleaseStore as _};
 use review::{
     item::{ItemKind, ItemStore as _},
     merge_request::{MergeRequest, MergeRequestStore as _, VersionStore as _},
@@ -36,10 +36,13 @@ use super::{
     compile::RunContext,
     config::{CONFIG_PATH, PipelineCommit, facts},
 };
-use crate::{Forge, ports::deployments::Calendar};
+use crate::{Forge, ports::deployments::Calendar, urls::Urls};
 
 /// So many merge requests of a branch are told.
 const MOST_MERGE_REQUESTS: usize = 4;
+
+/// So many letters of the description of a release are told.
+const LONGEST_DESCRIPTION: usize = 1024;
 
 /// Stored variables, in order of precedence.
 pub(super) struct StoredVariables {
@@ -75,6 +78,8 @@ pub(super) fn stored_variables(
         ),
         Variable::public("CI_PROJECT_REPOSITORY_LANGUAGES", languages(tx, project.id)?),
     ];
+    let registry = settings.container_registry_access_level;
+    beneath.extend(of_registry(&forge.urls, &project.full_path, registry));
     if let Some(domain) = domain {
         beneath.push(Variable::public("KUBE_INGRESS_BASE_DOMAIN", domain));
     }
@@ -98,6 +103,7 @@ pub(super) fn stored_variables(
     above.push(everywhere(inherited.map(|(key, value)| Variable::secret(key, value)).collect()));
     above.extend(variables_for(tx, &forge.vault, &context.facts, context.protected)?);
     above.push(everywhere(context.variables.iter().map(PipelineVariable::for_jobs).collect()));
+    above.push(everywhere(of_release(tx, context)?.into_iter().collect()));
     Ok(StoredVariables { config_path, has_auto_devops, beneath, above })
 }
 
@@ -157,6 +163,33 @@ fn of_person(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Variable>> {
     ]
     .map(|(key, value)| Variable::public(key, value))
     .to_vec())
+}
+
+/// Where the images of a project are: nowhere, where it keeps none.
+fn of_registry(urls: &Urls, path: &str, access: FeatureAccess) -> Vec<Variable> {
+    if access == FeatureAccess::Disabled {
+        return Vec::new();
+    }
+    vec![
+        Variable::public("CI_REGISTRY", urls.host()),
+        Variable::public("CI_REGISTRY_IMAGE", urls.image_prefix(path)),
+    ]
+}
+
+/// What the release of a tag says of itself, as people wrote it: names of variables in it are none.
+fn of_release(tx: &mut Tx<'_>, context: &RunContext) -> Result<Option<Variable>> {
+    if context.kind != RefKind::Tag {
+        return Ok(None);
+    }
+    let release = tx.find_release(context.facts.id, &context.shown)?;
+    let text = release.and_then(|release| release.description).filter(|text| !text.is_empty());
+    Ok(text.map(|text| Variable {
+        raw: true,
+        ..Variable::public(
+            "CI_RELEASE_DESCRIPTION",
+            text.chars().take(LONGEST_DESCRIPTION).collect::<String>(),
+        )
+    }))
 }
 
 /// The languages of a repository, the one with the most bytes first: `ruby,javascript`.

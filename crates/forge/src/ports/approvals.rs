@@ -7,10 +7,13 @@ use kernel::{
     AccessLevel, Actor, Result,
     ids::{NamespaceId, ProjectId, ProtectedBranchId, UserId},
 };
-use org::project::settings::SettingsStore;
+use org::{project::settings::SettingsStore, settings::store::SettingsStore as _};
 use repo::protection::{BranchRuleStore, rules_matching};
 use review::{
-    approval::ports::{self, BranchScope},
+    approval::{
+        ApprovalLocks,
+        ports::{self, BranchScope},
+    },
     ports::People as _,
 };
 
@@ -19,6 +22,17 @@ use crate::ports::review::OrgHierarchy;
 /// Protected branches, people and groups, and older settings, as their domains know them.
 #[derive(Clone, Copy, Debug)]
 pub struct Approvers;
+
+impl ports::Installation for Approvers {
+    fn approval_locks(&self, tx: &mut Tx<'_>) -> Result<ApprovalLocks> {
+        let settings = tx.settings()?;
+        Ok(ApprovalLocks {
+            no_overriding: settings.disable_overriding_approvers_per_merge_request(),
+            no_author_approval: settings.prevent_merge_requests_author_approval(),
+            no_committer_approval: settings.prevent_merge_requests_committers_approval(),
+        })
+    }
+}
 
 impl ports::Branches for Approvers {
     fn scopes(

@@ -1,4 +1,4 @@
-//! Downloads that a group counts: clones and fetches by git, and archives.
+//! Downloads that a group or the installation counts: clones and fetches by git, and archives.
 
 use kernel::{Actor, Result, ids::ProjectId};
 use org::namespace::downloads::{self, Verdict};
@@ -15,8 +15,8 @@ pub async fn note(
     if actor.id.is_none() || actor.admin {
         return Ok(Verdict::Fine);
     }
-    let path = full_path.to_owned();
-    let counted = forge.db.peek(move |tx| downloads::are_counted(tx, &path)).await?;
+    let (settings, path) = (forge.settings(), full_path.to_owned());
+    let counted = forge.db.peek(move |tx| downloads::are_counted(tx, &settings, &path)).await?;
     if !counted {
         return Ok(Verdict::Fine);
     }

@@ -9,7 +9,10 @@ use org::{
     namespace::{Kind, store::NamespaceStore as _},
     project::store::ProjectStore as _,
 };
-use runners::runner::{Attributes, Owner, Runner, RunnerStore as _, RunnerToken, register};
+use runners::{
+    ports::Endless,
+    runner::{Attributes, Owner, Runner, RunnerStore as _, RunnerToken, register},
+};
 
 use super::built_in_rule::ProjectSelection;
 use crate::{Forge, pipeline, settings::archived_before};
@@ -30,7 +33,8 @@ pub async fn enroll(forge: &Forge, token: RunnerToken) -> Result<Runner> {
         }
         let attributes =
             Attributes { description: Some(DESCRIPTION.to_owned()), ..Attributes::default() };
-        register::create(tx, Owner::Instance, None, attributes, &token)
+        // The token lies in a file of this server, and nobody would renew it.
+        register::create(tx, Owner::Instance, None, attributes, &token, &Endless)
     });
     enrolled.await
 }

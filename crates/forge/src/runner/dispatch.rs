@@ -63,9 +63,10 @@ pub async fn request_job(
 ) -> Result<JobAnswer> {
     let mailbox = &forge.bell.mailbox;
     let mut errand = None;
+    let now = forge.db.clock().now();
     if let Some(cursor) = request.cursor.as_ref().filter(|_| token.is_plausible())
-        && let Some(id) = mailbox.unchanged(&token.digest(), process, cursor)
-        && forge.contacts.is_noted(id, &contact, forge.db.clock().now())
+        && let Some(id) = mailbox.unchanged(&token.digest(), process, cursor, now)
+        && forge.contacts.is_noted(id, &contact, now)
     {
         errand = mailbox.wait(id, process, cursor, hold).await;
         if errand.is_none() {

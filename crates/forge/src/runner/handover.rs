@@ -5,12 +5,13 @@ use std::{collections::HashSet, sync::Arc};
 use ci::{
     Status,
     config::variables::Variable,
-    job::{Job, JobSpec, JobStore as _, JobToken},
+    job::{Job, JobSpec, JobStore as _, JobToken, is_archived},
     pipeline::Pipeline,
 };
+use db::Tx;
 use deployments::deployment::jobs::EnvironmentTerms;
 use kernel::{Error, Result, access::ProjectFacts, error::Kind, ids::JobId};
-use org::project::settings::GitStrategy;
+use org::{project::settings::GitStrategy, settings::Settings};
 use repo::git::Oid;
 use runners::runner::Runner;
 
@@ -23,6 +24,7 @@ use crate::{
     Forge,
     deployment::{environment_terms, outdated_deployments::is_outdated_job},
     pipeline::{JobSource, PipelineCommit, job_source},
+    settings::archived_until,
 };
 
 /// Clones fetch so many commits unless a job or its project says otherwise.
@@ -133,6 +135,15 @@ fn is_unsupported(source: &JobSource, features: &HashSet<String>) -> bool {
     wanted.iter().any(|(is_needed, feature)| *is_needed && !features.contains(*feature))
 }
 
+/// Why nobody does a job any more, whatever runner asks for it.
+fn obstacle(tx: &mut Tx<'_>, settings: &Settings, job: &Job) -> Result<Option<&'static str>> {
+    if is_archived(job, archived_until(settings, tx.now)) {
+        return Ok(Some("archived_failure"));
+    }
+    let is_outdated = is_outdated_job(tx, job)?;
+    Ok(is_outdated.then_some("failed_outdated_deployment_job"))
+}
+
 /// Makes a job ready for a runner, without taking it.
 pub(super) async fn prepare(
     forge: &Forge,
@@ -140,22 +151,22 @@ pub(super) async fn prepare(
     features: &HashSet<String>,
     id: JobId,
 ) -> Result<Verdict> {
-    let vault = forge.vault.clone();
+    let (vault, settings) = (forge.vault.clone(), forge.settings());
     let loaded = forge.db.read(move |tx| {
         // Others may have been faster since it was found waiting.
         let waits = tx.find_any_job(id)?.filter(|job| job.status == Status::Pending);
         let Some(job) = waits else { return Ok(None) };
         let Some(source) = job_source(tx, &vault, job)? else { return Ok(Some((None, tx.now))) };
         let fetched = dependencies(tx, &source)?;
-        let is_outdated = is_outdated_job(tx, &source.job)?;
-        Ok(Some((Some((source, fetched, is_outdated)), tx.now)))
+        let obstacle = obstacle(tx, &settings, &source.job)?;
+        Ok(Some((Some((source, fetched, obstacle)), tx.now)))
     });
     let Some((source, now)) = loaded.await? else { return Ok(Verdict::Gone) };
-    let Some((source, fetched, is_outdated)) = source else {
+    let Some((source, fetched, obstacle)) = source else {
         return Ok(Verdict::Failed("user_blocked"));
     };
-    if is_outdated {
-        return Ok(Verdict::Failed("failed_outdated_deployment_job"));
+    if let Some(reason) = obstacle {
+        return Ok(Verdict::Failed(reason));
     }
     let Some(dependencies) = fetched else {
         return Ok(Verdict::Failed("missing_dependency_failure"));

@@ -22,7 +22,7 @@ pub async fn remove_now(forge: &Forge, user: UserId) -> Result<()> {
 }
 
 pub async fn run(forge: &Forge, job: RemoveUser) -> Result<()> {
-    let RemoveUser { user, removal } = job;
+    let RemoveUser { user, removal, by } = job;
     let heir = match removal {
         Removal::Soft => Some(reassign(forge, user).await?),
         Removal::Hard => {
@@ -33,7 +33,7 @@ pub async fn run(forge: &Forge, job: RemoveUser) -> Result<()> {
     while forge.db.write(move |tx| reassign_reactions(tx, user, heir)).await? {}
     while forge.db.write(move |tx| reassign_some(tx, user, heir, AT_ONCE)).await? {}
     while forge.db.write(move |tx| tx.reassign_deployments(user, heir, AT_ONCE)).await? {}
-    forge.db.write(move |tx| finish(tx, user, removal)).await?;
+    forge.db.write(move |tx| finish(tx, user, removal, by)).await?;
     tidy(forge, Owner::User(user), None).await
 }
 

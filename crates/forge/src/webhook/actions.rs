@@ -10,12 +10,12 @@ use admin::{
     uuid,
 };
 use kernel::{
-    Error, Result,
+    Result,
     ids::{HookEventId, HookId, HookLogId, UserId},
 };
 
 use super::{
-    dispatch::{SentRequest, note_health},
+    dispatch::{SentRequest, failure_text, note_health},
     gaps::fill,
     payload::project::example,
     request::Request,
@@ -147,16 +147,6 @@ async fn send(
     noted.await?;
     Ok(match result.answer {
         Ok(answer) => TrialResult { status: Some(answer.status), text: answer.body },
-        Err(cause) => TrialResult { status: None, text: cause.to_string() },
+        Err(cause) => TrialResult { status: None, text: failure_text(cause) },
     })
-}
-
-/// Refuses an example that cannot be made of what a group has.
-pub(super) fn no_group_data(what: &str) -> Error {
-    Error::unprocessable().whole(format!("Ensure the group has {what}."))
-}
-
-/// Refuses an example that cannot be made.
-pub(super) fn no_data(what: &str) -> Error {
-    Error::unprocessable().whole(format!("Ensure the project has {what}."))
 }

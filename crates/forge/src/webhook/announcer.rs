@@ -51,7 +51,7 @@ impl Announcer {
         occasion: &EventTraits<'_>,
     ) -> Result<()> {
         let receivers = audience.receivers(news.flag, occasion);
-        self.announce(tx, news, &receivers)
+        self.announce(tx, [news], &receivers)
     }
 
     /// Tells system hooks: those with the flag, or all of them.
@@ -63,22 +63,24 @@ impl Announcer {
         flag: Option<Flag>,
     ) -> Result<()> {
         let receivers = audience.system(flag);
-        self.announce(tx, News { header: SYSTEM_HEADER, ..news }, &receivers)
+        self.announce(tx, [News { header: SYSTEM_HEADER, ..news }], &receivers)
     }
 
-    fn announce(&self, tx: &mut Tx<'_>, news: News, receivers: &[Receiver]) -> Result<()> {
+    /// Tells these receivers of each of some things, by a few statements however many they are.
+    pub(super) fn announce(
+        &self,
+        tx: &mut Tx<'_>,
+        news: impl IntoIterator<Item = News>,
+        receivers: &[Receiver],
+    ) -> Result<()> {
         if receivers.is_empty() {
             return Ok(());
         }
-        let event = NewEvent {
-            trigger: news.flag,
-            header: news.header,
-            project: news.project,
-            object: news.object,
-            payload: news.payload.to_string(),
-            gaps: news.gaps.map(|gaps| gaps.to_text()).transpose()?,
-        };
-        tx.announce(&event, receivers)?;
+        let events = news.into_iter().map(event).collect::<Result<Vec<_>>>()?;
+        if events.is_empty() {
+            return Ok(());
+        }
+        tx.announce_all(&events, receivers)?;
         let wake = Arc::clone(&self.wake);
         tx.after_commit(move || wake.notify_one());
         Ok(())
@@ -98,6 +100,17 @@ impl Announcer {
         let Some(project) = audience.project.take() else { return Ok(None) };
         Ok(Some((ProjectContext::of(tx, &self.urls, project)?, audience)))
     }
+}
+
+fn event(news: News) -> Result<NewEvent> {
+    Ok(NewEvent {
+        trigger: news.flag,
+        header: news.header,
+        project: news.project,
+        object: news.object,
+        payload: news.payload.to_string(),
+        gaps: news.gaps.map(|gaps| gaps.to_text()).transpose()?,
+    })
 }
 
 /// A payload without an event of its own.

@@ -5,18 +5,17 @@ use kernel::{Error, Result, error::Kind, ids::ProjectId};
 use org::user::store::UserStore as _;
 use repo::{
     commit::{Answers, read::deadline},
-    event::MovedRef,
+    event::{MovedRef, WikiAction},
     git::{
-        ChangeKind, CommitInfo, Deadline, DiffLimits, FileDiff, LogQuery, Oid, Reader, RefName,
-        Wiki,
+        ChangeKind, CommitInfo, Deadline, FileDiff, LogQuery, Oid, Reader, RefName, TreePath, Wiki,
     },
-    wiki::find,
+    wiki::{PageFile, PageName, find},
 };
 use review::note::position::{FileHunks, Position};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::payload;
+use super::{missing_data::no_data, payload};
 use crate::Forge;
 
 /// Commits of a push that are told one by one.
@@ -52,6 +51,8 @@ pub(super) enum Gaps {
     Deployment { project: ProjectId, sha: String },
     /// The text of a page; of one that is gone, its last.
     Wiki { project: ProjectId, path: String, version: String, is_gone: bool },
+    /// The first page of a wiki, as if it had just been written.
+    FirstPage { project: ProjectId },
 }
 
 /// Where events of comments have the record of the comment; rows of earlier versions do not say so.
@@ -172,7 +173,7 @@ async fn note(
 fn line_code(reader: &Reader, position: &str) -> Option<String> {
     let position: Position = serde_json::from_str(position).ok()?;
     let (base, head) = (position.base_sha.parse().ok()?, position.head_sha.parse().ok()?);
-    let files = reader.diff(Some(base), head, DiffLimits::default(), deadline()).ok()?;
+    let files = reader.diff(Some(base), head, reader.diff_limits(), deadline()).ok()?;
     let paths: Vec<_> =
         files.iter().map(|file| (file.old_path.to_text(), file.new_path.to_text())).collect();
     let hunks = files.iter().zip(&paths).map(|(file, (old_path, new_path))| FileHunks {
@@ -216,6 +217,11 @@ async fn fill_one(forge: &Forge, gaps: Gaps, payload: Value) -> Result<Value> {
             let read = move |reader: &Reader| Ok(page(reader, (&path, &version), is_gone, payload));
             let read = forge.wiki_read(Wiki::Project(project), read).await;
             read.map(|filled| filled.unwrap_or(Value::Null))
+        }
+        Gaps::FirstPage { project } => {
+            let read = move |reader: &Reader| first_page(reader, end, payload);
+            let read = forge.wiki_read(Wiki::Project(project), read).await;
+            read.and_then(|page| page.flatten().ok_or_else(|| no_data("wiki pages")))
         }
         Gaps::Note { .. } => Ok(payload),
     };
@@ -341,4 +347,19 @@ fn page(
         attributes["content"] = json!(page.content);
     }
     payload
+}
+
+/// The first page as it was written last; nothing where there is none.
+fn first_page(reader: &Reader, end: Deadline, mut payload: Value) -> Result<Option<Value>> {
+    let Some(tip) = find::tip(reader)? else { return Ok(None) };
+    let first = find::all(reader, tip)?.into_iter().next();
+    let Some(PageFile { slug, path, markup, .. }) = first else { return Ok(None) };
+    let file = Some(TreePath::lookup(&path)?);
+    let query = LogQuery { path: file, take: 1, ..LogQuery::of(tip) };
+    let version = reader.log_ids(&query, end)?.first().unwrap_or(&tip).to_string();
+    let url = payload["project"]["web_url"].as_str().unwrap_or_default();
+    let (name, deed) = (PageName { slug, markup }, (WikiAction::Create, version.as_str()));
+    let attributes = payload::wiki::attributes(url, &name, deed);
+    payload["object_attributes"] = attributes;
+    Ok(Some(page(reader, (&path, &version), false, payload)))
 }

@@ -11,12 +11,14 @@ mod dispatch;
 mod gaps;
 mod jira;
 mod letters;
+mod missing_data;
 mod occasion;
 mod payload;
 mod request;
 mod retention;
 mod rules;
 mod system_events;
+mod tree_removal;
 mod trial;
 
 pub(crate) use announce::on_event;

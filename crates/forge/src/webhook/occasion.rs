@@ -3,7 +3,7 @@
 use admin::flags::Flag;
 use ci::{
     Status,
-    pipeline::{Pipeline, PipelineFilter, PipelineListStore as _, PipelineOrder},
+    pipeline::{Pipeline, PipelineFilter, PipelineListStore as _},
 };
 use db::Tx;
 use kernel::{Result, page::PageRequest};
@@ -44,21 +44,8 @@ pub(super) fn pipeline_state(
     if !audience.asks_for_fixes(Flag::Pipelines) {
         return Ok(PipelineState::Passed);
     }
-    let filter = PipelineFilter {
-        statuses: Vec::new(),
-        source: None,
-        ref_name: Some(row.ref_name.clone()),
-        sha: None,
-        newest: None,
-        yaml_errors: None,
-        users: None,
-        updated_before: None,
-        updated_after: None,
-        id_before: None,
-        id_after: None,
-        order: PipelineOrder::Id,
-        descending: true,
-    };
+    let filter =
+        PipelineFilter { ref_name: Some(row.ref_name.clone()), ..PipelineFilter::default() };
     let page = PageRequest { page: 1, per_page: MOST_BEFORE };
     let earlier = tx.pipelines(row.project_id, &filter, page)?.items.into_iter();
     let before = earlier

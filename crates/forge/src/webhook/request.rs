@@ -92,13 +92,14 @@ impl Request {
             return Ok(None);
         };
         let mut headers = common_headers(base, event, Receiver::Integration(row.id), key);
+        let url = message.url_for(key);
         for (name, value) in message.headers {
             replace_header(&mut headers, name, value);
         }
         Ok(Some(Self {
             method: message.method,
             shown_url: format!("integration {}", row.slug),
-            url: message.url,
+            url,
             headers,
             own_headers: Vec::new(),
             body: message.body,

@@ -16,6 +16,7 @@ use super::{
     announcer::{Announcer, plain},
     audience::Audience,
     payload::{self, ProjectContext},
+    tree_removal,
 };
 use crate::integration::EventTraits;
 
@@ -27,6 +28,9 @@ pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, any: &dyn Any) -> Result
     }
     if let Some(fact) = any.downcast_ref() {
         return of_group(tx, by, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return tree_removal::on_event(tx, by, fact);
     }
     if let Some(fact) = any.downcast_ref() {
         return of_project(tx, by, fact);
@@ -88,10 +92,10 @@ fn of_group(tx: &mut Tx<'_>, by: &Announcer, fact: &namespace::event::Event) -> 
     use namespace::event::Event;
     let (event, group, old) = match fact {
         Event::GroupCreate { group, .. } => ("group_create", group, None),
-        Event::GroupDestroy { group, .. } => ("group_destroy", group, None),
         Event::GroupRename { group, old_path, old_full_path, .. } => {
             ("group_rename", group, Some((old_path.as_str(), old_full_path.as_str())))
         }
+        // Of a group that goes, the removal of its tree tells.
         _ => return Ok(()),
     };
     let now = tx.now;
@@ -102,8 +106,7 @@ fn of_group(tx: &mut Tx<'_>, by: &Announcer, fact: &namespace::event::Event) -> 
         by.tell_system(tx, &audience, plain(HEADER, Flag::Subgroups, object, payload), None)?;
     }
     match (event, group.parent_group_id) {
-        ("group_create", Some(parent)) => subgroup(tx, by, "subgroup_create", group, parent),
-        ("group_destroy", Some(parent)) => subgroup(tx, by, "subgroup_destroy", group, parent),
+        ("group_create", Some(parent)) => subgroup(tx, by, group, parent),
         _ => Ok(()),
     }
 }
@@ -111,7 +114,6 @@ fn of_group(tx: &mut Tx<'_>, by: &Announcer, fact: &namespace::event::Event) -> 
 fn subgroup(
     tx: &mut Tx<'_>,
     by: &Announcer,
-    event: &str,
     group: &NamespacePath,
     parent: NamespaceId,
 ) -> Result<()> {
@@ -121,7 +123,8 @@ fn subgroup(
         return Ok(());
     }
     let any = EventTraits::default();
-    let payload = payload::subgroup::subgroup(event, group, &above, tx.now);
+    let above = NamespacePath::from(&above);
+    let payload = payload::subgroup::subgroup("subgroup_create", group, &above, tx.now);
     let object = format!("group/{}", group.group_id);
     by.tell(tx, &audience, plain("Subgroup Hook", Flag::Subgroups, object, payload), &any)
 }
@@ -144,7 +147,17 @@ fn of_project(tx: &mut Tx<'_>, by: &Announcer, fact: &project::event::Event) -> 
         | Event::ProjectDeletionMarked { .. }
         | Event::ProjectRestored { .. } => return Ok(()),
     };
-    let audience = Audience::of_instance(tx)?;
+    // Webhooks of groups are told of what comes and goes alone.
+    let above = match fact {
+        Event::ProjectCreated { namespace, .. } => Some(*namespace),
+        Event::ProjectDestroyed { record, .. } => Some(record.namespace_id),
+        _ => None,
+    };
+    let mut audience = match above {
+        Some(namespace) => Audience::of_group(tx, namespace)?,
+        None => Audience::of_instance(tx)?,
+    };
+    audience.retain_hearers(Flag::Projects);
     if audience.is_empty() {
         return Ok(());
     }
@@ -155,6 +168,9 @@ fn of_project(tx: &mut Tx<'_>, by: &Announcer, fact: &project::event::Event) -> 
     let Some(row) = row else { return Ok(()) };
     let payload = payload::project::project(tx, &row, event, old)?;
     let object = format!("project/{id}");
+    let for_groups = payload::project::for_groups(&payload);
+    let news = plain("Project Hook", Flag::Projects, object.clone(), for_groups);
+    by.tell(tx, &audience, news, &EventTraits::default())?;
     by.tell_system(tx, &audience, plain(HEADER, Flag::Projects, object, payload), None)
 }
 

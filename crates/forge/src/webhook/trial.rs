@@ -3,9 +3,7 @@
 use admin::{flags::Flag, owner::Owner};
 use ci::{
     job::{JobFilter, JobKind, JobListStore as _},
-    pipeline::{
-        Pipeline, PipelineFilter, PipelineListStore as _, PipelineOrder, PipelineStore as _,
-    },
+    pipeline::{Pipeline, PipelineFilter, PipelineListStore as _, PipelineStore as _},
 };
 use db::Tx;
 use deployments::{
@@ -22,6 +20,7 @@ use org::{
     member::{Source, event::Fact, store::MemberStore as _},
     namespace::{event::NamespacePath, store::NamespaceStore as _},
     project::store::ProjectStore as _,
+    token::resource,
     user::store::UserStore as _,
 };
 use repo::{
@@ -41,12 +40,13 @@ use review::{
 };
 use runners::runner::RunnerStore as _;
 use secrets::Vault;
+use security::vulnerability::{ChangeStore as _, VulnerabilityFilter, VulnerabilityStore as _};
 use serde_json::Value;
 
 use super::{
-    actions::{no_data, no_group_data},
     announce::note_subject,
     gaps::{Gaps, NOTE_PLACE},
+    missing_data::{no_data, no_group_data},
     payload::{self, ProjectContext, issue, merge_request, note},
 };
 use crate::urls::Urls;
@@ -75,6 +75,8 @@ pub(super) fn example(
         Owner::Group(group) if flag == Flag::Members => return member(tx, group, user),
         Owner::Group(group) if flag == Flag::Subgroups => return subgroup(tx, group, user),
         Owner::Group(group) if flag == Flag::Milestones => return group_milestone(tx, group, user),
+        Owner::Group(group) if flag == Flag::Projects => return group_project(tx, group, user),
+        Owner::Group(group) if flag == Flag::ResourceAccessTokens => return group_token(tx, group),
         Owner::Group(group) => first_project(tx, group, user)?,
         Owner::Instance => {
             let payload = payload::project::example();
@@ -94,8 +96,11 @@ pub(super) fn example(
         Flag::Pipelines => pipeline(tx, &context, vault),
         Flag::Jobs => job(tx, &context),
         Flag::Deployments => deployment(tx, &context),
-        Flag::WikiPages => Err(no_data("wiki pages")),
+        Flag::FeatureFlags => Err(no_data("feature flags")),
+        Flag::WikiPages => wiki_page(tx, &context, user),
         Flag::Releases => release(tx, &context),
+        Flag::ResourceAccessTokens => token(tx, &context),
+        Flag::Vulnerabilities => vulnerability(tx, &context),
         _ => Err(no_data("such events")),
     }
 }
@@ -130,10 +135,54 @@ fn subgroup(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<Example
     let payload = payload::subgroup::subgroup(
         "subgroup_create",
         &NamespacePath::from(&newest),
-        &parent,
+        &NamespacePath::from(&parent),
         tx.now,
     );
     Ok(Example { header: "Subgroup Hook", payload, gaps: None })
+}
+
+/// The newest project in a group.
+fn group_project(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<Example> {
+    let actor = tx.user(user)?.actor();
+    let newest = hierarchy::projects_in(tx, actor, &[group])?.into_iter().max();
+    let row = newest.map(|id| tx.find_project(id)).transpose()?.flatten();
+    let row = row.ok_or_else(|| no_group_data("a project"))?;
+    let payload = payload::project::project(tx, &row, "project_create", None)?;
+    let payload = payload::project::for_groups(&payload);
+    Ok(Example { header: "Project Hook", payload, gaps: None })
+}
+
+/// The newest token of a group.
+fn group_token(tx: &mut Tx<'_>, group: NamespaceId) -> Result<Example> {
+    let row = resource::newest(tx, Source::Group(group))?;
+    let row = row.ok_or_else(|| no_group_data("access tokens"))?;
+    let payload = payload::token::of_group(&tx.namespace(group)?, &row);
+    Ok(Example { header: "Resource Access Token Hook", payload, gaps: None })
+}
+
+/// The newest token of a project.
+fn token(tx: &mut Tx<'_>, context: &ProjectContext) -> Result<Example> {
+    let row = resource::newest(tx, Source::Project(context.project.id))?;
+    let row = row.ok_or_else(|| no_data("access tokens"))?;
+    let payload = payload::token::of_project(context, &row);
+    Ok(Example { header: "Resource Access Token Hook", payload, gaps: None })
+}
+
+/// The newest vulnerability.
+fn vulnerability(tx: &mut Tx<'_>, context: &ProjectContext) -> Result<Example> {
+    let (all, page) = (VulnerabilityFilter::default(), PageRequest { page: 1, per_page: 1 });
+    let newest = tx.vulnerabilities(context.project.id, &all, page)?.items.pop();
+    let row = newest.ok_or_else(|| no_data("vulnerabilities"))?;
+    let changes = tx.state_changes(&[row.id])?;
+    let payload = payload::vulnerability::vulnerability(context, &row, &changes)?;
+    Ok(Example { header: "Vulnerability Hook", payload, gaps: None })
+}
+
+/// The first page of the wiki, which git knows.
+fn wiki_page(tx: &mut Tx<'_>, context: &ProjectContext, user: UserId) -> Result<Example> {
+    let payload = payload::wiki::unknown_page(context, &tx.user(user)?);
+    let gaps = Some(Gaps::FirstPage { project: context.project.id });
+    Ok(Example { header: "Wiki Page Hook", payload, gaps })
 }
 
 fn push(
@@ -283,23 +332,9 @@ fn deployment(tx: &mut Tx<'_>, context: &ProjectContext) -> Result<Example> {
 }
 
 fn newest_pipeline(tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<Pipeline>> {
-    let filter = PipelineFilter {
-        statuses: Vec::new(),
-        source: None,
-        ref_name: None,
-        sha: None,
-        newest: None,
-        yaml_errors: None,
-        users: None,
-        updated_before: None,
-        updated_after: None,
-        id_before: None,
-        id_after: None,
-        order: PipelineOrder::Id,
-        descending: true,
-    };
     let page = PageRequest { page: 1, per_page: 1 };
-    Ok(tx.pipelines(project, &filter, page)?.items.into_iter().next())
+    let newest = tx.pipelines(project, &PipelineFilter::default(), page)?;
+    Ok(newest.items.into_iter().next())
 }
 
 fn job(tx: &mut Tx<'_>, context: &ProjectContext) -> Result<Example> {

@@ -4,6 +4,7 @@ use db::{Conn, Tx};
 use kernel::{
     Error, Faults, Grant, Result,
     access::Administrate,
+    audit::{AuditPlace, AuditRecord},
     ids::{GeoNodeId, NamespaceId},
     page::{Page, PageRequest},
 };
@@ -27,6 +28,8 @@ const REVERIFICATION: i64 = 7;
 /// Groups that one node may be limited to.
 const MOST_NAMESPACES: usize = 1_000;
 
+/// What audit events tell of.
+const WHAT: &str = "geo_node";
 /// Letters of the name of an application.
 const LONGEST_TITLE: usize = 255;
 
@@ -127,6 +130,7 @@ pub fn create<A: Applications, N: Namespaces>(
         // What happens from now on waits for it.
         event_log::open(tx, made.id)?;
     }
+    record(tx, &made, AuditRecord::addition("geo_node_created", AuditPlace::Instance, WHAT));
     Ok(made)
 }
 
@@ -143,20 +147,53 @@ pub fn update<A: Applications, N: Namespaces>(
         return Err(Error::unauthenticated());
     }
     let chosen = change.selective_sync_namespace_ids.take();
-    let was_primary = old.primary;
-    let mut new = checked(tx, context, change, GeoNode { updated_at: tx.now, ..old })?;
+    let mut new = checked(tx, context, change, GeoNode { updated_at: tx.now, ..old.clone() })?;
     let chosen = chosen.map(|ids| existing(tx, context.namespaces, ids)).transpose()?;
     follow_application(tx, context.applications, &mut new)?;
     tx.save_geo_node(&new)?;
-    match (was_primary, new.primary) {
+    match (old.primary, new.primary) {
         (false, true) => event_log::close(tx, id)?,
         (true, false) => event_log::open(tx, id)?,
         _ => {}
     }
+    let mut has_other_namespaces = false;
     if let Some(chosen) = chosen {
+        let known = tx.geo_namespaces(&[id])?.remove(&id).unwrap_or_default();
+        has_other_namespaces = known != chosen;
         tx.set_geo_namespaces(id, &chosen)?;
     }
+    record_change(tx, &old, &new, has_other_namespaces);
     Ok(new)
+}
+
+/// Writes down that a node is otherwise than before: its name and state with both values, anything else as settings.
+fn record_change(tx: &mut Tx<'_>, old: &GeoNode, new: &GeoNode, has_other_namespaces: bool) {
+    const NAME: &str = "geo_node_updated";
+    for (what, from, to) in [
+        ("name", old.name.clone(), new.name.clone()),
+        ("primary", old.primary.to_string(), new.primary.to_string()),
+        ("enabled", old.enabled.to_string(), new.enabled.to_string()),
+    ] {
+        if from != to {
+            let change = AuditRecord::change(NAME, AuditPlace::Instance, what);
+            record(tx, new, change.values(from, to));
+        }
+    }
+    let renamed = GeoNode {
+        name: new.name.clone(),
+        primary: new.primary,
+        enabled: new.enabled,
+        oauth_application_id: new.oauth_application_id,
+        updated_at: new.updated_at,
+        ..old.clone()
+    };
+    if renamed != *new || has_other_namespaces {
+        record(tx, new, AuditRecord::change(NAME, AuditPlace::Instance, "settings"));
+    }
+}
+
+fn record(tx: &mut Tx<'_>, node: &GeoNode, action: AuditRecord) {
+    tx.mention(action.target("GeoNode", node.id.0, &node.name));
 }
 
 /// Removes a node, its status and its OAuth application.
@@ -172,7 +209,9 @@ pub fn remove<A: Applications, N: Namespaces>(
         context.applications.delete(tx, application)?;
     }
     event_log::close(tx, id)?;
-    tx.delete_geo_node(id)
+    tx.delete_geo_node(id)?;
+    record(tx, &old, AuditRecord::removal("geo_node_deleted", AuditPlace::Instance, WHAT));
+    Ok(())
 }
 
 /// Makes the OAuth application of a secondary where it is missing.

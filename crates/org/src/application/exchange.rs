@@ -1,10 +1,11 @@
 //! Exchange of authorization codes and refresh tokens, and token introspection.
 
 use db::Tx;
-use kernel::{Result, ids::ApplicationId};
+use kernel::{Result, Ts, ids::ApplicationId};
 
 use super::{
     Application, ApplicationChange, ApplicationStore as _, AuthorizationCode, actions::record,
+    client_token,
 };
 use crate::{
     token::{
@@ -71,15 +72,26 @@ pub fn refresh_tokens(
     Ok(renewal)
 }
 
-/// Ends a chain of tokens, by either half of its last pair. One that was given to an application that keeps a secret is
-/// that application's to end.
+/// Ends a chain of tokens, by either half of its last pair, or a token that an application has for itself. One that was given
+/// to an application that keeps a secret is that application's to end.
 pub fn revoke(tx: &mut Tx<'_>, client: Option<&Application>, secret: &Secret) -> Result<()> {
-    let Some((token, _)) = oauth::find_half(tx, secret)? else { return Ok(()) };
+    let Some((token, _)) = oauth::find_half(tx, secret)? else {
+        return revoke_own(tx, client, secret);
+    };
     let holder = token.application_id.map(|id| tx.find_application(id)).transpose()?.flatten();
     let is_theirs = client.map(|client| client.id) == token.application_id;
     match holder {
         Some(holder) if holder.confidential && !is_theirs => Ok(()),
         _ => tx.revoke_family(&token),
+    }
+}
+
+/// Ends a token that an application has for itself.
+fn revoke_own(tx: &mut Tx<'_>, client: Option<&Application>, secret: &Secret) -> Result<()> {
+    let own = client.map(|client| client.id);
+    match client_token::find(tx, secret)?.filter(|token| own == Some(token.application_id)) {
+        Some(token) => client_token::revoke(tx, &token),
+        None => Ok(()),
     }
 }
 
@@ -91,14 +103,27 @@ pub enum IntrospectionCaller {
     Bearer(AccessToken),
 }
 
-/// A token that works, for the application that it was given to, and for whoever has another token of the same kind;
-/// with its user and the application's name for itself.
+/// What is known of a token that works.
+#[derive(Clone, Debug)]
+pub struct ActiveToken {
+    pub scopes: Scopes,
+    /// What its application calls itself by.
+    pub uid: Option<String>,
+    /// Nobody where it is the application's own.
+    pub user: Option<User>,
+    pub created_at: Ts,
+    pub expires_at: Option<Ts>,
+}
+
+/// A token that works, for the application that it was given to, and for whoever has another token of the same kind.
 pub fn introspect(
     tx: &mut Tx<'_>,
     inquirer: &IntrospectionCaller,
     secret: &Secret,
-) -> Result<Option<(AccessToken, User, Option<String>)>> {
-    let Some((token, user)) = tx.find_token(secret)? else { return Ok(None) };
+) -> Result<Option<ActiveToken>> {
+    let Some((token, user)) = tx.find_token(secret)? else {
+        return introspect_own(tx, inquirer, secret);
+    };
     let is_theirs = match inquirer {
         IntrospectionCaller::Client(id) => token.application_id == Some(*id),
         IntrospectionCaller::Bearer(own) => {
@@ -109,12 +134,37 @@ pub fn introspect(
     if !is_theirs || !works {
         return Ok(None);
     }
-    let uid = uid_of(tx, &token)?;
-    Ok(Some((token, user, uid)))
+    Ok(Some(ActiveToken {
+        scopes: token.scopes(),
+        uid: uid_of(tx, token.application_id)?,
+        user: Some(user),
+        created_at: token.created_at,
+        expires_at: token.expires_at,
+    }))
+}
+
+/// A token that an application has for itself, and that works; for the application alone.
+fn introspect_own(
+    tx: &mut Tx<'_>,
+    inquirer: &IntrospectionCaller,
+    secret: &Secret,
+) -> Result<Option<ActiveToken>> {
+    let IntrospectionCaller::Client(own) = inquirer else { return Ok(None) };
+    let now = tx.now;
+    let works = client_token::find(tx, secret)?
+        .filter(|token| token.application_id == *own && !token.revoked && !token.is_expired(now));
+    let Some(token) = works else { return Ok(None) };
+    Ok(Some(ActiveToken {
+        scopes: token.scopes(),
+        uid: uid_of(tx, Some(token.application_id))?,
+        user: None,
+        created_at: token.created_at,
+        expires_at: Some(token.expires_at),
+    }))
 }
 
 /// What the application of a token calls itself by.
-pub fn uid_of(tx: &mut Tx<'_>, token: &AccessToken) -> Result<Option<String>> {
-    let found = token.application_id.map(|id| tx.find_application(id)).transpose()?.flatten();
+pub fn uid_of(tx: &mut Tx<'_>, application: Option<ApplicationId>) -> Result<Option<String>> {
+    let found = application.map(|id| tx.find_application(id)).transpose()?.flatten();
     Ok(found.map(|application| application.uid))
 }

@@ -3,6 +3,7 @@
 pub mod actions;
 pub mod authorization;
 mod challenge;
+pub mod client_token;
 mod event;
 pub mod exchange;
 mod model;
@@ -11,6 +12,7 @@ pub mod registry;
 mod store;
 
 pub use challenge::{Challenge, ChallengeMethod};
+pub use client_token::ClientToken;
 pub use event::{ApplicationAction, ApplicationChange};
 pub use model::{Application, AuthorizationCode};
 pub use redirect::is_out_of_band;

@@ -247,8 +247,8 @@ fn altered(
     }
     tx.save_member(member, level, terms.expires_at)?;
     refresh(tx, place.source, user.id)?;
-    let fact = Fact::new(place.source, user.id, level, terms.expires_at, place.actor().id);
-    tx.emit(Event::Changed(fact))?;
+    let fact = Fact::of(member, level, place.actor().id);
+    tx.emit(Event::Changed(Fact { expires_at: terms.expires_at, ..fact }))?;
     tx.find_member_row(place.source, user.id)?.ok_or(Error::missing())
 }
 
@@ -310,8 +310,7 @@ pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
     for member in &expired {
         tx.delete_member(member.source(), member.user_id)?;
         refresh(tx, member.source(), member.user_id)?;
-        let fact =
-            Fact::new(member.source(), member.user_id, member.level(), member.expires_at, None);
+        let fact = Fact::of(member, member.level(), None);
         tx.emit(Event::Removed { fact, unassign_issuables: false })?;
     }
     Ok(i64::try_from(expired.len()).unwrap_or(0) == REMOVED_AT_ONCE)

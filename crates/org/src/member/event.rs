@@ -6,7 +6,7 @@ use kernel::{
 };
 use serde::Serialize;
 
-use super::Source;
+use super::{Member, Source};
 
 /// A fact about somebody in a project or group.
 #[derive(Debug, Serialize)]
@@ -35,6 +35,12 @@ pub struct Fact {
     pub expires_at: Option<Ts>,
     /// Whose doing it is.
     pub by: Option<UserId>,
+    /// Since when it is there; nothing where it begins now.
+    #[serde(skip)]
+    pub created_at: Option<Ts>,
+    /// The role and the end before a change; nothing where there was none.
+    #[serde(skip)]
+    pub before: Option<(AccessLevel, Option<Ts>)>,
 }
 
 impl Fact {
@@ -46,7 +52,23 @@ impl Fact {
         by: Option<UserId>,
     ) -> Self {
         let (project, group) = source.columns();
-        Self { project, group, user, access_level: level, expires_at: end, by }
+        Self {
+            project,
+            group,
+            user,
+            access_level: level,
+            expires_at: end,
+            by,
+            created_at: None,
+            before: None,
+        }
+    }
+
+    /// Of a membership that has been there, with the role that it has now, or had.
+    pub(super) fn of(member: &Member, level: AccessLevel, by: Option<UserId>) -> Self {
+        let fact = Self::new(member.source(), member.user_id, level, member.expires_at, by);
+        let before = Some((member.level(), member.expires_at));
+        Self { created_at: Some(member.created_at), before, ..fact }
     }
 }
 

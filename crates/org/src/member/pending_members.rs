@@ -86,13 +86,9 @@ fn take(tx: &mut Tx<'_>, place: MemberSource, member: &Member, step: Step) -> Re
     refresh(tx, member.source(), member.user_id)?;
     let level = if awaiting.is_some() { AccessLevel::NoAccess } else { member.level() };
     let actor = place.actor().id;
-    tx.emit(Event::Changed(Fact::new(
-        member.source(),
-        member.user_id,
-        level,
-        member.expires_at,
-        actor,
-    )))
+    let fact = Fact::of(member, level, actor);
+    let before = Some((member.access_level, member.expires_at));
+    tx.emit(Event::Changed(Fact { before, ..fact }))
 }
 
 fn none_pending() -> Error {

@@ -52,12 +52,6 @@ pub(super) fn drop_member(
     unassign_issuables: bool,
 ) -> Result<()> {
     tx.delete_member(member.source(), member.user_id)?;
-    let fact = Fact::new(
-        member.source(),
-        member.user_id,
-        member.level(),
-        member.expires_at,
-        place.actor().id,
-    );
+    let fact = Fact::of(member, member.level(), place.actor().id);
     tx.emit(Event::Removed { fact, unassign_issuables })
 }

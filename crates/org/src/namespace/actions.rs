@@ -7,6 +7,7 @@ use kernel::{
     audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, UserId},
 };
+use serde::Serialize;
 
 use super::{
     GroupDetails, GroupSettings, Namespace,
@@ -22,6 +23,7 @@ use super::{
 pub use super::{addresses::rename, removal::remove_tree};
 use crate::{
     access,
+    audited::{ValueChange, value_changes},
     faults::Faults,
     member::{NewMember, Source, steps::insert},
     policy::AdminGroup,
@@ -270,46 +272,52 @@ pub fn update(
     runners::apply_to_descendants(tx, &old, &changed)?;
     downloads::pardon(tx, &changed, (&old, &changed.settings()))?;
     announce(tx, &group, &changed, grant.actor().id)?;
-    record_changes(tx, &group, &changed);
+    record_changes(tx, &group, &changed)?;
     Ok(changed)
 }
 
-/// Writes down, with both values, what decides who sees a group and what its members may do.
-fn record_changes(tx: &mut Tx<'_>, before: &Namespace, after: &Namespace) {
+/// Writes down, with both values, what is otherwise than before: what decides who sees a group and what its members may do by
+/// events with names of their own.
+fn record_changes(tx: &mut Tx<'_>, before: &Namespace, after: &Namespace) -> Result<()> {
     let place = AuditPlace::Group(after.id);
-    let pairs = audited_values(before).into_iter().zip(audited_values(after));
-    for ((name, what, from), (_, _, to)) in pairs.filter(|(old, new)| old != new) {
-        let change = AuditRecord::change(name, place, what).values(from, to);
+    let (old, new) = (audited_values(before), audited_values(after));
+    let mut untold = vec!["runners_token"];
+    for ((name, what, from), (_, _, to)) in old.into_iter().zip(new) {
+        untold.push(what);
+        if from != to {
+            let change = AuditRecord::change(name, place, what).values(from, to);
+            tx.mention(change.target("Group", after.id.0, &after.name));
+        }
+    }
+    let (old, new) = (OtherValues::of(before), OtherValues::of(after));
+    for ValueChange { name, from, to } in value_changes(&old, &new, &untold)? {
+        let change = AuditRecord::change("group_updated", place, &name).values(from, to);
         tx.mention(change.target("Group", after.id.0, &after.name));
     }
-    if has_other_changes(before, after) {
-        let text = "Changed the settings of the group";
-        let change = AuditRecord::message("group_updated", place, text);
-        tx.mention(change.target("Group", after.id.0, &after.name));
-    }
+    Ok(())
 }
 
-/// Whether something changed that is neither the path nor one of the [`audited_values`].
-fn has_other_changes(before: &Namespace, after: &Namespace) -> bool {
-    let (old, new) = (GroupDetails::of(before), GroupDetails::of(after));
-    let settings = GroupSettings {
-        request_access_enabled: new.settings.request_access_enabled,
-        membership_lock: new.settings.membership_lock,
-        require_two_factor_authentication: new.settings.require_two_factor_authentication,
-        two_factor_grace_period: new.settings.two_factor_grace_period,
-        lfs_enabled: new.settings.lfs_enabled,
-        shared_runners_minutes_limit: new.settings.shared_runners_minutes_limit,
-        ..old.settings
-    };
-    let old = GroupDetails {
-        name: new.name.clone(),
-        path: new.path.clone(),
-        visibility: new.visibility,
-        project_creation_level: new.project_creation_level,
-        settings,
-        ..old
-    };
-    old != new
+/// What a change may touch of a group beside its names and visibility, by the API's names.
+#[derive(Serialize)]
+struct OtherValues<'a> {
+    description: Option<&'a str>,
+    avatar: Option<&'a str>,
+    default_branch_protection: Option<i32>,
+    subgroup_creation_level: &'a str,
+    #[serde(flatten)]
+    settings: GroupSettings,
+}
+
+impl<'a> OtherValues<'a> {
+    fn of(group: &'a Namespace) -> Self {
+        Self {
+            description: group.description.as_deref(),
+            avatar: group.avatar.as_deref(),
+            default_branch_protection: group.default_branch_protection,
+            subgroup_creation_level: &group.subgroup_creation_level,
+            settings: group.settings(),
+        }
+    }
 }
 
 /// The audited values of a group, each with the name of the event of its change and that of the value.

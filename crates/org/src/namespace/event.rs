@@ -1,9 +1,13 @@
 //! Events of groups.
 
-use kernel::ids::{NamespaceId, ProjectId, UserId};
+use kernel::{
+    Ts,
+    ids::{NamespaceId, ProjectId, UserId},
+};
 use serde::Serialize;
 
-use super::Namespace;
+use super::{Namespace, owners::TreeOwners};
+use crate::{project::Project, user::event::Person};
 
 /// A group as it is called in facts about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -13,6 +17,8 @@ pub struct NamespacePath {
     pub path: String,
     pub full_path: String,
     pub parent_group_id: Option<NamespaceId>,
+    #[serde(skip)]
+    pub created_at: Ts,
 }
 
 impl From<&Namespace> for NamespacePath {
@@ -23,26 +29,21 @@ impl From<&Namespace> for NamespacePath {
             path: group.path.clone(),
             full_path: group.full_path.clone(),
             parent_group_id: group.parent_id,
+            created_at: group.created_at,
         }
     }
 }
 
-/// A project as it is called once it is removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProjectPath {
-    pub project_id: ProjectId,
-    pub name: String,
-    pub full_path: String,
-}
-
-/// The groups and projects that were removed with a namespace, mentioned in the transaction that removes them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The removal of a namespace with the groups and projects in it, mentioned in the transaction that removes them.
+#[derive(Clone, Debug)]
 pub struct TreeRemoval {
+    /// The namespace itself is the last one, where it is a group.
     pub groups: Vec<NamespacePath>,
-    pub projects: Vec<ProjectPath>,
-    /// The person whose namespace it was, where it was a personal one.
-    pub owner: Option<UserId>,
-    pub user: Option<UserId>,
+    pub projects: Vec<Project>,
+    /// As they were before: some accounts go in the same transaction.
+    pub owners: TreeOwners,
+    /// The person who asked for it.
+    pub user: Option<Person>,
 }
 
 impl kernel::event::Event for TreeRemoval {

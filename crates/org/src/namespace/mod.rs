@@ -16,6 +16,7 @@ pub mod locations;
 pub mod model;
 pub(crate) mod networks;
 pub mod of_people;
+pub mod owners;
 pub mod removal;
 pub mod rules;
 pub mod runners;

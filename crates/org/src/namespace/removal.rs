@@ -20,8 +20,9 @@ use worker::Queue;
 
 use super::{
     Kind, Namespace,
-    event::{Event, NamespacePath, ProjectPath, TreeRemoval},
+    event::{Event, NamespacePath, TreeRemoval},
     full_path::below,
+    owners::TreeOwners,
     store::NamespaceStore,
 };
 use crate::{
@@ -29,7 +30,9 @@ use crate::{
     jobs::PurgeDeletions,
     member::store::MemberStore,
     policy::RemoveGroup,
+    project::Project,
     settings::store::SettingsStore,
+    user::{event::Person, store::UserStore},
 };
 
 const ONLY_SUBGROUPS: &str = "`permanently_remove` option is only available for subgroups.";
@@ -137,38 +140,35 @@ pub fn remove_overdue(tx: &mut Tx<'_>) -> Result<bool> {
 }
 
 fn take_away(tx: &mut Tx<'_>, group: &Namespace, user: Option<UserId>) -> Result<()> {
-    if let Some(mut removal) = hide_tree(tx, group.id)? {
-        // The group itself has an event of its own.
-        removal.groups.retain(|inner| inner.group_id != group.id);
-        tx.mention(TreeRemoval { user, ..removal });
-    }
+    let person = match user {
+        Some(user) => tx.find_user(user)?.as_ref().map(Person::from),
+        None => None,
+    };
+    remove_tree(tx, group.id, person.as_ref())?;
     tx.emit(Event::GroupDestroy { group: group.into(), user })
 }
 
 /// Takes away a namespace, everything below it, and the projects of all of these: from now on nothing of it is found,
-/// nobody has a role by it, and its paths are free. Rows and repositories are cleared away later.
-pub fn remove_tree(tx: &mut Tx<'_>, id: NamespaceId) -> Result<()> {
-    if let Some(removal) = hide_tree(tx, id)? {
-        tx.mention(removal);
-    }
-    Ok(())
-}
-
-/// As [`remove_tree`]; the answer is what was taken away, the namespace itself included where it is a group.
-fn hide_tree(tx: &mut Tx<'_>, id: NamespaceId) -> Result<Option<TreeRemoval>> {
+/// nobody has a role by it, and its paths are free. Rows and repositories are cleared away later. `user` asked for it.
+pub fn remove_tree(tx: &mut Tx<'_>, id: NamespaceId, user: Option<&Person>) -> Result<()> {
     access::lock_access_projection(tx)?;
-    let Some(namespace) = tx.find_namespace(id)? else { return Ok(None) };
+    let Some(namespace) = tx.find_namespace(id)? else { return Ok(()) };
     seats::leaves(tx, &namespace.full_path)?;
     changes::groups(tx)?;
     let tree = Tree::of(&namespace);
-    let groups = tree.groups(tx)?;
+    let mut groups = tree.groups(tx)?;
     let projects = tree.projects(tx)?;
+    let parents = groups.iter();
+    let parents = parents.filter_map(|group| Some((group.group_id, group.parent_group_id?)));
+    let owners = TreeOwners::read(tx, &namespace, parents.collect(), &projects)?;
     tree.end_shares(tx, &groups)?;
     tree.uncount_forks(tx)?;
     tree.end_roles(tx)?;
     tree.hide(tx)?;
-    tx.enqueue(&PurgeDeletions {})?;
-    Ok(Some(TreeRemoval { groups, projects, owner: namespace.owner_id, user: None }))
+    // A group is told of after those in it.
+    groups.sort_by_key(|group| group.group_id == id);
+    tx.mention(TreeRemoval { groups, projects, owners, user: user.cloned() });
+    tx.enqueue(&PurgeDeletions {})
 }
 
 /// A namespace and everything below it, by their addresses.
@@ -209,7 +209,7 @@ impl Tree {
     }
 
     fn groups(&self, tx: &mut Tx<'_>) -> Result<Vec<NamespacePath>> {
-        type Row = (NamespaceId, String, String, String, Option<NamespaceId>);
+        type Row = (NamespaceId, String, String, String, Option<NamespaceId>, Ts);
         let query = groups_of!(self)
             .filter(namespaces::kind.eq(Kind::Group))
             .order(namespaces::id)
@@ -219,28 +219,21 @@ impl Tree {
                 namespaces::path,
                 namespaces::full_path,
                 namespaces::parent_id,
+                namespaces::created_at,
             ));
         let rows: Vec<Row> = each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))?;
-        let groups = rows.into_iter().map(|(group_id, name, path, full_path, parent_group_id)| {
-            NamespacePath { group_id, name, path, full_path, parent_group_id }
-        });
-        Ok(groups.collect())
+        let group = |(group_id, name, path, full_path, parent_group_id, created_at): Row| {
+            NamespacePath { group_id, name, path, full_path, parent_group_id, created_at }
+        };
+        Ok(rows.into_iter().map(group).collect())
     }
 
-    fn projects(&self, tx: &mut Tx<'_>) -> Result<Vec<ProjectPath>> {
-        let query = projects_of!(self).order(projects::id).select((
-            projects::id,
-            projects::name,
-            projects::full_path,
-        ));
-        let rows: Vec<(ProjectId, String, String)> =
-            each_backend!(tx, |conn| query.load(conn).map_err(error("Project")))?;
-        let projects = rows.into_iter().map(|(project_id, name, full_path)| ProjectPath {
-            project_id,
-            name,
-            full_path,
-        });
-        Ok(projects.collect())
+    fn projects(&self, tx: &mut Tx<'_>) -> Result<Vec<Project>> {
+        let query = projects_of!(self).order(projects::id);
+        each_backend!(tx, |conn| query
+            .select(Project::as_select())
+            .load(conn)
+            .map_err(error("Project")))
     }
 
     /// Whatever was shared with these groups is shared with them no more. Their members are still known, so that only

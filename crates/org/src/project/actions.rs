@@ -11,6 +11,7 @@ use kernel::{
     audit::{AuditPlace, AuditRecord},
     ids::{NamespaceId, ProjectId},
 };
+use serde::Serialize;
 use worker::Queue as _;
 
 use super::{
@@ -25,6 +26,7 @@ use super::{
 };
 use crate::{
     access::{self, IdOrPath, changes, seats},
+    audited::{ValueChange, value_changes},
     jobs::PurgeDeletions,
     namespace::store::NamespaceStore as _,
     policy::{AdminProject, OwnProject},
@@ -63,57 +65,68 @@ pub fn update(
         }
         home::move_to_address(tx, &project, &home, name, path)?;
     }
-    let old = other_values(tx, project.id, change)?;
+    let old = AuditedValues::load(tx, &project, change)?;
     let changed = change::write(tx, project.id, change)?;
-    let has_other_changes = old != other_values(tx, project.id, change)?
-        || columns_without_event(&project) != columns_without_event(&changed)
-        // A new picture may have the name of the old one.
-        || matches!(change.avatar, Some(Some(_)));
-    record_change(tx, &project, &changed, has_other_changes);
+    let new = AuditedValues::load(tx, &changed, change)?;
+    record_names(tx, &project, &changed);
+    record_values(tx, &changed, (&old, &new), matches!(change.avatar, Some(Some(_))))?;
     if changed.full_path == project.full_path {
         tx.mention(Event::ProjectUpdated { project: project.id });
     }
     Ok(changed)
 }
 
-/// Settings and topics, where a change may touch them.
-type OtherValues = (Option<Settings>, Option<Vec<String>>);
+/// What registers runners is told by nobody.
+const SECRETS: [&str; 1] = ["runners_token"];
 
-fn other_values(
-    tx: &mut Tx<'_>,
-    project: ProjectId,
-    change: &ProjectChange,
-) -> Result<OtherValues> {
-    let settings = match change.settings.is_empty() {
-        true => None,
-        false => Some(tx.project_settings(project)?),
-    };
-    let topics = match change.topics {
-        Some(_) => tx.topics_by_project(&[project])?.remove(&project),
-        None => None,
-    };
-    Ok((settings, topics))
+/// What a change may touch of a project, and has no audit event of its own, by the API's names. Settings and topics are read where
+/// the change names some.
+#[derive(Serialize)]
+struct AuditedValues {
+    description: Option<String>,
+    default_branch: Option<String>,
+    avatar: Option<String>,
+    repository_access_level: FeatureAccess,
+    issues_access_level: FeatureAccess,
+    merge_requests_access_level: FeatureAccess,
+    forking_access_level: FeatureAccess,
+    builds_access_level: FeatureAccess,
+    wiki_access_level: FeatureAccess,
+    snippets_access_level: FeatureAccess,
+    topics: Option<Vec<String>>,
+    #[serde(flatten)]
+    settings: Option<Settings>,
 }
 
-type OtherColumns<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>, [FeatureAccess; 7]);
-
-/// The columns of a project that a change may touch, and that have no audit event of their own.
-fn columns_without_event(project: &Project) -> OtherColumns<'_> {
-    let features = [
-        project.repository_access,
-        project.issues_access,
-        project.merge_requests_access,
-        project.forking_access,
-        project.builds_access,
-        project.wiki_access,
-        project.snippets_access,
-    ];
-    let branch = project.default_branch.as_deref();
-    (project.description.as_deref(), branch, project.avatar.as_deref(), features)
+impl AuditedValues {
+    fn load(tx: &mut Tx<'_>, project: &Project, change: &ProjectChange) -> Result<Self> {
+        let settings = match change.settings.is_empty() {
+            true => None,
+            false => Some(tx.project_settings(project.id)?),
+        };
+        let topics = match change.topics {
+            Some(_) => tx.topics_by_project(&[project.id])?.remove(&project.id),
+            None => None,
+        };
+        Ok(Self {
+            description: project.description.clone(),
+            default_branch: project.default_branch.clone(),
+            avatar: project.avatar.clone(),
+            repository_access_level: project.repository_access,
+            issues_access_level: project.issues_access,
+            merge_requests_access_level: project.merge_requests_access,
+            forking_access_level: project.forking_access,
+            builds_access_level: project.builds_access,
+            wiki_access_level: project.wiki_access,
+            snippets_access_level: project.snippets_access,
+            topics,
+            settings,
+        })
+    }
 }
 
-/// Writes down that a project changed: what everybody sees of it with both values, anything else as settings.
-fn record_change(tx: &mut Tx<'_>, before: &Project, after: &Project, has_other_changes: bool) {
+/// Writes down what everybody sees of a project and is another one now.
+fn record_names(tx: &mut Tx<'_>, before: &Project, after: &Project) {
     let place = AuditPlace::Project(after.id);
     let (old, new) = (before.visibility.to_string(), after.visibility.to_string());
     let told = [
@@ -123,14 +136,31 @@ fn record_change(tx: &mut Tx<'_>, before: &Project, after: &Project, has_other_c
     ];
     for (name, what, from, to) in told {
         if from != to {
-            let change = AuditRecord::change(name, place, what).detail("from", from);
-            tx.mention(change.detail("to", to).target("Project", after.id.0, &after.name));
+            let change = AuditRecord::change(name, place, what).values(from, to);
+            tx.mention(change.target("Project", after.id.0, &after.name));
         }
     }
-    if has_other_changes {
-        let change = AuditRecord::change("project_settings_updated", place, "settings");
-        tx.mention(change.target("Project", after.id.0, &after.name));
+}
+
+/// Writes down each other value that is another one now.
+fn record_values(
+    tx: &mut Tx<'_>,
+    project: &Project,
+    (old, new): (&AuditedValues, &AuditedValues),
+    has_new_avatar: bool,
+) -> Result<()> {
+    let mut changes = value_changes(old, new, &SECRETS)?;
+    // A new picture may have the name of the old one.
+    if has_new_avatar && old.avatar == new.avatar {
+        let name = new.avatar.clone().unwrap_or_default();
+        changes.push(ValueChange { name: "avatar".to_owned(), from: name.clone(), to: name });
     }
+    let place = AuditPlace::Project(project.id);
+    for ValueChange { name, from, to } in changes {
+        let change = AuditRecord::change("project_settings_updated", place, &name);
+        tx.mention(change.values(from, to).target("Project", project.id.0, &project.name));
+    }
+    Ok(())
 }
 
 /// Refuses to show a project to more people than its group or the project it was forked from is shown to.

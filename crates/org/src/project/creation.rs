@@ -15,7 +15,10 @@ use super::{
     Project, ProjectChange, Settings, change,
     event::Event,
     home, names,
-    rules::{ensure_possible, ensure_runners, ensure_storage, ensure_unrestricted},
+    rules::{
+        ensure_possible, ensure_runners, ensure_storage, ensure_storage_for_new,
+        ensure_unrestricted,
+    },
     settings::SettingsStore as _,
 };
 use crate::{
@@ -162,6 +165,7 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
     ensure_storage(actor, &wanted.change)?;
     ensure_runners(&home, &Settings::in_namespace(&home), &wanted.change.settings)?;
     let installation = tx.settings()?;
+    ensure_storage_for_new(actor, wanted.change.repository_storage.as_deref(), &installation)?;
     let asked = wanted.change.visibility.unwrap_or(installation.default_project_visibility);
     ensure_unrestricted(actor, &installation, asked)?;
     let new = NewProject {

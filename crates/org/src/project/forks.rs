@@ -14,6 +14,7 @@ use super::{
     creation::{self, NewProject},
     event::Event,
     home, names,
+    rules::ensure_storage_for_new,
     settings::SettingsStore,
     store::ProjectStore,
 };
@@ -22,6 +23,7 @@ use crate::{
     member::store::MemberStore,
     namespace::{Namespace, locations, store::NamespaceStore},
     policy::{ForkProject, OwnProject},
+    settings::store::SettingsStore as _,
     user::store::UserStore,
 };
 
@@ -45,6 +47,7 @@ pub fn fork(tx: &mut Tx<'_>, grant: &Grant<ForkProject>, wanted: &Fork) -> Resul
     let home = target(tx, grant, &source, wanted.namespace)?;
     let maker = tx.user(creator)?;
     home::ensure_room(tx, &maker, &home)?;
+    ensure_storage_for_new(grant.actor(), None, &tx.settings()?)?;
     let name = wanted.name.clone().unwrap_or_else(|| source.name.clone());
     let path = wanted.path.clone().unwrap_or_else(|| source.path.clone());
     let flaws = names::flaws(&name, &path);

@@ -49,6 +49,22 @@ pub(super) fn ensure_storage(actor: Actor, change: &ProjectChange) -> Result<()>
     }
 }
 
+/// Refuses a new project where no storage takes any, unless an administrator names the one that it goes to.
+pub(super) fn ensure_storage_for_new(
+    actor: Actor,
+    named: Option<&str>,
+    installation: &crate::settings::Settings,
+) -> Result<()> {
+    let is_named = actor.admin && named.is_some_and(|storage| !storage.is_empty());
+    match is_named || installation.has_storage_for_projects() {
+        true => Ok(()),
+        false => Err(Error::invalid(
+            "repository_storage",
+            "cannot be chosen, since every storage has the weight 0 in the application settings",
+        )),
+    }
+}
+
 /// Refuses settings that no job could run with.
 pub(super) fn ensure_possible(change: &SettingsChange) -> Result<()> {
     /// Ten minutes to a month.

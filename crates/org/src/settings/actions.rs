@@ -12,15 +12,16 @@ use super::{
 use crate::access;
 
 /// Keeps the given values of settings, if that can be, and announces what that changes. `seal` makes of the clear text of a
-/// secret what is stored.
+/// secret what is stored; it is given the settings as they are until then.
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &Grant<Administrate>,
     given: &SettingValues,
-    seal: impl Fn(&Setting, &str) -> Result<String>,
+    seal: impl Fn(&Settings, &Setting, &str) -> Result<String>,
 ) -> Result<Settings> {
     access::lock_access_projection(tx)?;
     let stored = tx.settings()?;
+    let seal = |setting: &Setting, clear: &str| seal(&stored, setting, clear);
     let (settings, changes) = stored.changed(&completed(&stored, given)?, seal)?;
     if !changes.is_empty() {
         tx.store_settings(&settings)?;

@@ -78,7 +78,7 @@ impl Settings {
         }
         // What the table refuses may not even fit a field.
         faults.into_result()?;
-        rules::check(&values, given)?;
+        rules::check(&values, given, &changes)?;
         let settings: Self =
             serde_json::from_value(Value::Object(values)).map_err(Error::internal)?;
         settings.faults().into_result()?;

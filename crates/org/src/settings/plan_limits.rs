@@ -57,6 +57,10 @@ plan_limits! {
     ci_pipeline_schedules = 10,
     /// Jobs of one pipeline; with 0 as many as the server can make at once.
     ci_pipeline_size = 0,
+    /// Runners of a group, stale ones aside.
+    ci_registered_group_runners = 1_000,
+    /// Runners of a project, stale ones aside.
+    ci_registered_project_runners = 1_000,
     /// Bytes of a dotenv report.
     dotenv_size = 5_120,
     /// Variables in a dotenv report.

@@ -37,6 +37,13 @@ impl Settings {
     pub fn first_day_of_week(&self) -> u8 {
         self.number("first_day_of_week").and_then(|day| u8::try_from(day).ok()).unwrap_or_default()
     }
+
+    /// Whether new projects are put on any storage: one of weight 0 only keeps those that it has.
+    pub fn has_storage_for_projects(&self) -> bool {
+        let weights = self.other("repository_storages_weighted").as_object();
+        // Without any weight, nobody has said that a storage is full.
+        weights.is_none_or(|all| all.is_empty() || all.values().any(|weight| weight != 0))
+    }
 }
 
 macro_rules! readers {
@@ -57,10 +64,13 @@ readers! {
         admin_mode,
         allow_group_owners_to_manage_ldap,
         asset_proxy_enabled,
+        auto_ban_user_on_excessive_projects_download,
         auto_devops_enabled,
         bulk_import_enabled,
+        deactivate_dormant_users,
         delayed_project_deletion,
         disable_admin_oauth_scopes,
+        disable_overriding_approvers_per_merge_request,
         disable_personal_access_tokens,
         email_restrictions_enabled,
         enforce_terms,
@@ -69,9 +79,12 @@ readers! {
         housekeeping_enabled,
         maintenance_mode,
         maven_package_requests_forwarding,
+        notify_on_unknown_sign_in,
         npm_package_requests_forwarding,
         password_authentication_enabled_for_git,
         password_authentication_enabled_for_web,
+        prevent_merge_requests_author_approval,
+        prevent_merge_requests_committers_approval,
         project_export_enabled,
         pypi_package_requests_forwarding,
         require_admin_approval_after_user_signup,
@@ -79,6 +92,7 @@ readers! {
         signup_enabled,
         throttle_authenticated_api_enabled,
         throttle_authenticated_files_api_enabled,
+        throttle_authenticated_git_lfs_enabled,
         throttle_authenticated_web_enabled,
         throttle_incident_management_notification_enabled,
         throttle_protected_paths_enabled,
@@ -86,6 +100,8 @@ readers! {
         throttle_unauthenticated_enabled,
         throttle_unauthenticated_files_api_enabled,
         time_tracking_limit_to_hours,
+        unique_ips_limit_enabled,
+        user_deactivation_emails_enabled,
         user_default_external,
         user_defaults_to_private_profile,
         user_oauth_applications,
@@ -93,32 +109,42 @@ readers! {
     }
     number -> Option<i64> {
         container_registry_token_expire_delay,
+        diff_max_files,
+        diff_max_lines,
+        diff_max_patch_bytes,
         external_pipeline_validation_service_timeout,
         file_template_project_id,
         geo_status_timeout,
         group_download_export_limit,
         group_export_limit,
         group_import_limit,
+        group_runner_token_expiration_interval,
         issues_create_limit,
         local_markdown_version,
         max_attachment_size,
         max_export_size,
         max_import_size,
+        max_number_of_repository_downloads,
+        max_number_of_repository_downloads_within_time_period,
         max_personal_access_token_lifetime,
         notes_create_limit,
         project_download_export_limit,
         project_export_limit,
         project_import_limit,
+        project_runner_token_expiration_interval,
         push_event_activities_limit,
         push_event_hooks_limit,
         raw_blob_request_limit,
         receive_max_input_size,
         repository_size_limit,
+        runner_token_expiration_interval,
         session_expire_delay,
         throttle_authenticated_api_period_in_seconds,
         throttle_authenticated_api_requests_per_period,
         throttle_authenticated_files_api_period_in_seconds,
         throttle_authenticated_files_api_requests_per_period,
+        throttle_authenticated_git_lfs_period_in_seconds,
+        throttle_authenticated_git_lfs_requests_per_period,
         throttle_authenticated_web_period_in_seconds,
         throttle_authenticated_web_requests_per_period,
         throttle_incident_management_notification_per_period,
@@ -131,6 +157,8 @@ readers! {
         throttle_unauthenticated_files_api_requests_per_period,
         throttle_unauthenticated_period_in_seconds,
         throttle_unauthenticated_requests_per_period,
+        unique_ips_limit_per_user,
+        unique_ips_limit_time_window,
         users_get_by_id_limit,
     }
     text -> Option<&str> {
@@ -167,6 +195,7 @@ readers! {
     }
     words -> Vec<&str> {
         asset_proxy_allowlist,
+        git_rate_limit_users_allowlist,
         import_sources,
         notes_create_limit_allowlist,
         protected_paths,
@@ -193,7 +222,7 @@ mod tests {
     #[test]
     fn each_setting_that_acts_is_read_or_a_field() {
         let fields = serde_json::to_value(Settings::default()).unwrap();
-        // Only one storage is there, which is decided where it is checked; secrets are read where they are unsealed.
+        // The first two are read by functions of their own; secrets are read where they are unsealed.
         let checked = [
             "first_day_of_week",
             "repository_storages_weighted",

@@ -3,13 +3,20 @@
 use kernel::{Faults, Result, values::is_web_url};
 use serde_json::{Map, Value};
 
-use super::{document::SettingValues, table};
+use super::{
+    document::{Change, SettingValues},
+    table,
+};
 use crate::namespace::Networks;
 
 /// Refuses values that do not fit together, as far as a request touches them: what was stored before a rule existed keeps nobody
 /// from changing something else.
-pub(super) fn check(values: &Map<String, Value>, given: &SettingValues) -> Result<()> {
-    let rules = Rules { values, given };
+pub(super) fn check(
+    values: &Map<String, Value>,
+    given: &SettingValues,
+    changes: &[Change],
+) -> Result<()> {
+    let rules = Rules { values, given, changes };
     let mut faults = Faults::default();
     rules.asset_proxy(&mut faults);
     rules.domains(&mut faults);
@@ -21,12 +28,14 @@ pub(super) fn check(values: &Map<String, Value>, given: &SettingValues) -> Resul
     rules.spam_check(&mut faults);
     rules.geo_networks(&mut faults);
     rules.grafana(&mut faults);
+    rules.search_urls(&mut faults);
     faults.into_result()
 }
 
 struct Rules<'a> {
     values: &'a Map<String, Value>,
     given: &'a SettingValues,
+    changes: &'a [Change],
 }
 
 impl Rules<'_> {
@@ -36,6 +45,10 @@ impl Rules<'_> {
 
     fn touches(&self, names: &[&str]) -> bool {
         self.given.0.iter().any(|(setting, _)| names.contains(&setting.name))
+    }
+
+    fn changes(&self, name: &str) -> bool {
+        self.changes.iter().any(|change| change.name == name)
     }
 
     fn is_on(&self, name: &str) -> bool {
@@ -150,6 +163,16 @@ impl Rules<'_> {
         let is_path = place.starts_with('/') && !place.starts_with("//") && !place.contains(odd);
         if self.touches(&[NAME]) && !place.is_empty() && !is_path && !is_web_url(place) {
             faults.add(NAME, table::url_fault(place));
+        }
+    }
+
+    /// Addresses joined by commas. Programs that keep all settings in a file give back one that was stored before this rule.
+    fn search_urls(&self, faults: &mut Faults) {
+        const NAME: &str = "elasticsearch_url";
+        let list = self.value(NAME).as_str().unwrap_or_default();
+        let is_sound = list.split(',').all(|url| is_web_url(url.trim()));
+        if self.changes(NAME) && !self.is_blank(NAME) && !is_sound {
+            faults.add(NAME, "only supports valid HTTP(S) URLs.");
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod model;
+pub mod notice;
 pub mod oauth;
 pub mod resource;
 pub mod scope;

@@ -15,7 +15,7 @@ use kernel::{
 };
 
 use super::{
-    AccessToken, Kind, Scope, Scopes, Secret, TokenFilter,
+    AccessToken, Activity, Kind, Scope, Scopes, Secret, TokenFilter, TokenOrder,
     actions::{NewToken, faults_of, issue, replace, sentence},
     store::TokenStore,
 };
@@ -94,6 +94,18 @@ fn find_here(tx: &mut Tx<'_>, source: Source, id: TokenId) -> Result<Option<Toke
     let Some(token) = found else { return Ok(None) };
     let level = bots(tx, source)?.get(&token.user_id).copied();
     Ok(level.map(|level| (token, level)))
+}
+
+/// The newest token of a project or group that works.
+pub fn newest(tx: &mut Tx<'_>, source: Source) -> Result<Option<AccessToken>> {
+    let filter = TokenFilter {
+        kinds: vec![Kind::Resource],
+        users: Some(bots(tx, source)?.into_keys().collect()),
+        activity: Some(Activity::Active),
+        order: Some(TokenOrder::CreatedDescending),
+        ..TokenFilter::default()
+    };
+    Ok(tx.tokens(&filter, PageRequest { page: 1, per_page: 1 })?.items.pop())
 }
 
 fn refused(text: impl Into<String>) -> Error {

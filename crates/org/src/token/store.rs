@@ -12,7 +12,10 @@ use kernel::{
 };
 
 use super::{AccessToken, Kind, Secret, TokenFilter, TokenOrder, model::Activity};
-use crate::{search::containing, user::User};
+use crate::{
+    search::containing,
+    user::{User, store::UserStore},
+};
 
 /// A moment that is not there comes after all others, and first where the order is turned round.
 macro_rules! in_order {
@@ -167,9 +170,7 @@ impl TokenStore for Tx<'_> {
             .optional()
             .map_err(error("Token")))?;
         let Some(user) = user else { return Ok(()) };
-        let active = diesel::update(users::table.find(user)).set(users::last_activity_at.eq(now));
-        each_backend!(self, |conn| active.execute(conn).map_err(error("User")))?;
-        Ok(())
+        self.record_activity(user)
     }
 
     fn revoke_token(&mut self, id: TokenId) -> Result<()> {

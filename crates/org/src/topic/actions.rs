@@ -1,7 +1,11 @@
 //! Making, changing and removing topics.
 
 use db::Tx;
-use kernel::{Error, Faults, Grant, Result, access::Administrate};
+use kernel::{
+    Error, Faults, Grant, Result,
+    access::Administrate,
+    audit::{AuditPlace, AuditRecord},
+};
 
 use super::{Topic, TopicRecordStore as _};
 
@@ -21,7 +25,9 @@ pub fn create(tx: &mut Tx<'_>, _: &Grant<Administrate>, change: TopicChange) -> 
     let none = Topic { id: 0, name: String::new(), title: None, description: None, avatar: None };
     let new = change.applied(none);
     check(tx, &new)?;
-    tx.insert_topic(&new)
+    let made = tx.insert_topic(&new)?;
+    record(tx, &made, AuditRecord::addition("topic_created", AuditPlace::Instance, "topic"));
+    Ok(made)
 }
 
 pub fn update(
@@ -30,15 +36,40 @@ pub fn update(
     id: i64,
     change: TopicChange,
 ) -> Result<Topic> {
-    let new = change.applied(find(tx, id)?);
+    let old = find(tx, id)?;
+    // A new picture may have the name of the old one.
+    let has_new_avatar = matches!(change.avatar, Some(Some(_)));
+    let new = change.applied(old.clone());
     check(tx, &new)?;
     tx.save_topic(&new)?;
+    for ((what, from), (_, to)) in audited_values(&old).into_iter().zip(audited_values(&new)) {
+        if from != to || (what == "avatar" && has_new_avatar) {
+            let change = AuditRecord::change("topic_updated", AuditPlace::Instance, what);
+            record(tx, &new, change.values(from, to));
+        }
+    }
     Ok(new)
 }
 
 pub fn remove(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: i64) -> Result<()> {
-    find(tx, id)?;
-    tx.delete_topic(id)
+    let old = find(tx, id)?;
+    tx.delete_topic(id)?;
+    record(tx, &old, AuditRecord::removal("topic_deleted", AuditPlace::Instance, "topic"));
+    Ok(())
+}
+
+fn record(tx: &mut Tx<'_>, topic: &Topic, action: AuditRecord) {
+    tx.mention(action.target("Projects::Topic", topic.id, &topic.name));
+}
+
+/// The values of a topic by their names.
+fn audited_values(topic: &Topic) -> [(&'static str, String); 4] {
+    [
+        ("name", topic.name.clone()),
+        ("title", topic.title.clone().unwrap_or_default()),
+        ("description", topic.description.clone().unwrap_or_default()),
+        ("avatar", topic.avatar.clone().unwrap_or_default()),
+    ]
 }
 
 /// # Errors

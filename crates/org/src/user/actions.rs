@@ -28,6 +28,7 @@ use crate::{
     access,
     email::store::EmailStore,
     faults::Faults,
+    mail::{self, Letter},
     member::invitations,
     namespace::{self, Kind, store::NamespaceStore},
     settings::store::SettingsStore,
@@ -304,9 +305,33 @@ pub fn set_avatar(tx: &mut Tx<'_>, id: UserId, file: Option<&str>) -> Result<Use
     tx.user(id)
 }
 
-/// Notes that somebody showed the password.
+/// Notes that somebody showed the password, and tells them where they did so from elsewhere than before.
 pub fn record_sign_in(tx: &mut Tx<'_>, user: &User, address: Option<IpAddr>) -> Result<()> {
+    if let Some(address) = address {
+        notify_of_unknown_sign_in(tx, user, address)?;
+    }
     tx.record_sign_in(user, address)
+}
+
+/// Writes to somebody who signs in from another address than the last two times, where the installation wants that. The first
+/// time there is nothing to compare with.
+fn notify_of_unknown_sign_in(tx: &mut Tx<'_>, user: &User, address: IpAddr) -> Result<()> {
+    let account = tx.account(user.id)?;
+    let known = [account.current_sign_in_ip, account.last_sign_in_ip].into_iter().flatten();
+    let known: Vec<String> = known.collect();
+    let is_known = known.is_empty() || known.contains(&address.to_string());
+    if is_known || !tx.settings()?.notify_on_unknown_sign_in() {
+        return Ok(());
+    }
+    let text = format!(
+        "Hello {},\n\nsomebody signed in to your account ({}) with its password, from an address from which you did not sign in \
+         lately.\n\n  Address: {address}\n  Time: {}\n\nIf it was not you, set a new password at once.\n",
+        user.name,
+        user.username,
+        tx.now.iso()
+    );
+    let subject = "Sign-in from a new address".to_owned();
+    mail::send(tx, Letter { to: user.email.clone(), subject, text })
 }
 
 /// Notes that somebody who is locked out showed the password.

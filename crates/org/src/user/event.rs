@@ -1,7 +1,10 @@
 //! Events of users, named like the system hooks.
 
 use db::Tx;
-use kernel::ids::{ProjectId, UserId};
+use kernel::{
+    Ts,
+    ids::{ProjectId, UserId},
+};
 use serde::Serialize;
 
 use super::{State, Step, User, value_change::ValueChange};
@@ -13,6 +16,8 @@ pub struct Person {
     pub username: String,
     pub name: String,
     pub email: String,
+    #[serde(skip)]
+    pub created_at: Ts,
 }
 
 impl From<&User> for Person {
@@ -22,6 +27,7 @@ impl From<&User> for Person {
             username: user.username.clone(),
             name: user.name.clone(),
             email: user.email.clone(),
+            created_at: user.created_at,
         }
     }
 }
@@ -45,6 +51,9 @@ pub enum Event {
         person: Person,
         #[serde(skip)]
         heir: Option<UserId>,
+        /// The administrator who asked for it.
+        #[serde(skip)]
+        by: Option<Person>,
     },
     /// Somebody who is locked out tried to sign in.
     UserFailedLogin {

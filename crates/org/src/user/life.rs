@@ -7,6 +7,7 @@ use time::Duration;
 use super::{
     State, Step, User,
     account::AccountStore,
+    dormant::dormant_days,
     event::{AccountChange, Event, record_action},
     removal::{self, Removal},
     state::StateTransition,
@@ -16,8 +17,10 @@ use crate::{
     access,
     mail::{self, Letter},
     member::invitations,
+    namespace::downloads,
     policy::{ApproveUsers, RejectUsers},
-    settings::{store::SettingsStore, table::LONGEST_DORMANT_DAYS},
+    settings::store::SettingsStore,
+    token::oauth,
 };
 
 /// Locks somebody out. Nothing is said of somebody who is locked out already.
@@ -63,15 +66,32 @@ pub fn deactivate(
     if user.internal {
         return Err(refused("An internal user cannot be deactivated by the API"));
     }
-    // What was stored before there was a bound may be larger.
-    let days = tx.settings()?.deactivate_dormant_users_period.clamp(0, LONGEST_DORMANT_DAYS);
+    let days = dormant_days(&tx.settings()?);
     let last = user.last_activity_at.max(user.current_sign_in_at);
     if last.is_some_and(|last| last.plus(Duration::days(days)) > tx.now) {
         return Err(Error::forbidden().because(format!(
             "The user you are trying to deactivate has been active in the past {days} days and cannot be deactivated"
         )));
     }
-    take_step(tx, grant.actor().id, &user, Step::Deactivate).map(Some)
+    put_to_rest(tx, grant.actor().id, &user).map(Some)
+}
+
+/// Deactivates an account that nobody has used for long. `by` is nobody where the server does it by itself.
+pub(super) fn put_to_rest(tx: &mut Tx<'_>, by: Option<UserId>, user: &User) -> Result<bool> {
+    take_step(tx, by, user, Step::Deactivate)
+}
+
+/// Activates the account of somebody who signs in on a page, where it was deactivated and is otherwise in order.
+pub fn reactivate(tx: &mut Tx<'_>, user: &User) -> Result<User> {
+    if user.state != State::Deactivated {
+        return Ok(user.clone());
+    }
+    let active = User { state: State::Active, ..user.clone() };
+    let may = oauth::may_sign_in(tx, &active)?;
+    match may && take_step(tx, Some(user.id), user, Step::Activate)? {
+        true => Ok(active),
+        false => Ok(user.clone()),
+    }
 }
 
 pub fn activate(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<bool> {
@@ -95,10 +115,18 @@ pub fn ban(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<b
     }
 }
 
+/// Bans somebody for what they downloaded, as the server does by itself; false where their state does not allow it.
+pub(crate) fn ban_for_downloads(tx: &mut Tx<'_>, user: &User) -> Result<bool> {
+    take_step(tx, None, user, Step::Ban)
+}
+
 pub fn unban(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<bool> {
     let user = tx.user(id)?;
     match user.state {
-        State::Banned => take_step(tx, grant.actor().id, &user, Step::Unban),
+        State::Banned => {
+            downloads::forget_all(tx, id)?;
+            take_step(tx, grant.actor().id, &user, Step::Unban)
+        }
         other => Err(Error::forbidden().whole(format!("You cannot unban {other} users."))),
     }
 }
@@ -126,8 +154,9 @@ pub fn reject(tx: &mut Tx<'_>, grant: &Grant<RejectUsers>, id: UserId) -> Result
     if user.state.after(Step::Reject) != Some(StateTransition::Gone) {
         return Err(conflict("User does not have a pending request"));
     }
-    record_action(tx, grant.actor().id, &user, AccountChange::Step(Step::Reject));
-    removal::remove_with_everything(tx, &user, Removal::Hard)?;
+    let by = grant.actor().id;
+    record_action(tx, by, &user, AccountChange::Step(Step::Reject));
+    removal::remove_with_everything(tx, &user, Removal::Hard, by)?;
     let text = format!("Hello {},\n\nyour request to join has been rejected.\n", user.name);
     let subject = "Your request to join has been rejected".to_owned();
     mail::send(tx, Letter { to: user.email, subject, text })
@@ -174,9 +203,26 @@ pub(super) fn step(tx: &mut Tx<'_>, user: &User, step: Step) -> Result<bool> {
     match user.state.after(step) {
         Some(StateTransition::State(to)) if tx.move_user(user, to)? => {
             tx.mention(access::Event::SignIn(user.id));
+            if step == Step::Deactivate {
+                notify_of_deactivation(tx, user)?;
+            }
             Ok(true)
         }
         Some(_) => Err(Error::conflict().whole("409 Conflict: Resource lock")),
         None => Ok(false),
     }
+}
+
+/// Writes to somebody whose account was put to rest, where the installation wants that.
+fn notify_of_deactivation(tx: &mut Tx<'_>, user: &User) -> Result<()> {
+    if user.bot || !tx.settings()?.user_deactivation_emails_enabled() {
+        return Ok(());
+    }
+    let text = format!(
+        "Hello {},\n\nyour account with the user name {} has been deactivated. Sign in with a browser to use it again, \
+         or write to an administrator if you think that this is a mistake.\n",
+        user.name, user.username
+    );
+    let subject = "Your account has been deactivated".to_owned();
+    mail::send(tx, Letter { to: user.email.clone(), subject, text })
 }

@@ -5,6 +5,7 @@ pub mod account;
 pub mod actions;
 pub mod addresses;
 mod common_passwords;
+pub mod dormant;
 pub mod event;
 mod full;
 mod hasher;

@@ -15,7 +15,7 @@ use worker::{Job, Queue as _};
 
 use super::{
     Step, User,
-    event::{AccountChange, Event, record_action},
+    event::{AccountChange, Event, Person, record_action},
     internal::ghost,
     life::step,
     store::UserStore,
@@ -40,6 +40,8 @@ pub enum Removal {
 pub struct RemoveUser {
     pub user: UserId,
     pub removal: Removal,
+    /// The administrator who asked for it.
+    pub by: Option<UserId>,
 }
 
 impl Job for RemoveUser {
@@ -67,14 +69,15 @@ pub fn begin(
     if user.state.after(Step::Block).is_some() {
         step(tx, &user, Step::Block)?;
     }
-    record_action(tx, grant.actor().id, &user, AccountChange::RemovalRequest);
-    tx.enqueue(&RemoveUser { user: id, removal })
+    let by = grant.actor().id;
+    record_action(tx, by, &user, AccountChange::RemovalRequest);
+    tx.enqueue(&RemoveUser { user: id, removal, by })
 }
 
-/// Removes an account whose work is handed over, unless it is gone already.
-pub fn finish(tx: &mut Tx<'_>, id: UserId, removal: Removal) -> Result<()> {
+/// Removes an account whose work is handed over, unless it is gone already. `by` asked for it.
+pub fn finish(tx: &mut Tx<'_>, id: UserId, removal: Removal, by: Option<UserId>) -> Result<()> {
     match tx.find_user(id)? {
-        Some(user) => remove_with_everything(tx, &user, removal),
+        Some(user) => remove_with_everything(tx, &user, removal, by),
         None => Ok(()),
     }
 }
@@ -90,20 +93,30 @@ fn ensure_removable(tx: &mut Tx<'_>, user: &User, removal: Removal) -> Result<Ve
     Ok(alone)
 }
 
-pub(super) fn remove_with_everything(tx: &mut Tx<'_>, user: &User, removal: Removal) -> Result<()> {
+pub(super) fn remove_with_everything(
+    tx: &mut Tx<'_>,
+    user: &User,
+    removal: Removal,
+    by: Option<UserId>,
+) -> Result<()> {
     access::lock_access_projection(tx)?;
+    // Now, since administrators may remove themselves.
+    let by = match by {
+        Some(id) => tx.find_user(id)?.as_ref().map(Person::from),
+        None => None,
+    };
     for group in ensure_removable(tx, user, removal)? {
-        namespace::actions::remove_tree(tx, group)?;
+        namespace::actions::remove_tree(tx, group, by.as_ref())?;
     }
     if let Some(home) = tx.personal_namespace(user.id)? {
-        namespace::actions::remove_tree(tx, home.id)?;
+        namespace::actions::remove_tree(tx, home.id, by.as_ref())?;
     }
     let heir = match removal {
         Removal::Soft => Some(ghost(tx)?.id),
         Removal::Hard => None,
     };
     reassign(tx, user.id, heir)?;
-    tx.emit(Event::UserDestroy { person: user.into(), heir })?;
+    tx.emit(Event::UserDestroy { person: user.into(), heir, by })?;
     tx.delete_user(user.id)
 }
 

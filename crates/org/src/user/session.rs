@@ -71,6 +71,7 @@ pub fn resume(tx: &mut Tx<'_>, secret: &Secret) -> Result<Option<User>> {
     if last.plus(PRECISION) <= tx.now {
         let used = diesel::update(sessions::table.find(id)).set(sessions::last_used_at.eq(tx.now));
         each_backend!(tx, |conn| used.execute(conn).map_err(error(NOUN)))?;
+        tx.record_activity(user.id)?;
     }
     Ok(Some(user))
 }

@@ -50,7 +50,9 @@ pub trait UserStore {
     fn move_user(&mut self, user: &User, to: State) -> Result<bool>;
     /// Notes when and from where somebody signed in.
     fn record_sign_in(&mut self, user: &User, address: Option<IpAddr>) -> Result<()>;
-    /// Groups that would have no owner without this person.
+    /// Notes that somebody used the account.
+    fn record_activity(&mut self, user: UserId) -> Result<()>;
+    /// Groups that would have no owner without this person, each after those that it lies in.
     fn groups_owned_alone(&mut self, user: UserId) -> Result<Vec<NamespaceId>>;
     fn delete_user(&mut self, id: UserId) -> Result<()>;
 }
@@ -253,6 +255,13 @@ impl UserStore for Tx<'_> {
         Ok(())
     }
 
+    fn record_activity(&mut self, user: UserId) -> Result<()> {
+        let active = users::last_activity_at.eq(Some(self.now));
+        let update = diesel::update(users::table.find(user)).set(active);
+        each_backend!(self, |conn| update.execute(conn).map_err(error("User")))?;
+        Ok(())
+    }
+
     fn groups_owned_alone(&mut self, user: UserId) -> Result<Vec<NamespaceId>> {
         let others = diesel::alias!(members as others);
         let (owner, now) = (AccessLevel::Owner, self.now);
@@ -278,6 +287,7 @@ impl UserStore for Tx<'_> {
                 .filter(living!(members, now))
                 .filter(namespaces::deleted_at.is_null())
                 .filter(diesel::dsl::not(diesel::dsl::exists(other_owner)))
+                .order(namespaces::path_key)
                 .select(namespaces::id)
                 .load(conn)
                 .map_err(error("Group"))

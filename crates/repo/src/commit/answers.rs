@@ -29,8 +29,11 @@ type Logs = Cache<String, Arc<[Oid]>>;
 /// Bytes by language, the most first.
 type Languages = Arc<[(&'static str, u64)]>;
 type BlameKey = (Oid, TreePath, Option<(u32, u32)>);
-/// From, to, and whether the files are compared with the first itself.
-type ComparisonKey = (Oid, Oid, bool);
+/// From, to, whether the files are compared with the first itself, and within which limits.
+type ComparisonKey = (Oid, Oid, bool, DiffLimits);
+type CommitDiffKey = (Oid, DiffLimits);
+/// From, to, and within which limits.
+type DiffKey = (Oid, Oid, DiffLimits);
 
 /// Cheap to clone; shared by all requests.
 #[derive(Clone)]
@@ -48,9 +51,9 @@ pub struct Answers {
     /// Blames as they are sent.
     blame_texts: Cache<BlameKey, Bytes>,
     comparisons: Cache<ComparisonKey, Arc<Comparison>>,
-    diffs: Cache<Oid, Arc<Vec<FileDiff>>>,
-    /// How the files differ between two commits, within the usual limits.
-    changes: Cache<(Oid, Oid), Arc<[FileDiff]>>,
+    diffs: Cache<CommitDiffKey, Arc<Vec<FileDiff>>>,
+    /// How the files differ between two commits.
+    changes: Cache<DiffKey, Arc<[FileDiff]>>,
 }
 
 impl Default for Answers {
@@ -85,11 +88,13 @@ impl Default for Answers {
                 .max_capacity(COMPARISON_BYTES)
                 .build(),
             diffs: Cache::builder()
-                .weigher(move |_: &Oid, files: &Arc<Vec<FileDiff>>| weight(bytes_of(files)))
+                .weigher(move |_: &CommitDiffKey, files: &Arc<Vec<FileDiff>>| {
+                    weight(bytes_of(files))
+                })
                 .max_capacity(COMPARISON_BYTES)
                 .build(),
             changes: Cache::builder()
-                .weigher(move |_: &(Oid, Oid), files: &Arc<[FileDiff]>| {
+                .weigher(move |_: &DiffKey, files: &Arc<[FileDiff]>| {
                     weight(100 + files.iter().map(|file| file.text.len() + 300).sum::<usize>())
                 })
                 .max_capacity(DIFF_BYTES)
@@ -194,16 +199,15 @@ impl Answers {
         kept(&self.languages, at, || Ok(reader.languages(at, deadline)?.into()))
     }
 
-    /// What a commit changed, within the usual limits.
+    /// What a commit changed, within the limits of diffs that are shown.
     pub fn commit_diff(
         &self,
         reader: &Reader,
         id: Oid,
         deadline: Deadline,
     ) -> Result<Arc<Vec<FileDiff>>> {
-        kept(&self.diffs, id, || {
-            Ok(Arc::new(reader.commit_diff(id, DiffLimits::default(), deadline)?))
-        })
+        let limits = reader.diff_limits();
+        kept(&self.diffs, (id, limits), || Ok(Arc::new(reader.commit_diff(id, limits, deadline)?)))
     }
 
     /// What one commit has that another lacks. Which projects they are in does not matter: the caller has found both.
@@ -214,7 +218,7 @@ impl Answers {
         to: Oid,
         start: Start,
     ) -> kernel::Result<Arc<Comparison>> {
-        let key = (from, to, start == Start::Straight);
+        let key = (from, to, start == Start::Straight, reader.diff_limits());
         if let Some(known) = self.comparisons.get(&key) {
             return Ok(known);
         }
@@ -226,7 +230,7 @@ impl Answers {
         Ok(found)
     }
 
-    /// How each file differs between two commits.
+    /// How each file differs between two commits, within the limits of diffs that are shown.
     pub fn diff(
         &self,
         reader: &Reader,
@@ -234,8 +238,9 @@ impl Answers {
         head: Oid,
         deadline: Deadline,
     ) -> Result<Arc<[FileDiff]>> {
-        kept(&self.changes, (base, head), || {
-            Ok(reader.diff(Some(base), head, DiffLimits::default(), deadline)?.into())
+        let limits = reader.diff_limits();
+        kept(&self.changes, (base, head, limits), || {
+            Ok(reader.diff(Some(base), head, limits, deadline)?.into())
         })
     }
 

@@ -60,9 +60,18 @@ pub trait ReleaseStore {
     fn find_release(&mut self, project: ProjectId, tag: &str) -> Result<Option<Release>>;
     /// Those of some tags, in any order.
     fn releases_of_tags(&mut self, project: ProjectId, tags: &[String]) -> Result<Vec<Release>>;
+    /// Those that were made after a release, by their ids; so many at most.
+    fn releases_after(
+        &mut self,
+        project: ProjectId,
+        after: ReleaseId,
+        most: i64,
+    ) -> Result<Vec<Release>>;
     /// Writes releases down, but for those of tags that have one; how many these were.
     fn insert_releases(&mut self, project: ProjectId, new: &[NewRelease]) -> Result<usize>;
     fn save_release(&mut self, row: &Release) -> Result<()>;
+    /// Writes another description; the time of the last change stays as it was.
+    fn save_release_description(&mut self, id: ReleaseId, text: &str) -> Result<()>;
     /// Notes that something that belongs to a release changed.
     fn touch_release(&mut self, id: ReleaseId) -> Result<()>;
     fn delete_release(&mut self, id: ReleaseId) -> Result<()>;
@@ -133,6 +142,22 @@ impl ReleaseStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
+    fn releases_after(
+        &mut self,
+        project: ProjectId,
+        after: ReleaseId,
+        most: i64,
+    ) -> Result<Vec<Release>> {
+        let rows = releases::table
+            .filter(releases::project_id.eq(project).and(releases::id.gt(after)))
+            .order(releases::id)
+            .limit(most);
+        each_backend!(self, |conn| rows
+            .select(Release::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
+    }
+
     fn insert_releases(&mut self, project: ProjectId, new: &[NewRelease]) -> Result<usize> {
         let now = self.now;
         let rows: Vec<_> = new
@@ -166,6 +191,12 @@ impl ReleaseStore for Tx<'_> {
             releases::updated_at.eq(row.updated_at),
         );
         let update = diesel::update(releases::table.find(row.id)).set(values);
+        each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn save_release_description(&mut self, id: ReleaseId, text: &str) -> Result<()> {
+        let update = diesel::update(releases::table.find(id)).set(releases::description.eq(text));
         each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }

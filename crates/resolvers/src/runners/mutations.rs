@@ -110,7 +110,7 @@ fn associate(
         old.push(allowed(*project)?);
     }
     for project in new {
-        actions::assign(tx, &project, &Roles, row.id)?;
+        registration::assign(tx, &project, row.id)?;
     }
     for project in old {
         actions::unassign(tx, &project, row.id, None)?;

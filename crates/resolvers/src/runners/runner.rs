@@ -94,6 +94,7 @@ fn register_record(registry: &mut Registry<Context>) {
         .plain("runnerType", |record| name_of(record.row.runner_type))
         .plain("shortSha", |record| record.row.short_token.as_str().into())
         .plain("status", |record| status(record.row.status(record.now), &record.row, record.now))
+        .plain("tokenExpiresAt", |record| maybe_time(record.row.token_expires_at))
         .plain("version", |record| record.row.version.clone().into())
         .lookup("tagList", |record: Record, _, _| async move {
             Ok(record.row.tag_list().map_err(failure_of)?.into())
@@ -174,7 +175,6 @@ fn register_relations(registry: &mut Registry<Context>) {
             "executorName",
             "privateProjectsMinutesCostFactor",
             "publicProjectsMinutesCostFactor",
-            "tokenExpiresAt",
             "upgradeStatus",
         ]);
 }

@@ -8,8 +8,8 @@ use kernel::{
 };
 
 use super::{
-    load::refresh_project,
-    model::{ApprovalSettings, RuleType},
+    load::{refresh_project, settings_in},
+    model::{ApprovalLocks, ApprovalSettings, RuleType},
     ports::{Branches, Projects},
     rule_event::RuleEvent,
     rule_fields::{Details, faults_of_count},
@@ -21,7 +21,7 @@ use crate::policy::{AdminApprovals, ReadApprovals};
 const NOT_BOTH: &str =
     "selective_code_owner_removals can only be enabled when reset_approvals_on_push is disabled";
 
-/// The settings, with how many approvals everybody's rule began with.
+/// The settings that count, with how many approvals everybody's rule began with.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     pub settings: ApprovalSettings,
@@ -40,6 +40,25 @@ pub struct ConfigChange {
     pub require_password: Option<bool>,
 }
 
+impl ConfigChange {
+    /// The settings of a project with these changes. What the installation decides stays as the project has it, for the time
+    /// when that ends.
+    fn applied_to(self, old: ApprovalSettings, locks: ApprovalLocks) -> ApprovalSettings {
+        let unless = |is_locked: bool, wanted: Option<bool>| wanted.filter(|_| !is_locked);
+        let no_overriding = unless(locks.no_overriding, self.no_overriding);
+        let author_approval = unless(locks.no_author_approval, self.author_approval);
+        let no_committer_approval = unless(locks.no_committer_approval, self.no_committer_approval);
+        ApprovalSettings {
+            reset_on_push: self.reset_on_push.unwrap_or(old.reset_on_push),
+            selective_removals: self.selective_removals.unwrap_or(old.selective_removals),
+            no_overriding: no_overriding.unwrap_or(old.no_overriding),
+            author_approval: author_approval.unwrap_or(old.author_approval),
+            no_committer_approval: no_committer_approval.unwrap_or(old.no_committer_approval),
+            require_password: self.require_password.unwrap_or(old.require_password),
+        }
+    }
+}
+
 pub fn read(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadApprovals>,
@@ -50,7 +69,7 @@ pub fn read(
 
 fn config(tx: &mut Tx<'_>, project: ProjectId, projects: &impl Projects) -> Result<Config> {
     Ok(Config {
-        settings: tx.approval_settings(project)?,
+        settings: settings_in(tx, projects, project)?,
         approvals_before_merge: projects.approvals_before_merge(tx, project)?,
     })
 }
@@ -65,15 +84,8 @@ pub fn change(
 ) -> Result<Config> {
     let project = grant.project();
     let before = config(tx, project, projects)?;
-    let old = before.settings;
-    let new = ApprovalSettings {
-        reset_on_push: change.reset_on_push.unwrap_or(old.reset_on_push),
-        selective_removals: change.selective_removals.unwrap_or(old.selective_removals),
-        no_overriding: change.no_overriding.unwrap_or(old.no_overriding),
-        author_approval: change.author_approval.unwrap_or(old.author_approval),
-        no_committer_approval: change.no_committer_approval.unwrap_or(old.no_committer_approval),
-        require_password: change.require_password.unwrap_or(old.require_password),
-    };
+    let locks = projects.approval_locks(tx)?;
+    let new = change.applied_to(tx.approval_settings(project)?, locks);
     if new.reset_on_push && new.selective_removals {
         return Err(Error::invalid("base", NOT_BOTH));
     }

@@ -9,8 +9,8 @@ use kernel::{
 };
 
 use super::{
-    model::Rule,
-    ports::Branches,
+    model::{ApprovalSettings, Rule},
+    ports::{Branches, Installation},
     rule_store::RuleStore as _,
     state::{ApprovalState, Case, evaluate},
     store::ApprovalStore as _,
@@ -19,6 +19,16 @@ use crate::{
     item::{hold, hold_merge_requests_in},
     merge_request::MergeRequest,
 };
+
+/// The approval settings that count in a project: its own, within what the installation decides for all.
+pub(super) fn settings_in(
+    tx: &mut Tx<'_>,
+    installation: &impl Installation,
+    project: ProjectId,
+) -> Result<ApprovalSettings> {
+    let locks = installation.approval_locks(tx)?;
+    Ok(tx.approval_settings(project)?.within(locks))
+}
 
 /// How far one merge request is.
 pub fn state_of(
@@ -97,7 +107,7 @@ fn states(
         return Ok(Vec::new());
     }
     let ids: Vec<MergeRequestId> = requests.iter().map(|request| request.id).collect();
-    let settings = tx.approval_settings(project)?;
+    let settings = settings_in(tx, branches, project)?;
     let project_rules = tx.project_rules(project)?;
     let mut own_rules = tx.own_rules(&ids)?;
     let mut approvals = tx.approvals_of(&ids)?;

@@ -21,7 +21,9 @@ mod store;
 pub use event::{ApprovalSubject, Event};
 pub use head::{HeadSnapshot, OwnerRule, note_head};
 pub use load::{refresh, refresh_project, state_of, states_of};
-pub use model::{ANY_APPROVER, Approval, ApprovalSettings, ReportType, Rule, RuleRow, RuleType};
+pub use model::{
+    ANY_APPROVER, Approval, ApprovalLocks, ApprovalSettings, ReportType, Rule, RuleRow, RuleType,
+};
 pub use reset::{Reset, reset_on_push};
 pub use rule_event::{RuleEvent, RuleFact};
 pub use rule_fields::{NewRule, RuleChange};

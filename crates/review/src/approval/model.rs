@@ -43,6 +43,27 @@ pub struct ApprovalSettings {
     pub require_password: bool,
 }
 
+/// The decisions of the installation that bind all projects, whatever these say themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ApprovalLocks {
+    /// Merge requests have no rules of their own.
+    pub no_overriding: bool,
+    pub no_author_approval: bool,
+    pub no_committer_approval: bool,
+}
+
+impl ApprovalSettings {
+    /// The settings that count where the installation decides some of them.
+    pub fn within(self, locks: ApprovalLocks) -> Self {
+        Self {
+            no_overriding: self.no_overriding || locks.no_overriding,
+            author_approval: self.author_approval && !locks.no_author_approval,
+            no_committer_approval: self.no_committer_approval || locks.no_committer_approval,
+            ..self
+        }
+    }
+}
+
 impl Default for ApprovalSettings {
     fn default() -> Self {
         Self {

@@ -5,7 +5,7 @@ use kernel::{Error, Faults, Grant, Result, Ts, ids::ApprovalRuleId};
 
 use super::{
     actions::{Approvals, shown},
-    load::refresh,
+    load::{refresh, settings_in},
     model::{Rule, RuleType},
     ports::{Branches, People},
     rule_event::{RuleEvent, RuleFact},
@@ -13,7 +13,6 @@ use super::{
         Details, NewRule, RuleChange, Scope, details_after, details_of_new, faults_of_count,
     },
     rule_store::RuleStore as _,
-    store::ApprovalStore as _,
 };
 use crate::{
     merge_request::{MergeRequest, actions::find, change::may_update},
@@ -62,7 +61,7 @@ pub fn create(
     new: &NewRule,
     after: Option<ApprovalRuleId>,
 ) -> Result<OwnRules> {
-    let (request, scope) = changeable(tx, grant, iid)?;
+    let (request, scope) = changeable(tx, grant, branches, iid)?;
     let source = match after {
         None => None,
         Some(id) => {
@@ -94,7 +93,7 @@ pub fn update(
     id: ApprovalRuleId,
     change: &RuleChange,
 ) -> Result<OwnRules> {
-    let (request, scope) = changeable(tx, grant, iid)?;
+    let (request, scope) = changeable(tx, grant, branches, iid)?;
     let rule = made_by_people(tx, &request, id)?;
     let details = details_after(tx, scope, people, branches, &rule, change)?;
     details.check(scope, &own(tx, &request)?, Some(id))?;
@@ -111,7 +110,7 @@ pub fn remove(
     id: ApprovalRuleId,
     unless_newer: Option<Ts>,
 ) -> Result<()> {
-    let (request, _) = changeable(tx, grant, iid)?;
+    let (request, _) = changeable(tx, grant, branches, iid)?;
     let rule = made_by_people(tx, &request, id)?;
     rule.row.updated_at.ensure_unchanged_since(unless_newer)?;
     tx.delete_rule(id)?;
@@ -154,7 +153,7 @@ pub fn require(
     if !may_update(tx, grant.who(), &request)? {
         return Err(Error::forbidden());
     }
-    if tx.approval_settings(request.project_id)?.no_overriding {
+    if settings_in(tx, branches, request.project_id)?.no_overriding {
         return Err(Error::unprocessable().whole(NO_OVERRIDING));
     }
     let old = own(tx, &request)?;
@@ -199,10 +198,11 @@ fn own(tx: &mut Tx<'_>, request: &MergeRequest) -> Result<Vec<Rule>> {
 fn changeable(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadMergeRequests>,
+    branches: &impl Branches,
     iid: i64,
 ) -> Result<(MergeRequest, Scope)> {
     let request = find(tx, grant, iid)?;
-    let kept = tx.approval_settings(request.project_id)?.no_overriding;
+    let kept = settings_in(tx, branches, request.project_id)?.no_overriding;
     if kept || !may_update(tx, grant.who(), &request)? {
         return Err(Error::forbidden());
     }

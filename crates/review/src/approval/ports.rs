@@ -8,6 +8,8 @@ use kernel::{
     ids::{NamespaceId, ProjectId, ProtectedBranchId, UserId},
 };
 
+use super::model::ApprovalLocks;
+
 /// The branches that a rule applies to.
 #[derive(Clone, Debug, Default)]
 pub struct BranchScope {
@@ -16,8 +18,13 @@ pub struct BranchScope {
     pub needs_code_owner: bool,
 }
 
+/// The settings of the installation.
+pub trait Installation {
+    fn approval_locks(&self, tx: &mut Tx<'_>) -> Result<ApprovalLocks>;
+}
+
 /// Protected branches, and who approves what is to go there.
-pub trait Branches: People {
+pub trait Branches: People + Installation {
     fn scopes(
         &self,
         tx: &mut Tx<'_>,
@@ -50,7 +57,7 @@ pub trait People {
 }
 
 /// Project settings with the deprecated number of required approvals.
-pub trait Projects {
+pub trait Projects: Installation {
     fn approvals_before_merge(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<i64>;
     fn save_approvals_before_merge(
         &self,

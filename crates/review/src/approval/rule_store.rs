@@ -43,6 +43,8 @@ pub trait RuleStore {
     fn groups_with_rules(&mut self) -> Result<Vec<NamespaceId>>;
     /// Those of these projects that have rules, of their own or of merge requests.
     fn projects_with_rules(&mut self, among: &[ProjectId]) -> Result<Vec<ProjectId>>;
+    /// The projects with rules, of their own or of merge requests, by id after one of them; so many at most.
+    fn projects_with_rules_after(&mut self, after: ProjectId, most: i64) -> Result<Vec<ProjectId>>;
     /// The projects in which a rule names somebody, themselves or a group that they are in.
     fn projects_with_approver(&mut self, user: UserId) -> Result<Vec<ProjectId>>;
     /// The projects in which a rule names one of these groups.
@@ -157,6 +159,17 @@ impl RuleStore for Tx<'_> {
             found.extend(some);
         }
         Ok(found)
+    }
+
+    fn projects_with_rules_after(&mut self, after: ProjectId, most: i64) -> Result<Vec<ProjectId>> {
+        each_backend!(self, |conn| rules::table
+            .filter(rules::project_id.gt(after))
+            .order(rules::project_id)
+            .select(rules::project_id)
+            .distinct()
+            .limit(most)
+            .load(conn)
+            .map_err(error("Project")))
     }
 
     fn projects_with_approver(&mut self, user: UserId) -> Result<Vec<ProjectId>> {

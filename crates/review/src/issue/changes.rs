@@ -12,7 +12,7 @@ use crate::{
     epic::EpicStore as _,
     event::Change,
     item::{Item, milestones},
-    note::{write_system_note, write_system_note_about},
+    note::{sentence::title as title_sentence, write_system_note, write_system_note_about},
 };
 
 /// Every field with another value than before.
@@ -80,10 +80,7 @@ fn sentence(tx: &mut Tx<'_>, change: &Change) -> Result<Option<String>> {
     let (before, after) = (change.before.as_deref(), change.after.as_deref());
     let or_none = |text: Option<&str>| text.unwrap_or("none").to_owned();
     Ok(Some(match change.field {
-        "title" => {
-            let (before, after) = (or_none(before), or_none(after));
-            format!("changed title from **{{-{before}-}}** to **{{+{after}+}}**")
-        }
+        "title" => title_sentence(&or_none(before), &or_none(after)),
         "description" => "changed the description".to_owned(),
         "issue_type" => format!("changed issue type to {}", or_none(after).replace('_', " ")),
         "severity" => format!("changed the severity to **{}**", or_none(after)),

@@ -4,7 +4,10 @@ use db::Tx;
 use kernel::{Result, ids::UserId};
 
 use super::{Item, ItemStore, is_readable_by};
-use crate::{note::write_system_note, ports::People};
+use crate::{
+    note::{sentence, write_system_note},
+    ports::People,
+};
 
 /// So many people are looked at; nobody works with more on one thing.
 const MOST: usize = 200;
@@ -77,12 +80,12 @@ pub fn tell(
 ) -> Result<()> {
     let all: Vec<UserId> = moved.added.iter().chain(&moved.removed).copied().collect();
     let names = people.names(tx, &all)?;
-    let list = |people: &[UserId]| {
-        let texts = people.iter().filter_map(|id| names.get(id)).map(|name| format!("@{name}"));
-        texts.collect::<Vec<_>>().join(", ")
+    let list = |people: &[UserId]| -> Vec<String> {
+        people.iter().filter_map(|id| names.get(id)).map(|name| format!("@{name}")).collect()
     };
-    let given = (!moved.added.is_empty()).then(|| format!("assigned to {}", list(&moved.added)));
-    let taken = (!moved.removed.is_empty()).then(|| format!("unassigned {}", list(&moved.removed)));
-    let parts: Vec<String> = given.into_iter().chain(taken).collect();
-    write_system_note(tx, item, by, &parts.join(" and "))
+    let text = sentence::assignees(&list(&moved.added), &list(&moved.removed));
+    match text.is_empty() {
+        true => Ok(()),
+        false => write_system_note(tx, item, by, &text),
+    }
 }

@@ -20,7 +20,7 @@ pub struct ImportedText {
     pub text: String,
 }
 
-/// The descriptions of these items, and what their notes say.
+/// The descriptions of these items, and what their notes say, in the same order each time.
 pub fn texts_of(
     tx: &mut Tx<'_>,
     project: ProjectId,
@@ -31,6 +31,7 @@ pub fn texts_of(
         ($table:ident, $id:ty) => {{
             let rows = $table::table
                 .filter($table::project_id.eq(project).and($table::iid.one_of(iids)))
+                .order($table::id)
                 .select(($table::id, $table::description));
             let rows: Vec<($id, Option<String>)> =
                 each_backend!(tx, |conn| rows.load(conn).map_err(error("Item")))?;
@@ -46,6 +47,7 @@ pub fn texts_of(
     let said = notes::table
         .filter(notes::item_kind.eq(kind).and(notes::item_id.one_of(&ids)))
         .filter(notes::is_system.eq(false))
+        .order((notes::item_id, notes::id))
         .select((notes::item_id, notes::id, notes::body));
     let said: Vec<(i64, NoteId, String)> =
         each_backend!(tx, |conn| said.load(conn).map_err(error("Note")))?;

@@ -27,10 +27,18 @@ pub fn usable(
 
 /// What notes tell of another milestone.
 pub fn sentence(tx: &mut Tx<'_>, to: Option<MilestoneId>) -> Result<String> {
-    let Some(id) = to else { return Ok("removed milestone".to_owned()) };
+    let Some(id) = to else { return Ok(sentence_of(None)) };
     let found = tx.milestones_by_id(&[id])?.pop();
     let title = found.map(|milestone| milestone.title).unwrap_or_default();
-    Ok(format!("changed milestone to %{}", quoted(&title)))
+    Ok(sentence_of(Some(&title)))
+}
+
+/// As [`sentence`], for the title of a milestone.
+pub(crate) fn sentence_of(title: Option<&str>) -> String {
+    match title {
+        Some(title) => format!("changed milestone to %{}", quoted(title)),
+        None => "removed milestone".to_owned(),
+    }
 }
 
 /// A title as references write it.

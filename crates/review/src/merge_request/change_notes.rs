@@ -7,7 +7,7 @@ use super::{Event, MergeRequest, MergeRequestState, draft::ready, state::Step};
 use crate::{
     event::{Change, EarlierValues},
     item::{assignees::AssigneeDiff, milestones},
-    note::write_system_note,
+    note::{sentence, write_system_note},
     ports::People,
 };
 
@@ -70,8 +70,7 @@ pub(super) fn tell(
 ) -> Result<()> {
     let mut texts = Vec::new();
     if ready(&old.title) != ready(&new.title) {
-        texts
-            .push(format!("changed title from **{{-{}-}}** to **{{+{}+}}**", old.title, new.title));
+        texts.push(sentence::title(&old.title, &new.title));
     }
     if old.draft != new.draft {
         let now = if new.draft { "draft" } else { "ready" };
@@ -118,23 +117,13 @@ pub(super) fn reviewers(
 ) -> Result<()> {
     let all: Vec<UserId> = moved.added.iter().chain(&moved.removed).copied().collect();
     let names = people.names(tx, &all)?;
-    let listed = |some: &[UserId]| {
-        let named: Vec<String> =
-            some.iter().filter_map(|id| names.get(id)).map(|name| format!("@{name}")).collect();
-        match named.split_last() {
-            Some((last, others)) if !others.is_empty() => {
-                Some(format!("{} and {last}", others.join(", ")))
-            }
-            Some((last, _)) => Some(last.clone()),
-            None => None,
-        }
+    let list = |people: &[UserId]| -> Vec<String> {
+        people.iter().filter_map(|id| names.get(id)).map(|name| format!("@{name}")).collect()
     };
-    let asked = listed(&moved.added).map(|names| format!("requested review from {names}"));
-    let freed = listed(&moved.removed).map(|names| format!("removed review request for {names}"));
-    let texts: Vec<String> = [asked, freed].into_iter().flatten().collect();
-    match texts.is_empty() {
+    let text = sentence::reviewers(&list(&moved.added), &list(&moved.removed));
+    match text.is_empty() {
         true => Ok(()),
-        false => write_system_note(tx, &row.item(), by, &texts.join(" and ")),
+        false => write_system_note(tx, &row.item(), by, &text),
     }
 }
 

@@ -123,7 +123,8 @@ pub trait MergeRequestStore {
         id: MergeRequestId,
         columns: &Columns,
     ) -> Result<MergeRequest>;
-    /// As [`change_merge_request`](Self::change_merge_request), where it still is in the state in which it was seen.
+    /// As [`change_merge_request`](Self::change_merge_request), where it still is in the state in which it was seen. Locking
+    /// is no update: `updated_at` stays, and tells when the merge has ended what was so before.
     ///
     /// # Errors
     /// `Conflict` where somebody was faster.
@@ -372,7 +373,8 @@ impl MergeRequestStore for Tx<'_> {
         to: MergeRequestState,
         columns: &Columns,
     ) -> Result<MergeRequest> {
-        let columns = Columns { state: Some(to), updated_at: Some(self.now), ..columns.clone() };
+        let updated_at = (to != MergeRequestState::Locked).then_some(self.now);
+        let columns = Columns { state: Some(to), updated_at, ..columns.clone() };
         let row = merge_requests::table
             .filter(merge_requests::id.eq(seen.id).and(merge_requests::state.eq(seen.state)));
         let moved: Option<MergeRequest> = each_backend!(self, |conn| diesel::update(row)

@@ -28,6 +28,8 @@ pub struct ImportedNote {
     pub is_system: bool,
     /// A place in a diff, as JSON.
     pub position: Option<String>,
+    /// The item of the same project that a system note names: the note is for those alone who may read it.
+    pub about: Option<ItemId>,
     pub created_at: Ts,
     pub updated_at: Ts,
 }
@@ -63,8 +65,13 @@ pub fn insert_notes(tx: &mut Tx<'_>, project: ProjectId, new: &[ImportedNote]) -
                     notes::internal.eq(false),
                     notes::position.eq(&one.position),
                     notes::original_position.eq(&one.position),
-                    notes::created_at.eq(one.created_at),
-                    notes::updated_at.eq(one.updated_at),
+                    (
+                        notes::source_kind.eq(one.about.map(|about| about.kind)),
+                        notes::source_id.eq(one.about.map(|about| about.id)),
+                        notes::source_project_id.eq(one.about.map(|_| project)),
+                        notes::created_at.eq(one.created_at),
+                        notes::updated_at.eq(one.updated_at),
+                    ),
                 )
             })
             .collect();

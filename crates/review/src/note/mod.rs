@@ -11,6 +11,7 @@ pub mod position;
 pub mod reading;
 pub mod resolution;
 pub(crate) mod rules;
+pub(crate) mod sentence;
 mod store;
 mod system;
 

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Home,
     item::{Item, ItemId, ItemKind, ItemStore as _, is_readable_by, reading},
-    note::{NewRow, Note, NoteStore as _, fresh_discussion},
+    note::{NewRow, Note, NoteStore as _, fresh_discussion, sentence},
     ports::Forge,
     todo::{TodoAction, TodoStore as _},
 };
@@ -275,12 +275,7 @@ fn tell(
     if tx.has_note_of_source(target.id, source.id)? {
         return Ok(());
     }
-    let word = match source.id.kind {
-        ItemKind::Issue => "issue",
-        ItemKind::MergeRequest => "merge request",
-        ItemKind::Epic => "epic",
-    };
-    let body = format!("mentioned in {word} {}", name_from(tx, forge, source, target.home)?);
+    let body = sentence::mention(source.id.kind, &name_from(tx, forge, source, target.home)?);
     let row = NewRow {
         discussion: &fresh_discussion(),
         note_type: None,

@@ -9,7 +9,10 @@ use std::{
     time::Duration,
 };
 
-use kernel::ids::{JobId, RunnerId};
+use kernel::{
+    Ts,
+    ids::{JobId, RunnerId},
+};
 use tokio::time::{Instant, timeout};
 
 pub use assignment::Assignment;
@@ -116,18 +119,21 @@ impl Mailbox {
         known.cursor.clone()
     }
 
-    /// The runner of this token, where it asks once more with its present cursor: all that is known of it still holds.
+    /// The runner of this token, where it asks once more with its present cursor: all that is known of it still holds. At the
+    /// moment `at` its token may have expired.
     pub fn unchanged(
         &self,
         token_digest: &str,
         process: &Process,
         cursor: &str,
+        at: Ts,
     ) -> Option<RunnerId> {
         let now = Instant::now();
         let mut state = self.state();
         let mut all = state.known.iter_mut();
         let (runner, known) = all.find(|(_, known)| known.cursor == cursor)?;
-        let holds = known.taker.active && known.since + LIFETIME > now;
+        let is_expired = known.taker.token_expires_at.is_some_and(|end| end <= at);
+        let holds = known.taker.active && !is_expired && known.since + LIFETIME > now;
         if !holds || known.taker.token_digest != token_digest {
             return None;
         }

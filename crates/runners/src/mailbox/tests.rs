@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kernel::ids::{JobId, ProjectId, RunnerId};
+use kernel::{
+    Ts,
+    ids::{JobId, ProjectId, RunnerId},
+};
 
 use super::{Mailbox, Process, QueuedJob};
 use crate::{
@@ -16,6 +19,7 @@ fn taker(id: i64, project: i64) -> JobMatcher {
     JobMatcher {
         runner: RunnerId(id),
         token_digest: format!("token {id}"),
+        token_expires_at: None,
         runner_type: RunnerType::Project,
         group: None,
         projects: vec![ProjectId(project)],
@@ -241,7 +245,7 @@ async fn a_runner_is_known_by_its_token_as_long_as_nothing_changes_for_it() {
     let mailbox = Mailbox::default();
     let (one, process) = (taker(1, 1), Process("a".to_owned()));
     let cursor = mailbox.cursor(&one, &process);
-    let unchanged = |token: &str| mailbox.unchanged(token, &process, &cursor);
+    let unchanged = |token: &str| mailbox.unchanged(token, &process, &cursor, Ts(0));
 
     assert_eq!(unchanged("token 1"), Some(RunnerId(1)));
     assert_eq!(unchanged("token 2"), None);
@@ -249,7 +253,18 @@ async fn a_runner_is_known_by_its_token_as_long_as_nothing_changes_for_it() {
     assert_eq!(unchanged("token 1"), None);
     let cursor = mailbox.cursor(&one, &process);
     mailbox.forget(RunnerId(1));
-    assert_eq!(mailbox.unchanged("token 1", &process, &cursor), None);
+    assert_eq!(mailbox.unchanged("token 1", &process, &cursor, Ts(0)), None);
+}
+
+#[tokio::test]
+async fn a_runner_whose_token_expires_is_known_no_more() {
+    let mailbox = Mailbox::default();
+    let one = JobMatcher { token_expires_at: Some(Ts(5)), ..taker(1, 1) };
+    let process = Process("a".to_owned());
+    let cursor = mailbox.cursor(&one, &process);
+    let unchanged = |at: i64| mailbox.unchanged("token 1", &process, &cursor, Ts(at));
+
+    assert_eq!((unchanged(4), unchanged(5)), (Some(RunnerId(1)), None));
 }
 
 #[tokio::test]

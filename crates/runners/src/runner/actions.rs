@@ -13,14 +13,14 @@ use kernel::{
 };
 
 use super::{
-    Attributes, Runner, RunnerFilter, RunnerListStore as _, RunnerScope, RunnerStore as _,
-    RunnerToken, RunnerType, register,
+    Attributes, NewToken, Runner, RunnerFilter, RunnerLimits, RunnerListStore as _, RunnerScope,
+    RunnerStore as _, RunnerType, ensure_room, register,
 };
 use crate::{
     Event,
     manager::{Manager, ManagerStore as _},
     policy::{AdminProjectRunners, ReadGroupRunners, ReadProjectRunners, UseRunners},
-    ports::Roles,
+    ports::{Roles, TokenLifetimes},
 };
 
 const NO_ACCESS: &str = "No access granted";
@@ -292,19 +292,23 @@ pub fn reset_token(
     tx: &mut Tx<'_>,
     grant: &Grant<UseRunners>,
     roles: &impl Roles,
+    lifetimes: &impl TokenLifetimes,
     id: RunnerId,
-) -> Result<RunnerToken> {
+) -> Result<NewToken> {
     let runner = changeable(tx, grant, roles, id)?;
-    let token = RunnerToken::another(runner.created_by_person);
-    register::renew_token(tx, &runner, &token)?;
-    Ok(token)
+    register::renew_token(tx, &runner, lifetimes)
 }
 
 /// Assigns a runner of another project to this one.
+///
+/// # Errors
+/// `Forbidden` where the runner is locked, no project's, or not the caller's to read; `BadRequest` where the project has it
+/// already, or has as many as `limits` let it have.
 pub fn assign(
     tx: &mut Tx<'_>,
     grant: &Grant<AdminProjectRunners>,
     roles: &impl Roles,
+    limits: RunnerLimits,
     id: RunnerId,
 ) -> Result<Runner> {
     let runner = find(tx, id)?;
@@ -321,6 +325,7 @@ pub fn assign(
     if tx.projects_of_runner(id)?.contains(&grant.project()) {
         return Err(Error::invalid("runner_id", "has already been taken"));
     }
+    ensure_room(tx, register::Owner::Project(grant.project()), limits)?;
     tx.assign_runner(id, grant.project())?;
     let place = AuditPlace::Project(grant.project());
     let assigned = AuditRecord::addition("ci_runner_assigned_to_project", place, "ci_runner");

@@ -57,11 +57,17 @@ pub struct Runner {
     pub contacted_at: Option<Ts>,
     pub created_at: Ts,
     pub updated_at: Ts,
+    /// From then on nobody is known by the token; null where it does not expire.
+    pub token_expires_at: Option<Ts>,
 }
 
 impl Runner {
     pub fn tag_list(&self) -> Result<Vec<String>> {
         serde_json::from_str(&self.tags).map_err(Error::internal)
+    }
+
+    pub fn has_expired_token(&self, now: Ts) -> bool {
+        self.token_expires_at.is_some_and(|end| end <= now)
     }
 
     pub fn is_shared(&self) -> bool {

@@ -7,8 +7,10 @@ use kernel::{
     ids::{NamespaceId, ProjectId, RunnerId, UserId},
 };
 
-use super::{Attributes, Runner, RunnerAccess, RunnerStore as _, RunnerToken, RunnerType};
-use crate::Event;
+use super::{
+    Attributes, NewToken, Runner, RunnerAccess, RunnerStore as _, RunnerToken, RunnerType,
+};
+use crate::{Event, ports::TokenLifetimes};
 
 /// The owner of a new runner. The caller has checked the registration token or role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,21 @@ impl Owner {
             Self::Project(_) => RunnerType::Project,
         }
     }
+
+    fn projects(self) -> Vec<ProjectId> {
+        if let Self::Project(project) = self { vec![project] } else { Vec::new() }
+    }
+}
+
+/// When a token expires that a runner gets now.
+fn expiry(
+    tx: &mut Tx<'_>,
+    lifetimes: &impl TokenLifetimes,
+    runner_type: RunnerType,
+    projects: &[ProjectId],
+) -> Result<Option<Ts>> {
+    let lifetime = lifetimes.of_runner(tx, runner_type, projects)?;
+    Ok(lifetime.map(|lifetime| tx.now.plus(lifetime)))
 }
 
 /// Makes a runner.
@@ -35,7 +52,9 @@ pub fn create(
     creator: Option<UserId>,
     attributes: Attributes,
     token: &RunnerToken,
+    lifetimes: &impl TokenLifetimes,
 ) -> Result<Runner> {
+    let token_expires_at = expiry(tx, lifetimes, owner.runner_type(), &owner.projects())?;
     let blank = Runner {
         id: RunnerId(0),
         runner_type: owner.runner_type(),
@@ -61,6 +80,7 @@ pub fn create(
         contacted_at: None,
         created_at: tx.now,
         updated_at: tx.now,
+        token_expires_at,
     };
     let made = tx.insert_runner(&attributes.apply(blank)?)?;
     if let Owner::Project(project) = owner {
@@ -78,21 +98,31 @@ pub fn create(
 /// The runner with this token.
 ///
 /// # Errors
-/// `Forbidden` where it is nobody's.
+/// `Forbidden` where it is nobody's, or has expired.
 pub fn authenticate(tx: &mut Tx<'_>, token: &RunnerToken) -> Result<Runner> {
     let found = match token.is_plausible() {
         true => tx.find_runner_by_token(&token.digest())?,
         false => None,
     };
-    found.ok_or(Error::forbidden())
+    found.filter(|runner| !runner.has_expired_token(tx.now)).ok_or(Error::forbidden())
 }
 
-/// Replaces the token of a runner; the old one stops working.
-pub fn renew_token(tx: &mut Tx<'_>, runner: &Runner, token: &RunnerToken) -> Result<()> {
-    tx.set_runner_token(runner.id, &token.digest(), &token.short())?;
+/// Gives a runner another token of the same kind; the old one stops working.
+pub fn renew_token(
+    tx: &mut Tx<'_>,
+    runner: &Runner,
+    lifetimes: &impl TokenLifetimes,
+) -> Result<NewToken> {
+    let projects = tx.projects_of_runner(runner.id)?;
+    let new = NewToken {
+        token: RunnerToken::another(runner.created_by_person),
+        expires_at: expiry(tx, lifetimes, runner.runner_type, &projects)?,
+    };
+    tx.set_runner_token(runner.id, &new)?;
     let place = place(tx, runner)?;
     record(tx, runner, AuditRecord::change("ci_runner_token_reset", place, RUNNER));
-    tx.emit(Event::RunnerChanged { runner: runner.id })
+    tx.emit(Event::RunnerChanged { runner: runner.id })?;
+    Ok(new)
 }
 
 /// Removes a runner.

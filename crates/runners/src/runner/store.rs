@@ -12,7 +12,7 @@ use kernel::{
     ids::{ProjectId, RunnerId},
 };
 
-use super::Runner;
+use super::{NewToken, Runner};
 
 const NOUN: &str = "Runner";
 
@@ -25,7 +25,7 @@ pub trait RunnerStore {
     fn insert_runner(&mut self, runner: &Runner) -> Result<Runner>;
     /// Writes down what people set.
     fn update_runner(&mut self, runner: &Runner) -> Result<()>;
-    fn set_runner_token(&mut self, id: RunnerId, digest: &str, short: &str) -> Result<()>;
+    fn set_runner_token(&mut self, id: RunnerId, new: &NewToken) -> Result<()>;
     fn delete_runner(&mut self, id: RunnerId) -> Result<()>;
     /// The projects whose jobs a project runner does, its owner first.
     fn projects_of_runner(&mut self, id: RunnerId) -> Result<Vec<ProjectId>>;
@@ -109,6 +109,7 @@ impl RunnerStore for Tx<'_> {
             runners::tags.eq(&runner.tags),
             runners::created_at.eq(runner.created_at),
             runners::updated_at.eq(runner.updated_at),
+            runners::token_expires_at.eq(runner.token_expires_at),
         );
         let insert = diesel::insert_into(runners::table).values(row);
         each_backend!(self, |conn| insert
@@ -134,10 +135,11 @@ impl RunnerStore for Tx<'_> {
         Ok(())
     }
 
-    fn set_runner_token(&mut self, id: RunnerId, digest: &str, short: &str) -> Result<()> {
+    fn set_runner_token(&mut self, id: RunnerId, new: &NewToken) -> Result<()> {
         let values = (
-            runners::token_digest.eq(digest),
-            runners::short_token.eq(short),
+            runners::token_digest.eq(new.token.digest()),
+            runners::short_token.eq(new.token.short()),
+            runners::token_expires_at.eq(new.expires_at),
             runners::updated_at.eq(self.now),
         );
         let row = diesel::update(runners::table.find(id)).set(values);

@@ -1,5 +1,6 @@
 //! Authentication tokens of runners.
 
+use kernel::Ts;
 use secrets::Secret;
 use sha2::{Digest as _, Sha256};
 
@@ -55,6 +56,14 @@ impl RunnerToken {
     pub fn is_plausible(&self) -> bool {
         (1..=LONGEST).contains(&self.reveal().len())
     }
+}
+
+/// A token that a runner was given just now.
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    pub token: RunnerToken,
+    /// `None` where it does not expire.
+    pub expires_at: Option<Ts>,
 }
 
 fn random() -> String {

@@ -3,7 +3,8 @@
 use forgeway_runners::{
     policy::AdminProjectRunners,
     runner::{
-        Attributes, Owner, RunnerFilter, RunnerStatus, RunnerStore as _, RunnerType, actions,
+        Attributes, Owner, RunnerFilter, RunnerLimits, RunnerStatus, RunnerStore as _, RunnerType,
+        actions,
     },
 };
 use kernel::{Result, ids::RunnerId, page::PageRequest};
@@ -101,12 +102,14 @@ fn a_runner_is_shared_with_another_project_unless_it_is_locked() {
         let (open, _) = world.runner(tx, Owner::Project(world.project), Attributes::default())?;
         let (locked, _) = world.runner(tx, Owner::Project(world.project), locked)?;
         let grant = world.may_in::<AdminProjectRunners>(world.other, world.owner)?;
-        assert!(is_forbidden(&actions::assign(tx, &grant, world, locked.id)));
+        let limits = RunnerLimits { project: 1, group: 1 };
+        assert!(is_forbidden(&actions::assign(tx, &grant, world, limits, locked.id)));
 
-        actions::assign(tx, &grant, world, open.id)?;
+        actions::assign(tx, &grant, world, limits, open.id)?;
 
         assert_eq!(tx.projects_of_runner(open.id)?, [world.project, world.other]);
-        assert!(actions::assign(tx, &grant, world, open.id).is_err(), "it is there already");
+        let again = actions::assign(tx, &grant, world, limits, open.id);
+        assert!(again.is_err(), "it is there already");
         let owner = world.may(world.owner)?;
         assert!(is_forbidden(&actions::remove(tx, &owner, world, open.id, None)));
         actions::unassign(tx, &grant, open.id, None)?;

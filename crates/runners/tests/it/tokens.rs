@@ -1,14 +1,17 @@
 //! Tokens of runners, and the programs that share one.
 
+use db::Tx;
 use forgeway_runners::{
     manager::{Contact, ManagerStore as _},
+    ports::{Endless, TokenLifetimes},
     runner::{
         Attributes, Owner, RegistrationStore as _, RunnerStatus, RunnerStore as _, RunnerToken,
-        actions,
-        register::{authenticate, renew_token},
+        RunnerType, actions,
+        register::{authenticate, create, renew_token},
     },
 };
-use kernel::page::PageRequest;
+use kernel::{Result, ids::ProjectId, page::PageRequest};
+use time::Duration;
 
 use crate::world::{is_forbidden, test};
 
@@ -43,16 +46,51 @@ fn a_renewed_token_ends_the_old_one() {
     test(|tx, world| {
         let (made, old) = world.runner(tx, Owner::Project(world.project), Attributes::default())?;
         let stranger = world.may(world.stranger)?;
-        assert!(is_forbidden(&actions::reset_token(tx, &stranger, world, made.id)));
+        assert!(is_forbidden(&actions::reset_token(tx, &stranger, world, &Endless, made.id)));
         let owner = world.may(world.owner)?;
 
-        let new = actions::reset_token(tx, &owner, world, made.id)?;
+        let new = actions::reset_token(tx, &owner, world, &Endless, made.id)?.token;
 
         assert!(is_forbidden(&authenticate(tx, &old)));
         assert_eq!(authenticate(tx, &new)?.id, made.id);
         assert!(new.reveal().starts_with(RunnerToken::PREFIX), "a person made the runner");
-        renew_token(tx, &made, &old)?;
+        renew_token(tx, &made, &Endless)?;
         assert!(is_forbidden(&authenticate(tx, &new)));
+        Ok(())
+    });
+}
+
+/// Tokens of project runners, which are valid for an hour.
+struct ProjectHours;
+
+impl TokenLifetimes for ProjectHours {
+    fn of_runner(
+        &self,
+        _: &mut Tx<'_>,
+        runner_type: RunnerType,
+        projects: &[ProjectId],
+    ) -> Result<Option<Duration>> {
+        let is_of_project = runner_type == RunnerType::Project && projects.len() == 1;
+        Ok(is_of_project.then_some(Duration::HOUR))
+    }
+}
+
+#[test]
+fn a_token_that_has_expired_is_nobodys_until_it_is_renewed() {
+    test(|tx, world| {
+        let (of_project, token) = (Owner::Project(world.project), RunnerToken::created());
+        let attributes = Attributes::default;
+        let made = create(tx, of_project, None, attributes(), &token, &ProjectHours)?;
+        let endless = RunnerToken::created();
+        create(tx, Owner::Instance, None, attributes(), &endless, &ProjectHours)?;
+        assert_eq!(authenticate(tx, &token)?.token_expires_at, Some(tx.now.plus(Duration::HOUR)));
+
+        tx.now = tx.now.plus(Duration::HOUR);
+
+        assert!(is_forbidden(&authenticate(tx, &token)) && authenticate(tx, &endless).is_ok());
+        let new = renew_token(tx, &made, &ProjectHours)?;
+        assert_eq!(new.expires_at, Some(tx.now.plus(Duration::HOUR)));
+        assert_eq!(authenticate(tx, &new.token)?.id, made.id);
         Ok(())
     });
 }

@@ -8,7 +8,7 @@ use db::{
 };
 use forgeway_runners::{
     policy::UseRunners,
-    ports::Roles,
+    ports::{Endless, Roles},
     runner::{Attributes, Owner, Runner, RunnerToken, register},
 };
 use kernel::{
@@ -70,7 +70,7 @@ impl World {
         attributes: Attributes,
     ) -> Result<(Runner, RunnerToken)> {
         let token = RunnerToken::created();
-        let made = register::create(tx, owner, Some(self.owner), attributes, &token)?;
+        let made = register::create(tx, owner, Some(self.owner), attributes, &token, &Endless)?;
         Ok((made, token))
     }
 }

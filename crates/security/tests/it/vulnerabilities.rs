@@ -9,6 +9,7 @@ use security::{
         ReportType, Severity, State, Step, Vulnerability, VulnerabilityFilter,
         VulnerabilityStore as _,
         actions::{Judgement, judge, list, read},
+        last_change,
     },
 };
 use serde_json::json;
@@ -129,6 +130,22 @@ fn a_step_is_kept_with_who_took_it() {
         let told: Vec<_> = told.iter().map(|change| (change.state, change.user_id)).collect();
         let dev = Some(world.developer);
         assert_eq!(told, [(State::Dismissed, dev), (State::Detected, dev)]);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_revert_takes_back_what_was_decided_before_it() {
+    test(|tx, world| {
+        let id = one(tx, world)?.id;
+        let grant = world.may_anywhere::<UseVulnerabilities>(world.developer)?;
+        for step in [Step::Dismiss, Step::Confirm, Step::Revert, Step::Resolve] {
+            judge(tx, &grant, &world.around, id, &judgement(step))?;
+        }
+        let changes = tx.state_changes(&[id])?;
+        let states = [State::Dismissed, State::Confirmed, State::Resolved];
+        let kept = states.map(|state| last_change(&changes, id, state).is_some());
+        assert_eq!(kept, [false, false, true]);
         Ok(())
     });
 }

@@ -9,7 +9,6 @@ use forge::{
 };
 use graphql::{Operation, Outcome, Request, Response, Schema, Subscription};
 use kernel::Error;
-use org::token::Scope;
 use resolvers::{Context, subscriptions::fact::Fact};
 
 use super::connection_slot::{AppHandle, ConnectionSlot};
@@ -20,7 +19,7 @@ use crate::{
     graphql::{
         browser_session::caller_of,
         context_of,
-        request_limits::{is_without_deprecated, limits_of},
+        request_limits::{is_without_deprecated, limits_of, may_query},
     },
     route::MatchedRoute,
 };
@@ -66,11 +65,7 @@ impl Connection {
     /// For a credential that is not good any more.
     pub(super) async fn caller(&self) -> ApiResult<Caller> {
         let caller = caller_of(&self.app, &self.req, &self.given, &self.route).await?;
-        let reads = |token: &org::token::AccessToken| {
-            let scopes = token.scopes();
-            scopes.has(Scope::Api) || scopes.has(Scope::ReadApi)
-        };
-        match caller.token.as_deref().is_none_or(reads) {
+        match may_query(&caller) {
             true => Ok(caller),
             false => Err(Error::unauthenticated().into()),
         }

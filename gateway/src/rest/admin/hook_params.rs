@@ -57,11 +57,13 @@ params! {
         pipeline_events: Option<bool>,
         wiki_page_events: Option<bool>,
         deployment_events: Option<bool>,
+        /// Stored only: projects have no feature flags.
         feature_flag_events: Option<bool>,
         job_events: Option<bool>,
         releases_events: Option<bool>,
         milestone_events: Option<bool>,
         emoji_events: Option<bool>,
+        /// Access tokens of the project or group that expire within a week.
         resource_access_token_events: Option<bool>,
         member_events: Option<bool>,
         vulnerability_events: Option<bool>,
@@ -170,7 +172,7 @@ pub const CHANGEABLE: [&str; 31] = [
 pub struct Trigger(pub Flag);
 
 /// Those that the API names.
-const TRIGGERS: [Flag; 18] = [
+const TRIGGERS: [Flag; 20] = [
     Flag::ConfidentialIssues,
     Flag::ConfidentialNotes,
     Flag::Deployments,
@@ -186,8 +188,10 @@ const TRIGGERS: [Flag; 18] = [
     Flag::Projects,
     Flag::Push,
     Flag::Releases,
+    Flag::ResourceAccessTokens,
     Flag::Subgroups,
     Flag::TagPush,
+    Flag::Vulnerabilities,
     Flag::WikiPages,
 ];
 

@@ -2,9 +2,14 @@
 
 use admin::import::OptionalStages;
 use forge::import::{HostImport, ServerImport};
-use kernel::{Error, Result};
 
-use crate::{extract::NonEmpty, params};
+use crate::{
+    extract::{
+        NonEmpty, ParamErrors, Params, RawMap,
+        params::{MISSING, ParamDoc},
+    },
+    params,
+};
 
 params! {
     /// Stages that are done on request, or in another way.
@@ -38,7 +43,7 @@ params! {
 }
 
 params! {
-    pub struct ImportFromServer {
+    struct ImportFromServer {
         /// URL of the server.
         server_url: Option<String>,
         /// Same as `server_url`.
@@ -92,36 +97,59 @@ impl From<ImportFromHost> for HostImport {
     }
 }
 
-impl ImportFromServer {
-    /// The import that is asked for.
-    ///
-    /// # Errors
-    /// `BadRequest` where something is missing under both of its names.
-    pub fn complete(self) -> Result<ServerImport> {
-        let mut missing = Vec::new();
-        let mut required = |name: &str, one: Option<String>, other: Option<String>| {
-            let given = filled(one).or(filled(other));
-            if given.is_none() {
-                missing.push(format!("{name} is missing"));
+/// What has to be given under one of two names.
+const REQUIRED: [[&str; 2]; 4] = [
+    ["server_url", "bitbucket_server_url"],
+    ["server_username", "bitbucket_server_username"],
+    ["server_project", "bitbucket_server_project"],
+    ["server_repo", "bitbucket_server_repo"],
+];
+
+/// An import from a server with all that it needs.
+#[derive(Clone, Debug)]
+pub struct CompleteServerImport(pub ServerImport);
+
+impl Params for CompleteServerImport {
+    const PAGED: bool = false;
+
+    fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
+        let given = ImportFromServer::read(raw);
+        let mut flaws = given.as_ref().err().cloned().unwrap_or_default();
+        for [name, other] in REQUIRED {
+            if !raw.has(name) && !raw.has(other) {
+                flaws.add(name, MISSING);
             }
-            given.unwrap_or_default()
-        };
-        let asked = ServerImport {
-            url: required("server_url", self.server_url, self.bitbucket_server_url),
-            username: required(
-                "server_username",
-                self.server_username,
-                self.bitbucket_server_username,
-            ),
-            project: required("server_project", self.server_project, self.bitbucket_server_project),
-            repository: required("server_repo", self.server_repo, self.bitbucket_server_repo),
-            password: self.personal_access_token,
-            new_name: filled(self.new_name),
-            namespace: filled(self.target_namespace).or(filled(self.new_namespace)),
-        };
-        match missing.is_empty() {
-            true => Ok(asked),
-            false => Err(Error::bad_request().parameters(missing.join(", "))),
+        }
+        match given {
+            Ok(given) if flaws.is_empty() => Ok(Self(given.into())),
+            _ => {
+                let names: Vec<&str> = Self::describe().iter().map(|doc| doc.name).collect();
+                Err(flaws.in_order_of(&names))
+            }
+        }
+    }
+
+    fn describe() -> Vec<ParamDoc> {
+        ImportFromServer::describe()
+    }
+
+    fn defaults() -> Vec<(&'static str, String)> {
+        ImportFromServer::defaults()
+    }
+}
+
+impl From<ImportFromServer> for ServerImport {
+    fn from(params: ImportFromServer) -> Self {
+        let either = |one: Option<String>, other: Option<String>| filled(one).or(filled(other));
+        let required = |one, other| either(one, other).unwrap_or_default();
+        Self {
+            url: required(params.server_url, params.bitbucket_server_url),
+            username: required(params.server_username, params.bitbucket_server_username),
+            password: params.personal_access_token,
+            project: required(params.server_project, params.bitbucket_server_project),
+            repository: required(params.server_repo, params.bitbucket_server_repo),
+            new_name: filled(params.new_name),
+            namespace: either(params.target_namespace, params.new_namespace),
         }
     }
 }

@@ -12,7 +12,7 @@ use forge::import::{
 use kernel::{AccessLevel, Error, access::SignedIn, error::Kind, ids::ProjectId};
 use org::policy::ReadProject;
 
-use super::import_params::{ImportFromHost, ImportFromServer};
+use super::import_params::{CompleteServerImport, ImportFromHost};
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
@@ -83,10 +83,10 @@ async fn gists(app: App, call: Call<SignedIn, ImportGists>) -> ApiResult<Accepte
 
 async fn from_server(
     app: App,
-    call: Call<SignedIn, ImportFromServer>,
+    call: Call<SignedIn, CompleteServerImport>,
 ) -> ApiResult<Created<ImportedProjectEntity>> {
     app.rates.check_import(call.grant.user()?)?;
-    let asked = call.params.complete()?;
+    let asked = call.params.0;
     let source = format!("{}/{}", asked.project, asked.repository);
     match import_from_server(&app, &call.grant, asked).await {
         Ok(project) => Ok(Created((&project).into())),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     extract::{
         Param, ParamErrors, Params, Raw, RawMap,
-        params::{NOT_LISTED, ParamDoc, field},
+        params::{MISSING, NOT_LISTED, ParamDoc, field},
     },
     params,
 };
@@ -43,8 +43,7 @@ params! {
 /// What of an integration is to be. Its parameters are those of its kind.
 #[derive(Clone, Debug)]
 pub struct SetIntegration {
-    /// Nothing for a slug that nobody knows.
-    pub kind: Option<&'static Kind>,
+    pub kind: &'static Kind,
     pub change: IntegrationChange,
 }
 
@@ -73,6 +72,11 @@ fn value_of(
     }
 }
 
+/// What came for a parameter, under either of its names.
+fn given<'r>(parameter: &Parameter, raw: &'r RawMap) -> Option<&'r Raw> {
+    raw.get(parameter.name).or_else(|| parameter.alias.and_then(|name| raw.get(name)))
+}
+
 fn read_change(
     parameters: &[Parameter],
     raw: &RawMap,
@@ -80,7 +84,7 @@ fn read_change(
 ) -> IntegrationChange {
     let mut change = IntegrationChange::default();
     for parameter in parameters {
-        let given = raw.get(parameter.name).or(parameter.alias.and_then(|name| raw.get(name)));
+        let given = given(parameter, raw);
         let value = given.and_then(|raw| value_of(parameter.name, parameter.kind, raw, flaws));
         if let Some(value) = value {
             change.values.insert(parameter.name.to_owned(), value);
@@ -125,12 +129,26 @@ impl Params for SetIntegration {
     const PAGED: bool = false;
 
     fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
-        let kind = raw.text("slug").and_then(Kind::find);
         let mut flaws = ParamErrors::default();
-        let parameters = kind.map_or(&[][..], |kind| kind.parameters);
+        let Some(kind) = raw.text("slug").and_then(Kind::find) else {
+            flaws.add("slug", NOT_LISTED);
+            return Err(flaws);
+        };
+        let parameters = kind.parameters;
         check_other_kinds(parameters, raw, &mut flaws);
         let change = read_change(parameters, raw, &mut flaws);
-        if flaws.is_empty() { Ok(Self { kind, change }) } else { Err(flaws) }
+        if !change.asks_to_inherit() {
+            let missing = kind.missing(|one| given(one, raw).is_some());
+            missing.iter().for_each(|one| flaws.add(one.name, MISSING));
+        }
+        let names: Vec<&str> = parameters.iter().map(|one| one.name).collect();
+        if flaws.is_empty() { Ok(Self { kind, change }) } else { Err(flaws.in_order_of(&names)) }
+    }
+
+    /// Each kind has a route of its own.
+    fn has_route(in_path: &[(&'static str, Raw)]) -> bool {
+        let is_known = |value: &Raw| matches!(value, Raw::Text(slug) if Kind::find(slug).is_some());
+        in_path.iter().any(|(name, value)| *name == "slug" && is_known(value))
     }
 
     fn describe() -> Vec<ParamDoc> {

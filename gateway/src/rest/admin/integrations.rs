@@ -13,7 +13,7 @@ use org::hierarchy::{above_group, above_project};
 use super::integration_params::{OneIntegration, SetIntegration};
 use crate::{
     app::App,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::Call,
     present::{Json, NoContent},
     routes,
@@ -85,7 +85,6 @@ where
     Grant<A>: IntegrationKeeper,
 {
     let (grant, SetIntegration { kind, change }) = (call.grant, call.params);
-    let kind = kind.ok_or(ApiError::NoRoute)?;
     let (vault, rule) = (app.vault.clone(), app.courier.rules.web());
     let done = app.db.write(move |tx| {
         let groups = groups_above(tx, grant.home())?;

@@ -15,13 +15,13 @@ use forge::{
     runner::removal,
     settings::is_archived,
 };
-use kernel::{Error, Result, ids::JobId, page::PageRequest};
+use kernel::{Error, ids::JobId, page::PageRequest};
 
 use super::job_params::{JobVariable, Statuses, pairs};
 use crate::{
     app::App,
     error::ApiResult,
-    extract::{Call, cursor_of, no_keyset, read_cursor, unreadable_cursor},
+    extract::{Call, CursorPage, cursor_of},
     params,
     present::{Created, Either, Json, KeysetList, PagedList},
     routes,
@@ -37,55 +37,25 @@ routes! { "Jobs" at "/projects/{id}/jobs";
 }
 
 params! {
-    pub struct ListJobs: keyset {
+    pub struct ListJobs {
         /// Statuses of which any must match.
         scope: Option<Statuses>,
-        /// `keyset`: pages are found by `cursor` or `id_before`, whose value the link to the next page has.
-        pagination: Option<String>,
-        /// With `keyset` only `id`.
-        order_by: Option<String>,
-        /// With `keyset` only `desc`.
-        sort: Option<String>,
-        /// Opaque; from the link to the next page.
-        cursor: Option<String>,
         /// Only jobs with a smaller ID.
         id_before: Option<JobId>,
     }
 }
 
-impl ListJobs {
-    fn is_keyset(&self) -> bool {
-        let named = self.pagination.as_deref() == Some("keyset");
-        named || self.cursor.is_some() || self.id_before.is_some()
-    }
-
-    /// The job behind which a page of such a list begins.
-    fn before(&self) -> Result<Option<JobId>> {
-        let other = |given: &Option<String>, only: &str| {
-            given.as_deref().is_some_and(|given| !given.is_empty() && given != only)
-        };
-        if other(&self.order_by, "id") || other(&self.sort, "desc") {
-            return Err(no_keyset());
-        }
-        let Some(cursor) = &self.cursor else { return Ok(self.id_before) };
-        let [id] = read_cursor(cursor, ["id"])?;
-        let id = JobId(id.parse().ok().ok_or_else(unreadable_cursor)?);
-        Ok(Some(self.id_before.map_or(id, |before| before.min(id))))
-    }
-}
-
 async fn list(
     app: App,
-    call: Call<ReadJobs, ListJobs>,
+    call: Call<ReadJobs, (ListJobs, CursorPage)>,
 ) -> ApiResult<Either<PagedList<JobEntity>, KeysetList<JobEntity>>> {
-    let (grant, page, params) = (call.grant, call.page, call.params);
-    let keyset = params.is_keyset();
-    let before = if keyset { params.before()? } else { None };
+    let (grant, page, (params, pages)) = (call.grant, call.page, call.params);
+    let (keyset, last) = (pages.is_keyset(), pages.last_id()?.map(JobId));
     let filter = JobFilter {
         kind: JobKind::Build,
         statuses: params.scope.map(|scope| scope.0).unwrap_or_default(),
         retried: true,
-        before,
+        before: last.into_iter().chain(params.id_before).min(),
         after: None,
         oldest_first: false,
     };

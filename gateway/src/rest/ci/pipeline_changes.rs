@@ -1,4 +1,4 @@
-//! Pipelines are made, done again, ended and taken away.
+//! Pipelines are made, done again, ended, named and taken away.
 
 use ci::{
     pipeline::{Pipeline, Source, control},
@@ -9,7 +9,7 @@ use forge::{
     pipeline::{Request, make, run_now},
     ports::ci::Refs,
 };
-use kernel::{Result, access::ProjectFacts};
+use kernel::{Result, access::ProjectFacts, ids::PipelineId};
 
 use super::{job_params::NewPipelineVariable, pipelines::OnePipeline};
 use crate::{
@@ -22,10 +22,11 @@ use crate::{
 };
 
 routes! { "Changes of pipelines" at "/projects/{id}";
-    POST   "/pipeline"                       => create : CreatePipelines,
-    POST   "/pipelines/{pipeline_id}/retry"  => retry  : UpdatePipelines,
-    POST   "/pipelines/{pipeline_id}/cancel" => cancel : UpdatePipelines,
-    DELETE "/pipelines/{pipeline_id}"        => delete : DeletePipelines,
+    POST   "/pipeline"                         => create : CreatePipelines,
+    POST   "/pipelines/{pipeline_id}/retry"    => retry  : UpdatePipelines,
+    POST   "/pipelines/{pipeline_id}/cancel"   => cancel : UpdatePipelines,
+    PUT    "/pipelines/{pipeline_id}/metadata" => rename : UpdatePipelines,
+    DELETE "/pipelines/{pipeline_id}"          => delete : DeletePipelines,
 }
 
 params! {
@@ -86,6 +87,25 @@ async fn cancel(
     let (grant, id) = (call.grant, call.params.pipeline_id);
     let facts = grant.facts().clone();
     let pipeline = app.db.write(move |tx| control::cancel(tx, &grant, &Refs, id)).await?;
+    Ok(Json(pipeline_entity(&app, &facts, pipeline).await?))
+}
+
+params! {
+    pub struct RenamePipeline {
+        pipeline_id: PipelineId,
+        /// 1 to 255 characters; spaces around the name are removed.
+        name: String,
+    }
+}
+
+async fn rename(
+    app: App,
+    call: Call<UpdatePipelines, RenamePipeline>,
+) -> ApiResult<Json<FullPipelineEntity>> {
+    let (grant, id, name) = (call.grant, call.params.pipeline_id, call.params.name);
+    let facts = grant.facts().clone();
+    let renamed = app.db.write(move |tx| control::rename(tx, &grant, &Refs, id, &name));
+    let pipeline = renamed.await?;
     Ok(Json(pipeline_entity(&app, &facts, pipeline).await?))
 }
 

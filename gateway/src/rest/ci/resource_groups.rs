@@ -5,7 +5,9 @@ use ci::{
     resource_group::{ProcessMode, actions},
 };
 use entities::ci::{
-    job::JobBasicEntity, job_records::present, resource_group::ResourceGroupEntity,
+    job::JobBasicEntity,
+    job_records::{present, present_one},
+    resource_group::ResourceGroupEntity,
 };
 
 use crate::{
@@ -21,6 +23,7 @@ routes! { "Resource groups" at "/projects/{id}/resource_groups";
     GET ""                     => list     : ReadResourceGroups,
     GET "/{key}"               => show     : ReadResourceGroups,
     PUT "/{key}"               => update   : ChangeResourceGroups,
+    GET "/{key}/current_job"   => current  : ReadResourceGroups,
     GET "/{key}/upcoming_jobs" => upcoming : ReadResourceGroups,
 }
 
@@ -66,6 +69,20 @@ async fn update(
     let (key, mode) = (params.key, params.process_mode);
     let group = app.db.write(move |tx| actions::set_mode(tx, &grant, &key, mode)).await?;
     Ok(Json(group.into()))
+}
+
+async fn current(
+    app: App,
+    call: Call<ReadResourceGroups, OneResourceGroup>,
+) -> ApiResult<Json<Option<JobBasicEntity>>> {
+    let (grant, key) = (call.grant, call.params.key);
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let job = app.db.read(move |tx| actions::current(tx, &grant, &key)).await?;
+    // While no job runs there is nothing to show, which is no failure.
+    Ok(Json(match job {
+        Some(job) => Some(present_one(&app, &facts, actor, job, JobBasicEntity::new).await?),
+        None => None,
+    }))
 }
 
 async fn upcoming(

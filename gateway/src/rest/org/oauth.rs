@@ -6,10 +6,10 @@ use actix_web::http::StatusCode;
 use db::Tx;
 use entities::org::oauth::{EmptyObject, Introspection, PairEntity, TokenInfo};
 use forge::{openid, sign_in::Candidate, slots::SlotOwner};
-use kernel::access::Anyone;
+use kernel::{access::Anyone, ids::ApplicationId};
 use org::{
     application::{
-        Application, authorization,
+        Application, authorization, client_token,
         exchange::{self, CodeProof, IntrospectionCaller},
     },
     token::{
@@ -38,7 +38,7 @@ routes! { "OAuth" at "//oauth", any scope;
 
 params! {
     struct AskForToken {
-        /// `authorization_code`, `refresh_token` or `password`.
+        /// `authorization_code`, `refresh_token`, `password` or `client_credentials`.
         grant_type: Option<String>,
         /// User name or email address, for a password.
         username: Option<String>,
@@ -51,7 +51,7 @@ params! {
         /// For a code with a challenge (RFC 7636): what meets it, 43 to 128 characters.
         code_verifier: Option<String>,
         /// Scopes, with spaces between: none beyond those of the application, or of the token that is renewed. Default:
-        /// `api`, or the scopes of the token that is renewed.
+        /// `api`, or the scopes of the token that is renewed, or for `client_credentials` those of the application.
         scope: Option<String>,
         /// The application, as it calls itself; Basic authentication does as well.
         client_id: Option<String>,
@@ -118,6 +118,7 @@ async fn token(
         Some("password") => by_password(&app, given, client, address).await?,
         Some("authorization_code") => by_code(&app, given, client).await?,
         Some("refresh_token") => by_refresh(&app, given, client).await?,
+        Some("client_credentials") => return for_client(&app, given, client).await,
         Some(_) => return Err(refused("unsupported_grant_type", UNSUPPORTED)),
         None => return Err(incomplete()),
     };
@@ -132,6 +133,21 @@ fn scopes(words: Option<&str>, client: Option<&Application>) -> Result<Scopes, A
         None => Scopes::read(words.filter(|words| !words.trim().is_empty()).unwrap_or("api")),
     };
     found.ok_or_else(invalid_scope)
+}
+
+/// A token for the application itself. One that keeps no secret could be anybody.
+async fn for_client(
+    app: &App,
+    given: AskForToken,
+    client: Option<Application>,
+) -> ApiResult<WithHeaders<Json<PairEntity>>> {
+    let client = client.filter(|client| client.confidential).ok_or_else(invalid_client)?;
+    let scopes = match given.scope.filter(|words| !words.trim().is_empty()) {
+        Some(words) => scopes(Some(&words), Some(&client))?,
+        None => client.scopes(),
+    };
+    let made = app.db.write(move |tx| client_token::issue(tx, &client, &scopes)).await?;
+    Ok(unkept(PairEntity::of_client(&made.0, &made.1)))
 }
 
 /// Whoever has the name and the password, where passwords are accepted; `None` where they do not fit.
@@ -149,6 +165,9 @@ pub(super) async fn proven(
     let proven = candidate.prove(app, clear, SlotOwner::Address(address)).await?;
     if let (None, Some(account)) = (&proven, account) {
         record_wrong_password(app, account);
+    }
+    if let Some(user) = &proven {
+        app.rates.check_user_address(user.id, address, app.db.clock().now())?;
     }
     Ok(proven)
 }
@@ -256,11 +275,13 @@ async fn introspect(
 ) -> ApiResult<WithHeaders<Json<Introspection>>> {
     let given = &call.params;
     let shown = ClientProof::shown(&call, given.client_id.as_ref(), given.client_secret.as_ref());
-    let inquirer = match client(&app, shown).await? {
-        Some(client) if client.confidential => IntrospectionCaller::Client(client.id),
+    let own = call.caller.application.as_ref();
+    let inquirer = match (client(&app, shown).await?, own) {
+        (Some(client), _) if client.confidential => IntrospectionCaller::Client(client.id),
         // The name of an application without a secret is known to everybody.
-        Some(_) => return Err(invalid_client()),
-        None => {
+        (Some(_), _) => return Err(invalid_client()),
+        (None, Some(own)) => IntrospectionCaller::Client(own.application_id),
+        (None, None) => {
             let own = call.caller.token.filter(|token| token.kind == Kind::OAuth);
             IntrospectionCaller::Bearer(own.ok_or_else(invalid_client)?.as_ref().clone())
         }
@@ -271,9 +292,18 @@ async fn introspect(
 }
 
 async fn info(app: App, call: Call<Anyone>) -> ApiResult<Json<TokenInfo>> {
+    let now = app.db.clock().now();
+    if let Some(own) = call.caller.application {
+        let uid = uid_of(&app, Some(own.application_id)).await?;
+        return Ok(Json(TokenInfo::of_client(&own, uid, now)));
+    }
     let token = call.caller.token.filter(|token| token.kind == Kind::OAuth);
     let token = token.ok_or(ApiError::Token(INVALID_TOKEN))?;
-    let shown = token.clone();
-    let uid = app.db.peek(move |tx| exchange::uid_of(tx, &shown)).await?;
-    Ok(Json(TokenInfo::new(&token, uid, app.db.clock().now())))
+    let uid = uid_of(&app, token.application_id).await?;
+    Ok(Json(TokenInfo::new(&token, uid, now)))
+}
+
+/// What an application calls itself by.
+async fn uid_of(app: &App, application: Option<ApplicationId>) -> ApiResult<Option<String>> {
+    Ok(app.db.peek(move |tx| exchange::uid_of(tx, application)).await?)
 }

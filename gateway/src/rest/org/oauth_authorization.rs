@@ -301,7 +301,7 @@ fn origin(address: &str) -> String {
 }
 
 async fn ask(app: App, call: Call<Anyone, AskForAuthorization>) -> ApiResult<Custom> {
-    let known = session_cookie::person(&app, call.header("cookie")).await?;
+    let known = session_cookie::person(&app, call.header("cookie"), call.address()).await?;
     let question = ConsentRequest::from(call.params);
     Ok(Custom(match question.read(&app).await? {
         Ok(consent) => question.form(&app, &consent, (StatusCode::OK, ""), known.as_ref()),
@@ -313,7 +313,7 @@ async fn answer(app: App, call: Call<Anyone, AnswerAuthorization>) -> ApiResult<
     if let Some(refused) = own_forms::refusal(&app, &call, TITLE) {
         return Ok(Custom(refused));
     }
-    let session = session_cookie::person(&app, call.header("cookie")).await?;
+    let session = session_cookie::person(&app, call.header("cookie"), call.address()).await?;
     let (address, given) = (call.address(), call.params);
     let (decision, username, password) = (given.decision, given.username, given.password);
     let question = ConsentRequest::from(AskForAuthorization {
@@ -381,6 +381,7 @@ async fn agree(
     };
     let consent = consent.clone();
     let agreed = app.db.write(move |tx| {
+        let user = user::life::reactivate(tx, &user)?;
         if !tokens::may_sign_in(tx, &user)? {
             if user.state.is_blocked() {
                 user::actions::record_refused_sign_in(tx, &user)?;

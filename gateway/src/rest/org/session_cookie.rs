@@ -1,6 +1,8 @@
 //! The cookie that a browser keeps while somebody is signed in on the pages. The REST API takes no cookie;
 //! GraphQL takes it with the CSRF value of the session.
 
+use std::net::IpAddr;
+
 use org::{
     token::Secret,
     user::{User, session},
@@ -20,10 +22,18 @@ pub(crate) fn shown(header: Option<&str>) -> Option<Secret> {
     value.map(|(_, value)| Secret::given(value))
 }
 
-/// Who is signed in there, if anybody.
-pub(crate) async fn person(app: &App, header: Option<&str>) -> ApiResult<Option<User>> {
+/// Who is signed in there, if anybody, and comes from this address.
+pub(crate) async fn person(
+    app: &App,
+    header: Option<&str>,
+    address: Option<IpAddr>,
+) -> ApiResult<Option<User>> {
     let Some(secret) = shown(header) else { return Ok(None) };
-    Ok(app.db.write(move |tx| session::resume(tx, &secret)).await?)
+    let found = app.db.write(move |tx| session::resume(tx, &secret)).await?;
+    if let Some(user) = &found {
+        app.rates.check_user_address(user.id, address, app.db.clock().now())?;
+    }
+    Ok(found)
 }
 
 /// What pages of this site send along with the session, and no page of another site can know.

@@ -75,7 +75,7 @@ fn leading_to(address: String, cookie: String) -> HttpResponse {
 }
 
 async fn ask(app: App, call: Call<Anyone>) -> ApiResult<Custom> {
-    let known = session_cookie::person(&app, call.header("cookie")).await?;
+    let known = session_cookie::person(&app, call.header("cookie"), call.address()).await?;
     Ok(Custom(match known {
         None => form(&app, StatusCode::OK, ""),
         Some(user) => {
@@ -103,6 +103,7 @@ async fn sign_in(app: App, call: Call<Anyone, SignIn>) -> ApiResult<Custom> {
         Err(failure) => return Err(failure),
     };
     let begun = app.db.write(move |tx| {
+        let user = user::life::reactivate(tx, &user)?;
         if !tokens::may_sign_in(tx, &user)? {
             if user.state.is_blocked() {
                 user::actions::record_refused_sign_in(tx, &user)?;

@@ -6,6 +6,7 @@ use kernel::{Error, Grant, Result};
 use org::{
     access::{IdOrPath, locate_project},
     namespace::downloads::Verdict,
+    user::store::UserStore as _,
 };
 use repo::{
     commit::read::{default_head, find_commit},
@@ -19,7 +20,7 @@ use repo::{
 use crate::{
     app::App,
     error::ApiResult,
-    extract::{Call, Param, ParamErrors, PathBytes, Raw, params::NOT_LISTED},
+    extract::{Call, Param, ParamErrors, PathBytes, Raw, ensure_may_sign_in, params::NOT_LISTED},
     large_files, params,
     present::{Custom, head_alone},
     routes,
@@ -134,15 +135,20 @@ pub(crate) async fn send<P>(
     Ok(Custom(response.streaming(pieces)))
 }
 
-/// Notes the download, where that is counted. One too many ends what the caller was let in by.
-async fn record_download(app: &App, grant: &Grant<ReadCode>) -> Result<()> {
+/// Notes the download, where that is counted. One too many ends what the caller was let in by: their role, or their account.
+async fn record_download(app: &App, grant: &Grant<ReadCode>) -> ApiResult<()> {
     let (id, actor) = (grant.project(), grant.actor());
     let verdict = downloads::note(app, actor, id, &grant.facts().full_path).await?;
-    if verdict == Verdict::LockedOut {
-        let found = app.db.peek(move |tx| locate_project(tx, actor, &IdOrPath::Id(id.0)));
-        let (project, who) = found.await?;
-        Grant::<ReadCode>::check(&who, project)?;
+    if verdict == Verdict::Fine {
+        return Ok(());
     }
+    if let Some(user) = actor.id {
+        let user = app.db.peek(move |tx| tx.user(user)).await?;
+        ensure_may_sign_in(app, &user).await?;
+    }
+    let found = app.db.peek(move |tx| locate_project(tx, actor, &IdOrPath::Id(id.0)));
+    let (project, who) = found.await?;
+    Grant::<ReadCode>::check(&who, project)?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use repo::{
         note::{self, CommitNoteStore, LineAt, LineType, NewNote},
         read::{commit_named, deadline},
     },
-    git::{DiffLimits, Oid},
+    git::Oid,
     policy::{CommentOnCommit, ReadCode},
 };
 
@@ -95,7 +95,7 @@ async fn shown_line(
 ) -> Result<Option<LineAt>> {
     let Some(at) = at else { return Ok(None) };
     let read = app.git_read(project, move |reader| {
-        let diff = reader.commit_diff(sha, DiffLimits::default(), deadline())?;
+        let diff = reader.commit_diff(sha, reader.diff_limits(), deadline())?;
         Ok(at.is_in(&diff).then_some(at))
     });
     read.await

@@ -33,9 +33,7 @@ impl Source {
         let elsewhere = self.elsewhere.clone();
         let read = self.app.git_read(self.project, move |reader| match &elsewhere {
             None => work(reader),
-            Some(objects) => {
-                work(OverlayReader::new(reader.path(), &[objects.as_path()])?.reader())
-            }
+            Some(objects) => work(OverlayReader::beside(reader, &[objects.as_path()])?.reader()),
         });
         read.await
     }

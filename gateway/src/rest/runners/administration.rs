@@ -3,7 +3,10 @@
 use entities::runners::runner::{
     RegisteredRunnerEntity, ResetTokenEntity, RunnerDetailEntity, RunnerEntity, RunnerManagerEntity,
 };
-use forge::{ports::runners::Roles, runner::registration};
+use forge::{
+    ports::runners::{Roles, TokenLifetimes},
+    runner::registration,
+};
 use kernel::{
     AccessLevel::{Maintainer, Owner as GroupOwner},
     Error, Result,
@@ -16,7 +19,7 @@ use org::{
 };
 use runners::{
     policy::UseRunners,
-    runner::{Owner, Runner, RunnerAccess, RunnerToken, RunnerType, actions, register},
+    runner::{Owner, Runner, RunnerAccess, RunnerToken, RunnerType, actions},
 };
 
 use super::runner_params::{ListRunners, RunnerFields};
@@ -162,8 +165,9 @@ async fn reset_token(
     call: Call<UseRunners, OneRunner>,
 ) -> ApiResult<Created<ResetTokenEntity>> {
     let (grant, id) = (call.grant, call.params.runner_id);
-    let token = app.db.write(move |tx| actions::reset_token(tx, &grant, &Roles, id)).await?;
-    Ok(Created(token.into()))
+    let reset =
+        app.db.write(move |tx| actions::reset_token(tx, &grant, &Roles, &TokenLifetimes, id));
+    Ok(Created(reset.await?.into()))
 }
 
 async fn reset(app: App, call: Call<Administrate>) -> ApiResult<Created<ResetTokenEntity>> {
@@ -195,7 +199,7 @@ async fn create(
     app: App,
     call: Call<UseRunners, CreateRunner>,
 ) -> ApiResult<Created<RegisteredRunnerEntity>> {
-    let scopes = call.caller.token.as_ref().map(|token| token.scopes());
+    let scopes = call.caller.scopes();
     let enough = [Scope::Api, Scope::CreateRunner];
     if scopes.is_some_and(|scopes| !enough.iter().any(|scope| scopes.has(*scope))) {
         return Err(ApiError::Scope("create_runner api".to_owned()));
@@ -218,7 +222,7 @@ async fn create(
     let made = app.db.write(move |tx| -> Result<Runner> {
         let actor = grant.actor();
         let owner = owner(tx, actor, kind, group, project)?;
-        register::create(tx, owner, Some(actor.user()?), given.into(), &own)
+        registration::create(tx, owner, Some(actor.user()?), given.into(), &own)
     });
     Ok(Created(RegisteredRunnerEntity::new(&made.await?, &token)))
 }

@@ -67,6 +67,8 @@ const TAKEN: &str = "another artifact of the same type already exists";
 const WRONG_FORMAT: &str = "Invalid file format with specified file type";
 /// Bytes of all parts that are no artifact.
 const LARGEST_REST: usize = 1 << 20;
+/// What may be said in the form as well as in the query, in fields before the file. The form counts more.
+const FIELDS: [&str; 3] = ["artifact_type", "artifact_format", "expire_in"];
 /// Signs of a name.
 const LONGEST_NAME: usize = 255;
 
@@ -86,15 +88,15 @@ fn rejection(shown: &ShownJob, status: StatusCode, text: &str) -> HttpResponse {
     with_status(status, shown.job.status).json(json!({ "message": text }))
 }
 
-/// What is brought, as the query says.
-fn brought(query: &RawMap) -> Result<ArtifactUpload, &'static str> {
-    let kind = match query.text("artifact_type") {
+/// What is brought, as the query and the form say.
+fn brought(given: &RawMap) -> Result<ArtifactUpload, &'static str> {
+    let kind = match given.text("artifact_type") {
         None => ArtifactKind::Archive,
         Some(word) => {
             ArtifactKind::find(word).ok_or("artifact_type does not have a valid value")?
         }
     };
-    let format = match query.text("artifact_format") {
+    let format = match given.text("artifact_format") {
         None => ArtifactFormat::Zip,
         Some(word) => {
             ArtifactFormat::find(word).ok_or("artifact_format does not have a valid value")?
@@ -103,7 +105,7 @@ fn brought(query: &RawMap) -> Result<ArtifactUpload, &'static str> {
     if format != kind.format() || kind == ArtifactKind::Metadata {
         return Err(WRONG_FORMAT);
     }
-    let expire_in = query.text("expire_in").map(str::to_owned);
+    let expire_in = given.text("expire_in").map(str::to_owned);
     Ok(ArtifactUpload { kind, filename: kind.to_string(), expire_in })
 }
 
@@ -117,21 +119,29 @@ async fn upload(
     if let Some(refusal) = refusal(&shown) {
         return Ok(refusal);
     }
-    let brought = match brought(&raw_pairs(req.query_string().as_bytes())) {
-        Ok(brought) => brought,
-        Err(text) => return Ok(rejection(&shown, StatusCode::BAD_REQUEST, text)),
-    };
+    let mut given = raw_pairs(req.query_string().as_bytes());
     let payload = SlowClientGuard::new(req, payload, app.limits.patience);
     let mut parts = Multipart::new(req.headers(), payload);
     let mut rest = LARGEST_REST;
     while let Some(part) = parts.next().await {
         let mut part = part.map_err(unreadable)?;
         if part.name() == Some("file") {
-            return keep(app, &shown, brought, part).await;
+            return match brought(&given) {
+                Ok(brought) => keep(app, &shown, brought, part).await,
+                Err(text) => Ok(rejection(&shown, StatusCode::BAD_REQUEST, text)),
+            };
         }
+        let field = FIELDS.into_iter().find(|name| part.name() == Some(*name));
+        let mut value = Vec::new();
         while let Some(chunk) = part.next().await {
             let chunk = chunk.map_err(unreadable)?;
             rest = rest.checked_sub(chunk.len()).ok_or(Error::too_large("a form"))?;
+            if field.is_some() {
+                value.extend_from_slice(&chunk);
+            }
+        }
+        if let Some(name) = field {
+            given.set(name, String::from_utf8_lossy(&value).into_owned().into());
         }
     }
     Ok(rejection(&shown, StatusCode::BAD_REQUEST, "file is missing"))

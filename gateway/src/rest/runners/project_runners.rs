@@ -1,10 +1,7 @@
 //! The runners that do the jobs of a project.
 
 use entities::runners::runner::{ResetTokenEntity, RunnerEntity};
-use forge::{
-    ports::runners::Roles,
-    runner::{lists, registration},
-};
+use forge::runner::{lists, registration};
 use kernel::ids::RunnerId;
 use runners::{
     policy::{AdminProjectRunners, ReadProjectRunners},
@@ -53,7 +50,7 @@ async fn assign(
 ) -> ApiResult<Created<RunnerEntity>> {
     let (grant, id) = (call.grant, call.params.runner_id);
     let assigned = app.db.write(move |tx| {
-        let runner = actions::assign(tx, &grant, &Roles, id)?;
+        let runner = registration::assign(tx, &grant, id)?;
         Ok(RunnerEntity::new(&runner, tx.now))
     });
     Ok(Created(assigned.await?))

@@ -157,12 +157,7 @@ async fn reset(
     call: Call<Anyone, ShowRunnerToken>,
 ) -> ApiResult<Created<ResetTokenEntity>> {
     let token = RunnerToken::given(call.params.token);
-    let changed = app.db.write(move |tx| {
-        let runner = register::authenticate(tx, &token)?;
-        let new = RunnerToken::another(runner.created_by_person);
-        register::renew_token(tx, &runner, &new)?;
-        Ok(new)
-    });
+    let changed = app.db.write(move |tx| registration::renew_token(tx, &token));
     Ok(Created(changed.await?.into()))
 }
 

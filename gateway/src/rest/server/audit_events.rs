@@ -12,7 +12,7 @@ use org::policy::{AdminGroup, AdminProject, OwnProject};
 use crate::{
     app::App,
     error::ApiResult,
-    extract::{Call, cursor_of, no_keyset, read_cursor, unreadable_cursor},
+    extract::{Call, CursorPage, cursor_of},
     param_enums, params,
     present::{Either, Json, KeysetList, PagedList},
     routes,
@@ -80,53 +80,26 @@ params! {
 }
 
 params! {
-    /// The pages of the three lists.
-    pub struct AuditEventPage: keyset {
-        /// `keyset`: pages are found by `cursor`, whose value the link to the next page has.
-        pagination: Option<String>,
-        /// With `keyset` only `id`.
-        order_by: Option<String>,
-        /// With `keyset` only `desc`.
-        sort: Option<String>,
-        /// Opaque; from the link to the next page.
-        cursor: Option<String>,
-    }
-}
-
-params! {
     pub struct OneAuditEvent {
         audit_event_id: i64,
     }
 }
 
-impl AuditEventPage {
-    /// The ID below which those of the page are, above every other on the first page. `None` without keyset pagination.
-    ///
-    /// # Errors
-    /// `NotAllowed` for another order, `BadRequest` for a cursor that nobody was given.
-    fn id_before(&self) -> Result<Option<i64>> {
-        if self.pagination.as_deref() != Some("keyset") {
-            return Ok(None);
-        }
-        let other = |given: &Option<String>, only: &str| {
-            given.as_deref().is_some_and(|given| !given.is_empty() && given != only)
-        };
-        if other(&self.order_by, "id") || other(&self.sort, "desc") {
-            return Err(no_keyset());
-        }
-        let Some(cursor) = &self.cursor else { return Ok(Some(i64::MAX)) };
-        let [id] = read_cursor(cursor, ["id"])?;
-        let id = id.parse().ok().ok_or_else(unreadable_cursor)?;
-        Ok(Some(id))
-    }
+/// The ID below which those of the page are, above every other on the first page. `None` without keyset pagination.
+///
+/// # Errors
+/// `NotAllowed` for another order, `BadRequest` for a cursor that nobody was given.
+fn id_before(pages: &CursorPage) -> Result<Option<i64>> {
+    let last = pages.last_id()?;
+    Ok(pages.is_keyset().then(|| last.unwrap_or(i64::MAX)))
 }
 
 impl ListAuditEvents {
-    fn filter(&self, about: AuditFilter, pages: &AuditEventPage) -> Result<AuditFilter> {
+    fn filter(&self, about: AuditFilter, pages: &CursorPage) -> Result<AuditFilter> {
         Ok(AuditFilter {
             created_after: self.created_after,
             created_before: self.created_before,
-            id_before: pages.id_before()?,
+            id_before: id_before(pages)?,
             ..about
         })
     }
@@ -145,7 +118,7 @@ fn audit_event_entities(
     }
 }
 
-async fn list(app: App, call: Call<Administrate, (ListAllAuditEvents, AuditEventPage)>) -> Events {
+async fn list(app: App, call: Call<Administrate, (ListAllAuditEvents, CursorPage)>) -> Events {
     let (grant, page, (given, pages)) = (call.grant, call.page, call.params);
     let filter = AuditFilter {
         entity_type: given.entity_type.map(|kind| kind.to_string()),
@@ -153,7 +126,7 @@ async fn list(app: App, call: Call<Administrate, (ListAllAuditEvents, AuditEvent
         author_id: None,
         created_after: given.created_after,
         created_before: given.created_before,
-        id_before: pages.id_before()?,
+        id_before: id_before(&pages)?,
     };
     Ok(audit_event_entities(app.db.read(move |tx| actions::list(tx, &grant, &filter, page)).await?))
 }
@@ -166,10 +139,7 @@ async fn show(
     Ok(Json(app.db.peek(move |tx| actions::read(tx, &grant, id)).await?.into()))
 }
 
-async fn list_of_group(
-    app: App,
-    call: Call<AdminGroup, (ListAuditEvents, AuditEventPage)>,
-) -> Events {
+async fn list_of_group(app: App, call: Call<AdminGroup, (ListAuditEvents, CursorPage)>) -> Events {
     let about = AuditFilter::about(Entity::Group(call.grant.group()));
     let (given, pages) = call.params;
     let (filter, page) = (given.filter(about, &pages)?, call.page);
@@ -195,7 +165,7 @@ fn about_project(grant: &kernel::Grant<AdminProject>) -> AuditFilter {
 
 async fn list_of_project(
     app: App,
-    call: Call<AdminProject, (ListAuditEvents, AuditEventPage)>,
+    call: Call<AdminProject, (ListAuditEvents, CursorPage)>,
 ) -> Events {
     let about = about_project(&call.grant);
     let (given, pages) = call.params;

@@ -65,7 +65,7 @@ impl Param for NameParam {
 
 /// `true`, `false`, or a percentage.
 #[derive(Clone, Copy, Debug)]
-enum FeatureValue {
+pub enum FeatureValue {
     Switch(bool),
     Percentage(i64),
 }
@@ -90,7 +90,7 @@ impl Param for FeatureValue {
 }
 
 params! {
-    struct SetFeature {
+    pub struct SetFeature {
         name: NameParam,
         /// `true`, `false`, or a percentage from 0 to 100.
         value: FeatureValue,
@@ -108,6 +108,8 @@ params! {
         project: Option<Csv<String>>,
         /// Paths of projects whose repositories are meant.
         repository: Option<Csv<String>>,
+        /// Whether to take a name without a definition. There are no definitions, so every name is taken in either case.
+        force: Option<bool>,
     } with
         exclusive("key", "feature_group"),
         exclusive("key", "user"),

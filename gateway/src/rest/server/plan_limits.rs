@@ -5,12 +5,18 @@ use kernel::access::Administrate;
 use org::settings::{PlanLimits, actions, store::SettingsStore as _};
 
 use crate::{
-    app::App, error::ApiResult, extract::Call, param_enums, params, present::Json, routes,
+    app::App,
+    error::ApiResult,
+    extract::Call,
+    param_enums, params,
+    present::{Created, Json},
+    routes,
 };
 
 routes! { "Plan limits" at "/application/plan_limits";
-    GET "" => show   : Administrate,
-    PUT "" => update : Administrate,
+    GET  "" => show   : Administrate,
+    POST "" => create : Administrate,
+    PUT  "" => update : Administrate,
 }
 
 kernel::text_enum! {
@@ -58,6 +64,10 @@ params! {
         ci_pipeline_schedules: Option<i64>,
         /// Maximum number of jobs in a pipeline; 0 for the server's limit of 5,000.
         ci_pipeline_size: Option<i64>,
+        /// Maximum number of runners of a group that were created or contacted in the last 90 days; 0 for no limit.
+        ci_registered_group_runners: Option<i64>,
+        /// Maximum number of runners of a project that were created or contacted in the last 90 days; 0 for no limit.
+        ci_registered_project_runners: Option<i64>,
         /// Maximum size of a dotenv report in bytes; 0 for the server's limit of 1 MB.
         dotenv_size: Option<i64>,
         /// Maximum number of variables in a dotenv report; 0 for no limit.
@@ -85,6 +95,8 @@ impl ChangePlanLimits {
             (&mut limits.ci_pipeline_deployments, self.ci_pipeline_deployments),
             (&mut limits.ci_pipeline_schedules, self.ci_pipeline_schedules),
             (&mut limits.ci_pipeline_size, self.ci_pipeline_size),
+            (&mut limits.ci_registered_group_runners, self.ci_registered_group_runners),
+            (&mut limits.ci_registered_project_runners, self.ci_registered_project_runners),
             (&mut limits.dotenv_size, self.dotenv_size),
             (&mut limits.dotenv_variables, self.dotenv_variables),
             (&mut limits.group_ci_variables, self.group_ci_variables),
@@ -101,8 +113,23 @@ async fn update(
     app: App,
     call: Call<Administrate, ChangePlanLimits>,
 ) -> ApiResult<Json<PlanLimitsEntity>> {
+    change_limits(&app, call).await.map(Json)
+}
+
+/// The plan has limits from the start, so that these are changed, too.
+async fn create(
+    app: App,
+    call: Call<Administrate, ChangePlanLimits>,
+) -> ApiResult<Created<PlanLimitsEntity>> {
+    change_limits(&app, call).await.map(Created)
+}
+
+async fn change_limits(
+    app: &App,
+    call: Call<Administrate, ChangePlanLimits>,
+) -> ApiResult<PlanLimitsEntity> {
     let (grant, given) = (call.grant, call.params);
     let change = move |limits: &mut PlanLimits| given.apply(limits);
     let limits = app.db.write(move |tx| actions::update_plan_limits(tx, &grant, change)).await?;
-    Ok(Json(limits.into()))
+    Ok(limits.into())
 }

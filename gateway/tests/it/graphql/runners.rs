@@ -23,6 +23,23 @@ async fn runner(person: &Person<'_>, project: ProjectId, tags: &[&str]) -> Strin
 }
 
 #[actix_web::test]
+async fn a_runner_tells_when_its_token_expires() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let project = app.project(&olga, "one", Private);
+    let endless = runner(&olga, project, &["linux"]).await;
+    let interval = json!({ "project_runner_token_expiration_interval": 7200 });
+    app.admin().put("/application/settings", interval).await.ok();
+    let expiring = runner(&olga, project, &["linux"]).await;
+
+    for (id, begin) in [(endless, None), (expiring, Some("2026-01-01T02:00:00"))] {
+        let shown = ask(&olga, &format!(r#"{{ runner(id: "{id}") {{ tokenExpiresAt }} }}"#)).await;
+        let told = shown["runner"]["tokenExpiresAt"].as_str();
+        assert_eq!(told.and_then(|told| told.get(..19)), begin, "{shown}");
+    }
+}
+
+#[actix_web::test]
 async fn a_runner_is_shown_to_those_who_look_after_it() {
     let app = TestApp::new();
     let olga = app.person("olga");

@@ -57,6 +57,10 @@ async fn vulnerabilities_are_listed_counted_and_judged() {
     assert_eq!(judged["dismissedBy"]["username"], "dev");
     let change = json!({ "fromState": "DETECTED", "toState": "DISMISSED", "comment": "old" });
     assert_eq!(judged["stateTransitions"]["nodes"], json!([change]));
+    let (input, payload) =
+        (format!("id: {}", one["id"]), "vulnerability { dismissedAt dismissedBy { username } }");
+    let reverted = mutate(&dev, "vulnerabilityRevertToDetected", &input, payload).await;
+    assert_eq!(reverted["vulnerability"], json!({ "dismissedAt": null, "dismissedBy": null }));
     let query =
         format!("mutation {{ vulnerabilityResolve(input: {{ id: {} }}) {{ errors }} }}", one["id"]);
     assert_eq!(refusal(&rita, &query).await, REFUSED);

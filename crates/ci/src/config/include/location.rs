@@ -74,7 +74,7 @@ pub(super) fn locations(
                 let text = inclusion.expanded(text);
                 let location =
                     if url(&text).is_some() { Location::Remote(text) } else { local(&text) };
-                all.extend(spread(location, tree)?);
+                all.extend(spread(inclusion, location, tree)?);
             }
             Node::Map(map) => all.extend(of_map(inclusion, map, item, tree)?),
             _ => return Err(StepFailure::problem("Each include must be a hash or a string")),
@@ -92,10 +92,18 @@ fn local(path: &str) -> Location {
 }
 
 /// A path with stars is all the files that fit, in the order of their names.
-fn spread(location: Location, tree: &dyn Tree) -> Result<Vec<Location>, StepFailure> {
+fn spread(
+    inclusion: &Inclusion<'_, '_>,
+    location: Location,
+    tree: &dyn Tree,
+) -> Result<Vec<Location>, StepFailure> {
     let Location::Local(path) = &location else { return Ok(vec![location]) };
     if !path.contains('*') {
         return Ok(vec![location]);
+    }
+    inclusion.ensure_time()?;
+    if !inclusion.lookup.take(glob::cost(path)) {
+        return Err(StepFailure::too_big());
     }
     let Some(pattern) = glob::wildcard(path) else { return Ok(Vec::new()) };
     let paths = tree.paths().map_err(StepFailure::Fault)?;
@@ -155,7 +163,7 @@ fn named(
     };
     Ok(match kind {
         "local" => match expanded("local") {
-            Some(path) => spread(local(&path), tree)?,
+            Some(path) => spread(inclusion, local(&path), tree)?,
             None => vec![odd("local")],
         },
         "remote" => vec![expanded("remote").map_or_else(|| odd("remote"), Location::Remote)],
@@ -193,5 +201,6 @@ fn of_project(
         },
         None => Location::Odd(json::value(node).to_string()),
     };
-    files.iter().map(location).collect()
+    // One more than there may be is told of by whoever counts them.
+    files.iter().take(inclusion.given.limits.includes.saturating_add(1)).map(location).collect()
 }

@@ -15,7 +15,7 @@ use super::{
     input::{PipelineInput, Tree},
     merge::{Budget, deep_merge},
     node::{Entries, Map, Node},
-    variables::{Lookup, UnknownVariable, expand},
+    variables::{Lookup, UnknownVariable},
     yaml,
 };
 use location::{Location, locations};
@@ -40,8 +40,12 @@ pub(super) fn include(
         read: HashMap::new(),
         depth: 0,
     };
-    let merged = inclusion.document(document, given.tree)?;
-    Ok((merged, inclusion.found))
+    let merged = inclusion.document(document, given.tree);
+    let found = inclusion.found;
+    match lookup.is_exhausted() {
+        true => Err(StepFailure::too_big()),
+        false => Ok((merged?, found)),
+    }
 }
 
 /// Files may include one another so deep, however many an administrator allows: each takes room on the stack.
@@ -96,6 +100,9 @@ impl Inclusion<'_, '_> {
         place: usize,
     ) -> Result<Map, StepFailure> {
         self.ensure_time()?;
+        if self.lookup.is_exhausted() {
+            return Err(StepFailure::too_big());
+        }
         self.ensure_sound(location)?;
         match location {
             Location::Project { project, reference, .. } => {
@@ -190,7 +197,7 @@ impl Inclusion<'_, '_> {
     fn expanded(&self, text: &str) -> String {
         let none = entry::Values::default();
         let view = self.lookup.of(None, &none, &[]);
-        expand(text, &|name| view.get(name), UnknownVariable::Vanishes).into_owned()
+        view.expand(text, UnknownVariable::Vanishes).into_owned()
     }
 
     /// A text that may be shown: values that are masked are not in it.
@@ -198,9 +205,14 @@ impl Inclusion<'_, '_> {
         let scoped = self.given.variables.above.iter().flatten().map(|scoped| &scoped.variable);
         let all = self.given.variables.beneath.iter().chain(scoped);
         let hidden = all.filter(|variable| variable.masked && !variable.value.is_empty());
-        hidden.fold(text.to_owned(), |text, variable| {
-            text.replace(&variable.value, &"x".repeat(variable.value.chars().count()))
-        })
+        // Looked for in the text as it is: values may overlap.
+        let mut is_hidden = vec![false; text.len()];
+        for variable in hidden {
+            for (at, value) in text.match_indices(&*variable.value) {
+                is_hidden[at..at + value.len()].fill(true);
+            }
+        }
+        text.char_indices().map(|(at, sign)| if is_hidden[at] { 'x' } else { sign }).collect()
     }
 
     /// Whether rules let it be included.

@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use kernel::TextEnum as _;
+use kernel::{TextEnum as _, values::length_fault};
 
 use super::{
     Configuration, Refusal, StepFailure, duration,
@@ -21,11 +21,15 @@ use super::{
     normalize::Job,
     options::{Cache, Options},
     plan::{Plan, PlannedEnvironment, PlannedJob, When, YamlVariable},
-    variables::{Lookup, UnknownVariable, View, expand},
+    variables::{Lookup, UnknownVariable, View},
 };
+use known::JobFacts;
 
 /// What one variable of one job costs, in letters.
-const STEP: u64 = 32;
+const STEP: usize = 32;
+
+/// Letters of a tag, and of the key of a resource group.
+const LONGEST: usize = 255;
 
 /// The plan for a sound configuration.
 pub(super) fn select(
@@ -35,7 +39,11 @@ pub(super) fn select(
 ) -> Result<Plan, Refusal> {
     let mut lookup = Lookup::new(given.variables);
     let mut evaluation = Evaluation::new(given, given.tree, &mut report.patterns);
-    let workflow = workflow::workflow(configuration, &lookup, &mut evaluation)?;
+    let workflow = workflow::workflow(configuration, &lookup, &mut evaluation);
+    if lookup.is_exhausted() {
+        return Err(StepFailure::too_big().into());
+    }
+    let workflow = workflow?;
     let mut selection = Selection {
         configuration,
         given,
@@ -98,6 +106,13 @@ struct SelectedJob<'c> {
     caches: Option<Vec<Cache>>,
 }
 
+/// What variables may stand in.
+struct JobTexts {
+    tags: Option<Vec<String>>,
+    resource_group: Option<String>,
+    caches: Option<Vec<Cache>>,
+}
+
 struct Selection<'c, 'e> {
     configuration: &'c Configuration,
     given: &'e PipelineInput<'e>,
@@ -115,7 +130,11 @@ impl<'c> Selection<'c, '_> {
         let mut picked = Vec::with_capacity(self.configuration.jobs.len());
         let jobs = self.configuration.by_stage().into_iter().flatten();
         for (place, job) in jobs.enumerate() {
-            picked.extend(self.one(place, job, lookup)?);
+            let one = self.one(place, job, lookup);
+            if lookup.is_exhausted() {
+                return Err(StepFailure::too_big().into());
+            }
+            picked.extend(one?);
         }
         Ok(picked)
     }
@@ -127,58 +146,70 @@ impl<'c> Selection<'c, '_> {
         lookup: &mut Lookup<'_>,
     ) -> Result<Option<SelectedJob<'c>>, Refusal> {
         let values = self.values(job);
-        let slots = u64::try_from(values.len()).unwrap_or(u64::MAX);
-        self.budget.take(STEP.saturating_mul(slots)).map_err(StepFailure::problem)?;
-        let mut known = known::known(job);
-        let environment = job.entry.options.environment.as_ref().map(|written| {
-            let view = lookup.of(None, &values, &known);
-            let name = expand(&written.name, &|name| view.get(name), UnknownVariable::Vanishes);
-            PlannedEnvironment { name: name.into_owned(), written: written.clone() }
-        });
-        let scope = environment.as_ref().map(|environment| environment.name.as_str());
-        lookup.add_environment(scope);
-        if let Some(environment) = &environment {
-            let identity = (self.given.environment)(&environment.name);
-            known.extend(known::of_environment(environment, identity));
-            let address = known::address(environment, lookup.of(scope, &values, &known));
-            known.extend(address);
-        }
-        let view = lookup.of(scope, &values, &known);
+        self.take_slots(values.len())?;
+        let facts = JobFacts::of(job, &values, lookup, self.given.environment);
+        let view = facts.view(lookup, &values);
         let Some((when, rule)) = self.fitting(place, job, view)? else { return Ok(None) };
-        if let Some(problem) = lookup.circle(&values) {
+        // What the rule sets may stand in the name of the environment, and in all that follows from it.
+        let (variables, facts) = match rule.and_then(|rule| rule.variables.as_ref()) {
+            Some(winning) => {
+                let values = over(winning, &values);
+                self.take_slots(values.len())?;
+                let facts = JobFacts::of(job, &values, lookup, self.given.environment);
+                (values, facts)
+            }
+            None => (values, facts),
+        };
+        if let Some(problem) = lookup.circle(facts.scope(), &variables) {
             self.problems.push((place, format!("{}: {problem}", job.name)));
         }
-        let written =
-            |text: &String, unknown| expand(text, &|name| view.get(name), unknown).into_owned();
-        let tags = job
-            .entry
-            .tags
-            .as_ref()
-            .map(|tags| tags.iter().map(|tag| written(tag, UnknownVariable::Stays)).collect());
-        let group = job.entry.resource_group.as_ref();
-        let resource_group = group.map(|group| written(group, UnknownVariable::Vanishes));
-        let prefix = |prefix: &String| written(prefix, UnknownVariable::Stays);
-        let caches = self.caches_of_variables(&job.entry, &prefix)?;
-        let index = rule.and_then(|rule| {
-            job.entry.rules.as_ref()?.iter().position(|other| std::ptr::eq(other, rule))
-        });
-        let own = index.and_then(|index| job.rule_needs.get(index).cloned().flatten());
-        let variables = match rule.and_then(|rule| rule.variables.as_ref()) {
-            Some(winning) => over(winning, &values),
-            None => values,
-        };
+        let view = facts.view(lookup, &variables);
+        let JobTexts { tags, resource_group, caches } = self.texts(place, job, view)?;
         Ok(Some(SelectedJob {
             place,
             job,
             when,
             rule,
-            needs: own.or_else(|| job.needs.clone()),
+            needs: needs(job, rule),
             variables,
             tags,
-            environment,
-            resource_group: resource_group.filter(|group| !group.is_empty()),
+            environment: facts.environment,
+            resource_group,
             caches,
         }))
+    }
+
+    /// The texts of a job as its variables make them. Each copy of a job pays for its own.
+    fn texts(&mut self, place: usize, job: &Job, view: View<'_>) -> Result<JobTexts, StepFailure> {
+        let entry = &*job.entry;
+        let stays = |text: &String| view.expand(text, UnknownVariable::Stays).into_owned();
+        let tags: Option<Vec<String>> =
+            entry.tags.as_ref().map(|tags| tags.iter().map(stays).collect());
+        let group = entry.resource_group.as_ref();
+        let resource_group = group
+            .map(|group| view.expand(group, UnknownVariable::Vanishes).into_owned())
+            .filter(|group| !group.is_empty());
+        let caches = self.caches_of_variables(entry, &stays)?;
+        let keys = caches.iter().flatten().map(|cache| &cache.key);
+        let all = tags.iter().flatten().chain(&resource_group).chain(keys);
+        self.take(all.map(String::len).sum())?;
+        let long = |what: &str, text: &String| {
+            length_fault(text, LONGEST).map(|fault| format!("{}: {what} {fault}", job.name))
+        };
+        let tag = tags.iter().flatten().find_map(|tag| long("tag", tag));
+        let group = resource_group.as_ref().and_then(|group| long("resource group", group));
+        self.problems.extend(tag.into_iter().chain(group).map(|problem| (place, problem)));
+        Ok(JobTexts { tags, resource_group, caches })
+    }
+
+    /// Pays for so many variables.
+    fn take_slots(&mut self, slots: usize) -> Result<(), StepFailure> {
+        self.take(slots.saturating_mul(STEP))
+    }
+
+    fn take(&mut self, letters: usize) -> Result<(), StepFailure> {
+        let letters = u64::try_from(letters).unwrap_or(u64::MAX);
+        self.budget.take(letters).map_err(StepFailure::problem)
     }
 
     /// The variables of the configuration that a job has, its own first.
@@ -300,6 +331,15 @@ impl<'c> Selection<'c, '_> {
             options,
         })
     }
+}
+
+/// What a job needs: its rule may say that for it.
+fn needs(job: &Job, rule: Option<&Rule>) -> Option<Arc<[Need]>> {
+    let index = rule.and_then(|rule| {
+        job.entry.rules.as_ref()?.iter().position(|other| std::ptr::eq(other, rule))
+    });
+    let own = index.and_then(|index| job.rule_needs.get(index).cloned().flatten());
+    own.or_else(|| job.needs.clone())
 }
 
 /// The sentence about a job that is needed and not there.

@@ -7,7 +7,7 @@ use crate::config::{
     evaluate::Evaluation,
     node::Node,
     plan::AutoCancel,
-    variables::{Lookup, UnknownVariable, expand},
+    variables::{Lookup, UnknownVariable},
 };
 
 const LONGEST_NAME: usize = 255;
@@ -39,9 +39,7 @@ pub(super) fn workflow(
         cancel = rule.auto_cancel.clone().or(cancel);
     }
     let view = lookup.of(None, &globals, &[]);
-    let written = |name: &String| {
-        expand(name, &|name| view.get(name), UnknownVariable::Vanishes).into_owned()
-    };
+    let written = |name: &String| view.expand(name, UnknownVariable::Vanishes).into_owned();
     let name = workflow.name.as_ref().map(written);
     let name = name.map(|name| name.trim().chars().take(LONGEST_NAME).collect::<String>());
     let cancel = cancel.as_ref().and_then(Node::as_map);

@@ -1,11 +1,17 @@
 //! Names of variables in a text: `$NAME`, `${NAME}`, `%NAME%`. Doubled signs are left as they are.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{borrow::Cow, cell::Cell, collections::HashMap};
 
 use super::Variable;
 
-/// A text does not grow beyond this; further names stay as they are.
+/// A text to which names add no more.
 const LONGEST: usize = 64 << 10;
+
+/// Values inside one another.
+const DEEPEST: usize = 1000;
+
+/// What a value costs beside its letters.
+const STEP: usize = 8;
 
 /// The treatment of undefined variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +20,31 @@ pub enum UnknownVariable {
     Stays,
 }
 
-/// The text with values for names.
+/// The letters that may still be written out. Nobody may rely on a text that is made once there are none.
+#[derive(Debug)]
+pub(super) struct Allowance(Cell<usize>);
+
+impl Allowance {
+    pub(super) fn of(letters: usize) -> Self {
+        Self(Cell::new(letters))
+    }
+
+    /// Whether there were enough.
+    pub(super) fn take(&self, letters: usize) -> bool {
+        self.0.set(self.0.get().saturating_sub(letters));
+        !self.is_exhausted()
+    }
+
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.0.get() == 0
+    }
+
+    fn exhaust(&self) {
+        self.0.set(0);
+    }
+}
+
+/// The text with values for names. Once it is too long, further names stay as they are.
 pub fn expand<'t, 'v>(
     text: &'t str,
     variable: &dyn Fn(&str) -> Option<&'v str>,
@@ -39,6 +69,70 @@ pub fn expand<'t, 'v>(
     }
     made.push_str(rest);
     Cow::Owned(made)
+}
+
+/// A value as it is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VariableText<'v> {
+    pub(super) text: &'v str,
+    /// Whether names in it are left alone.
+    pub(super) raw: bool,
+}
+
+/// Whether a text may mention names.
+pub(super) fn refers(text: &str) -> bool {
+    text.contains(['$', '%'])
+}
+
+/// As [`expand`], with the values written into one another: in them names of nothing vanish, as does the name of a value
+/// inside itself. What is read and written is taken from the allowance; a text that is too long or too deep exhausts it, and
+/// is left as it is.
+pub(super) fn expand_nested<'t, 'v>(
+    text: &'t str,
+    variable: &dyn Fn(&str) -> Option<VariableText<'v>>,
+    unknown: UnknownVariable,
+    allowance: &Allowance,
+) -> Cow<'t, str> {
+    if !refers(text) || !allowance.take(text.len()) {
+        return Cow::Borrowed(text);
+    }
+    let (mut made, mut rest) = (String::with_capacity(text.len()), text);
+    // The names whose values are being written, and what follows them where they stand.
+    let mut outer: Vec<(&str, &str)> = Vec::new();
+    loop {
+        let Some(at) = rest.find(['$', '%']) else {
+            made.push_str(rest);
+            let Some((_, after)) = outer.pop() else { return Cow::Owned(made) };
+            rest = after;
+            continue;
+        };
+        made.push_str(&rest[..at]);
+        let (name, length) = name(&rest[at..]);
+        let written = &rest[at..at + length];
+        rest = &rest[at + length..];
+        match name.map(|name| (name, variable(name))) {
+            Some((name, Some(value))) => {
+                let is_open = outer.iter().any(|(open, _)| *open == name);
+                // To look through what is open takes time, too.
+                let cost = STEP + outer.len() + if is_open { 0 } else { value.text.len() };
+                let fits = made.len() <= LONGEST && outer.len() <= DEEPEST;
+                if !fits || !allowance.take(cost) {
+                    allowance.exhaust();
+                    return Cow::Borrowed(text);
+                }
+                match value {
+                    _ if is_open => {}
+                    value if value.raw || !refers(value.text) => made.push_str(value.text),
+                    value => {
+                        outer.push((name, rest));
+                        rest = value.text;
+                    }
+                }
+            }
+            Some((_, None)) if unknown == UnknownVariable::Vanishes || !outer.is_empty() => {}
+            _ => made.push_str(written),
+        }
+    }
 }
 
 /// The names that a text mentions.
@@ -152,7 +246,9 @@ impl Expansion<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{UnknownVariable, Variable, expand, expanded};
+    use super::{
+        Allowance, UnknownVariable, Variable, VariableText, expand, expand_nested, expanded,
+    };
 
     fn shown(text: &str, unknown: UnknownVariable) -> String {
         let variable = |name: &str| match name {
@@ -178,6 +274,63 @@ mod tests {
             assert_eq!(shown(text, UnknownVariable::Stays), stays);
             assert_eq!(shown(text, UnknownVariable::Vanishes), vanishes);
         }
+    }
+
+    fn nested(text: &str, values: &[(String, String)], allowance: &Allowance) -> String {
+        let variable = |name: &str| {
+            let (key, text) = values.iter().find(|(key, _)| key == name)?;
+            Some(VariableText { text, raw: key == "RAW" })
+        };
+        expand_nested(text, &variable, UnknownVariable::Stays, allowance).into_owned()
+    }
+
+    #[test]
+    fn names_in_values_are_replaced_and_unknown_ones_vanish() {
+        let values = [
+            ("A", "1"),
+            ("B", "<${A}>"),
+            ("C", "$B-%B%-$NO"),
+            ("RAW", "$A"),
+            ("R", "[$RAW]"),
+            ("X", "x$Y"),
+            ("Y", "y$X"),
+            ("SELF", "$SELF:s"),
+            ("SIGNS", "$$A%%A%%"),
+        ];
+        let values = values.map(|(key, text)| (key.to_owned(), text.to_owned()));
+        for (text, expected) in [
+            ("$C!", "<1>-<1>-!"),
+            ("$NO $R $RAW", "$NO [$A] $A"),
+            ("$X $Y", "xy yx"),
+            ("$SELF $SIGNS", ":s $$A%%A%%"),
+        ] {
+            assert_eq!(nested(text, &values, &Allowance::of(1000)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_in_values_come_to_an_end() {
+        let mut doubled = vec![("V0".to_owned(), String::new())];
+        let mut chain = vec![("C0".to_owned(), "end".to_owned())];
+        for level in 1..1000 {
+            let before = level - 1;
+            doubled.push((format!("V{level}"), format!("$V{before}$V{before}")));
+            chain.push((format!("C{level}"), format!("$C{before}")));
+        }
+        let long = [("L".to_owned(), "x".repeat(40_000)), ("C1000".to_owned(), "$C999".to_owned())];
+        chain.extend(long);
+        let end = |text: &str, values: &[(String, String)]| {
+            let allowance = Allowance::of(2_000_000);
+            let made = nested(text, values, &allowance);
+            (!allowance.is_exhausted()).then_some(made.len())
+        };
+
+        assert_eq!(end("$C99 $C1000", &chain), Some("end end".len()));
+        chain.push(("C1001".to_owned(), "$C1000".to_owned()));
+        assert_eq!(end("$C1001", &chain), None);
+        assert_eq!(end("$L$L", &chain), Some(80_000));
+        assert_eq!(end("$L$L$L", &chain), None);
+        assert_eq!(end("$V999", &doubled), None);
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub(crate) const OWN: &str = "source <> 'parent_pipeline'";
 /// The id of no pipeline.
 const NO_PIPELINE: i64 = 0;
 
+/// In microseconds.
+const MILLISECOND: i64 = 1_000;
+
 kernel::text_enum! {
     pub enum PipelineOrder {
         Id = "id",
@@ -52,6 +55,12 @@ pub struct PipelineFilter {
     pub yaml_errors: Option<bool>,
     /// By one of these people.
     pub users: Option<Vec<UserId>>,
+    /// Those alone that have this name.
+    pub name: Option<String>,
+    /// Until then: a time in whole milliseconds reaches to the end of its own, as this is all that is shown of one.
+    pub created_before: Option<Ts>,
+    pub created_after: Option<Ts>,
+    /// Until then, as for `created_before`.
     pub updated_before: Option<Ts>,
     pub updated_after: Option<Ts>,
     /// Only older ones than this.
@@ -60,6 +69,30 @@ pub struct PipelineFilter {
     pub id_after: Option<PipelineId>,
     pub order: PipelineOrder,
     pub descending: bool,
+}
+
+/// All of them, the newest first.
+impl Default for PipelineFilter {
+    fn default() -> Self {
+        Self {
+            statuses: Vec::new(),
+            source: None,
+            ref_name: None,
+            sha: None,
+            newest: None,
+            yaml_errors: None,
+            users: None,
+            name: None,
+            created_before: None,
+            created_after: None,
+            updated_before: None,
+            updated_after: None,
+            id_before: None,
+            id_after: None,
+            order: PipelineOrder::Id,
+            descending: true,
+        }
+    }
 }
 
 /// What a page is taken from where the order is walked. By the time of the last change SQLite would look in that column's
@@ -83,6 +116,12 @@ pub(super) fn column_of(order: PipelineOrder) -> &'static str {
     }
 }
 
+/// The last moment that is shown as this one: lists show milliseconds. One that was given more finely is meant as it is.
+fn end_of_shown(at: Ts) -> Ts {
+    let is_shown = at.0.rem_euclid(MILLISECOND) == 0;
+    if is_shown { Ts(at.0 + MILLISECOND - 1) } else { at }
+}
+
 impl PipelineFilter {
     /// Whether a pipeline that was read already is one of those that are wanted; which is the newest of its ref, the list
     /// of all knows alone.
@@ -96,7 +135,12 @@ impl PipelineFilter {
             && self.yaml_errors.is_none_or(|with| with == pipeline.yaml_errors.is_some())
             && (self.users.as_ref())
                 .is_none_or(|users| pipeline.user_id.is_some_and(|user| users.contains(&user)))
-            && self.updated_before.is_none_or(|before| pipeline.updated_at <= before)
+            && (self.name.as_ref()).is_none_or(|name| pipeline.name.as_ref() == Some(name))
+            && (self.created_before.map(end_of_shown))
+                .is_none_or(|before| pipeline.created_at <= before)
+            && self.created_after.is_none_or(|after| pipeline.created_at >= after)
+            && (self.updated_before.map(end_of_shown))
+                .is_none_or(|before| pipeline.updated_at <= before)
             && self.updated_after.is_none_or(|after| pipeline.updated_at >= after)
     }
 
@@ -137,8 +181,10 @@ impl PipelineFilter {
         ];
         let of_one_column = each.iter().sum::<usize>() <= 1;
         let of_one_status_and_ref = each == [1, 0, 1, 0, 0, 0];
-        let others = [self.updated_before, self.updated_after];
-        let is_plain = others.iter().all(Option::is_none) && self.newest.is_none();
+        let others =
+            [self.updated_before, self.updated_after, self.created_before, self.created_after];
+        let is_plain =
+            others.iter().all(Option::is_none) && self.newest.is_none() && self.name.is_none();
         is_plain && self.order() == PipelineOrder::Id && (of_one_column || of_one_status_and_ref)
     }
 
@@ -183,17 +229,20 @@ pub(super) fn conditions(
         let users: Vec<i64> = users.iter().map(|user| user.0).collect();
         all.plain(format!("user_id IN ({})", list_of(&users)));
     }
-    if let Some(before) = filter.updated_before {
-        all.number("updated_at <= {}", before.0);
+    if let Some(name) = &filter.name {
+        all.word("name = {}", name);
     }
-    if let Some(after) = filter.updated_after {
-        all.number("updated_at >= {}", after.0);
-    }
-    if let Some(before) = filter.id_before {
-        all.number("id < {}", before.0);
-    }
-    if let Some(after) = filter.id_after {
-        all.number("id > {}", after.0);
+    for (condition, bound) in [
+        ("created_at <= {}", filter.created_before.map(|before| end_of_shown(before).0)),
+        ("created_at >= {}", filter.created_after.map(|after| after.0)),
+        ("updated_at <= {}", filter.updated_before.map(|before| end_of_shown(before).0)),
+        ("updated_at >= {}", filter.updated_after.map(|after| after.0)),
+        ("id < {}", filter.id_before.map(|before| before.0)),
+        ("id > {}", filter.id_after.map(|after| after.0)),
+    ] {
+        if let Some(bound) = bound {
+            all.number(condition, bound);
+        }
     }
     match filter.yaml_errors {
         Some(true) => all.plain("yaml_errors IS NOT NULL"),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use kernel::Error;
-use outbound::{Exchange, FetchLimits};
+use outbound::{Exchange, FetchLimits, may_have_credentials};
 use repo::git::{Oid, RepoPath, cli::ProcessClass};
 use tokio::task::spawn_blocking;
 
@@ -143,26 +143,6 @@ fn redirected_base(answered: &str) -> Option<&str> {
     path.strip_suffix(REFS_SUFFIX).map(|base| base.trim_end_matches('/'))
 }
 
-/// Whether the credentials for one address may be sent to another: the host is the same, and the scheme is, or is HTTPS.
-fn may_have_credentials(own: &str, other: &str) -> bool {
-    let split = |url: &str| {
-        let (scheme, rest) = url.split_once("://")?;
-        let authority = rest.split(['/', '?', '#']).next()?;
-        Some((scheme.to_ascii_lowercase(), authority.to_ascii_lowercase()))
-    };
-    let (Some((own_scheme, own_host)), Some((scheme, host))) = (split(own), split(other)) else {
-        return false;
-    };
-    // The port may only change with the scheme.
-    let without_port = |host: &str| match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name.to_owned(),
-        _ => host.to_owned(),
-    };
-    let is_upgrade = own_scheme == "http" && scheme == "https";
-    let is_same_name = without_port(&own_host) == without_port(&host);
-    own_scheme == scheme && own_host == host || is_upgrade && is_same_name
-}
-
 /// Has git check a pack and take it into a repository. All objects that it names must be there.
 pub(crate) async fn index(
     forge: &Forge,
@@ -214,7 +194,7 @@ fn unusable_pack(complaint: &str) -> SourceError {
 
 #[cfg(test)]
 mod tests {
-    use super::{may_have_credentials, redirected_base, unusable_pack};
+    use super::{redirected_base, unusable_pack};
 
     #[test]
     fn the_url_that_answered_is_the_base_of_the_exchange() {
@@ -228,21 +208,6 @@ mod tests {
         ] {
             assert_eq!(redirected_base(answered), base, "{answered}");
         }
-    }
-
-    #[test]
-    fn credentials_stay_at_their_host() {
-        let own = "http://a.test:8080/p";
-        for (other, may) in [
-            ("http://A.test:8080/new/p.git", true),
-            ("https://a.test/p.git", true),
-            ("http://b.test:8080/p", false),
-            ("http://a.test:9090/p", false),
-            ("http://a.test.b.test:8080/p", false),
-        ] {
-            assert_eq!(may_have_credentials(own, other), may, "{other}");
-        }
-        assert!(!may_have_credentials("https://a.test/p", "http://a.test/p"), "in the clear");
     }
 
     #[test]

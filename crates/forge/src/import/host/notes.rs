@@ -10,7 +10,7 @@ use review::{
 };
 use serde_json::Value;
 
-use super::{item_cursor::ItemCursor, step::HostStep};
+use super::step::HostStep;
 use crate::import::{
     SourceError,
     batch::{Batch, NumberedNote, Step},
@@ -99,16 +99,16 @@ impl HostStep<'_> {
 
     pub(super) async fn notes_of_items(&self) -> Result<Step, SourceError> {
         let both = [ItemKind::Issue, ItemKind::MergeRequest];
-        let path = |cursor: ItemCursor| format!("issues/{}/comments", cursor.number);
-        match self.of_item(&both, path).await? {
+        let paths = |number: i64| vec![format!("issues/{number}/comments")];
+        match self.of_item(&both, paths).await? {
             Some((_, found, step)) => self.noted(found, step).await,
             None => Ok(Step::default()),
         }
     }
 
     pub(super) async fn diff_notes_of_items(&self) -> Result<Step, SourceError> {
-        let path = |cursor: ItemCursor| format!("pulls/{}/comments", cursor.number);
-        match self.of_item(&[ItemKind::MergeRequest], path).await? {
+        let paths = |number: i64| vec![format!("pulls/{number}/comments")];
+        match self.of_item(&[ItemKind::MergeRequest], paths).await? {
             Some((_, found, step)) => self.diff_noted(found, step).await,
             None => Ok(Step::default()),
         }

@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 
 use admin::import::Relation;
+use kernel::ids::UserId;
 use review::item::{ItemKind, import::iids_after};
 use serde_json::Value;
 
-use super::step::{HostStep, PAGE, items};
+use super::{
+    item_cursor::ItemCursor,
+    step::{HostStep, PAGE, has_next, items},
+};
 use crate::import::{
     SourceError,
     batch::{Batch, MergeRequestDetails, NumberedNote, Step},
@@ -17,35 +21,61 @@ use crate::import::{
 /// Items that one step asks about one by one.
 const ITEMS: i64 = 10;
 
+/// A page of the reviews of one pull request; the first one with its merge.
+struct ReviewPage {
+    details: MergeRequestDetails,
+    people: HashMap<String, Option<UserId>>,
+    has_next: bool,
+    pause: Option<i64>,
+}
+
 impl HostStep<'_> {
-    /// Merges and reviews, asked for one pull request at a time.
+    /// Merges and reviews, asked for one pull request at a time. A step ends with a page that another one follows.
     pub(super) async fn details(&self) -> Result<Step, SourceError> {
-        let (project, after) = (self.project(), self.page() - 1);
-        let numbers = self
-            .forge
-            .db
-            .read(move |tx| iids_after(tx, project, ItemKind::MergeRequest, after, ITEMS));
+        let cursor = ItemCursor::parse(self.import.cursor.as_deref());
+        let (project, kind, after) = (self.project(), ItemKind::MergeRequest, cursor.after());
+        let numbers = self.forge.db.read(move |tx| iids_after(tx, project, kind, after, ITEMS));
         let numbers = numbers.await?;
+        let last = numbers.last().filter(|_| i64::try_from(numbers.len()) == Ok(ITEMS));
+        let mut next = last.map(|iid| ItemCursor::behind(kind, *iid, 1, false));
         let (mut all, mut people, mut pause) = (Vec::new(), HashMap::new(), None);
-        for iid in &numbers {
-            let api = &self.origin.api;
-            let pull = match self.client.get(format!("{api}/pulls/{iid}")).await {
-                Err(SourceError::Missing) => continue,
-                found => found?,
-            };
-            let url = format!("{api}/pulls/{iid}/reviews?per_page={PAGE}");
-            let reviews = self.client.get(url).await?;
-            pause = reviews.pause.or(pause);
-            let reviews = items(&reviews)?;
-            let mut users = vec![host_user(&pull.body["merged_by"])];
-            users.extend(reviews.iter().map(|review| host_user(&review["user"])));
-            let known = self.people.find(&users).await?;
-            people.extend(known.new.clone());
-            all.push(self.reviewed(*iid, &pull.body, reviews, &known));
+        for iid in numbers {
+            let page = cursor.page_of(iid);
+            let Some(found) = self.review_page(iid, page).await? else { continue };
+            all.push(found.details);
+            people.extend(found.people);
+            pause = found.pause;
+            if found.has_next || pause.is_some() {
+                next = Some(ItemCursor::behind(kind, iid, page, found.has_next));
+                break;
+            }
         }
-        let next = numbers.last().filter(|_| i64::try_from(numbers.len()) == Ok(ITEMS));
-        let next = next.map(|last| (last + 1).to_string());
+        let next = next.map(ItemCursor::text);
         Ok(Step { batch: Batch::Details(all), people, next, pause, ..Step::default() })
+    }
+
+    /// `None` for a pull request that is gone.
+    async fn review_page(&self, iid: i64, page: i64) -> Result<Option<ReviewPage>, SourceError> {
+        let api = &self.origin.api;
+        let pull = match page {
+            1 => match self.client.get(format!("{api}/pulls/{iid}")).await {
+                Err(SourceError::Missing) => return Ok(None),
+                found => found?.body,
+            },
+            _ => Value::Null,
+        };
+        let url = format!("{api}/pulls/{iid}/reviews?per_page={PAGE}&page={page}");
+        let found = self.client.get(url).await?;
+        let reviews = items(&found)?;
+        let mut users = vec![host_user(&pull["merged_by"])];
+        users.extend(reviews.iter().map(|review| host_user(&review["user"])));
+        let known = self.people.find(&users).await?;
+        Ok(Some(ReviewPage {
+            details: self.reviewed(iid, &pull, reviews, &known),
+            people: known.new,
+            has_next: has_next(&found, reviews.len()),
+            pause: found.pause,
+        }))
     }
 
     fn reviewed(

@@ -44,8 +44,7 @@ impl HostStep<'_> {
         let url = format!("{}/{path}{sign}per_page={PAGE}&page={page}", self.origin.api);
         let found = self.client.get(url).await?;
         let items = items(&found)?.to_vec();
-        let has_next = found.has_next.unwrap_or(items.len() >= PAGE) && !items.is_empty();
-        let next = has_next.then(|| (page + 1).to_string());
+        let next = has_next(&found, items.len()).then(|| (page + 1).to_string());
         Ok((items, Step { next, pause: found.pause, ..Step::default() }))
     }
 
@@ -75,6 +74,12 @@ pub(super) const NO_NUMBER: &str = "it has no number";
 
 pub(super) fn failure(relation: Relation, name: &str, message: &str) -> NewFailure {
     NewFailure { relation, source_name: name.to_owned(), message: message.to_owned() }
+}
+
+/// Whether another page follows one of so many entries. A page may be shorter than it was asked for where the source says
+/// that another one follows.
+pub(super) fn has_next(page: &SourcePage, count: usize) -> bool {
+    page.has_next.unwrap_or(count >= PAGE) && count > 0
 }
 
 pub(super) fn items(page: &SourcePage) -> Result<&[Value], SourceError> {

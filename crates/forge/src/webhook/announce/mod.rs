@@ -12,6 +12,8 @@ mod pipeline;
 mod release;
 mod repository;
 mod time;
+mod token;
+mod vulnerability;
 
 use std::any::Any;
 
@@ -55,7 +57,11 @@ pub(crate) fn on_event(tx: &mut Tx<'_>, announcer: &Announcer, fact: &dyn Event)
         return deployment::on_event(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
-        return alert::on_event(tx, announcer, fact);
+        alert::on_event(tx, announcer, fact)?;
+        return vulnerability::on_event(tx, announcer, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return token::on_event(tx, announcer, fact);
     }
     if let Some(fact) = any.downcast_ref() {
         return release::on_event(tx, announcer, fact);

@@ -92,7 +92,8 @@ fn is_over(
     let is_well =
         |id: HookId| hooks.iter().any(|hook| hook.id == id && hook.health() == Health::default());
     // The usual case costs no statement.
-    if outcome == Outcome::Success && guarded.is_none_or(is_well) {
+    let is_usual = outcome == Outcome::Success && guarded.is_none_or(is_well);
+    if is_usual || outcome == Outcome::Oversize {
         return Ok(true);
     }
     let next = match guarded {

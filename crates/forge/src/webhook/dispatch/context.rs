@@ -9,7 +9,7 @@ use admin::{
 };
 use db::Tx;
 use kernel::{
-    Result,
+    Result, Ts,
     ids::{HookEventId, HookId, IntegrationId},
 };
 use tokio::sync::OnceCell;
@@ -34,6 +34,8 @@ pub(super) struct DeliveryContext {
     pub(super) events: HashMap<HookEventId, SharedEvent>,
     pub(super) hooks: HashMap<HookId, Hook>,
     pub(super) integrations: HashMap<IntegrationId, Integration>,
+    /// When all of this was read.
+    pub(super) read_at: Ts,
 }
 
 impl DeliveryContext {
@@ -49,6 +51,7 @@ impl DeliveryContext {
                 .into_iter()
                 .map(|row| (row.id, row))
                 .collect(),
+            read_at: tx.now,
             deliveries,
         })
     }

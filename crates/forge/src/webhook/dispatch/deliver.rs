@@ -1,9 +1,6 @@
 //! One delivery on its way: made into a request, sent once there is a place for it, and concluded.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use admin::{
     delivery::{Delivery, DeliveryQueue as _, HookEvent},
@@ -11,12 +8,13 @@ use admin::{
     integration::{Integration, IntegrationStore as _},
     owner::Owner,
 };
-use kernel::{Error, Result};
+use kernel::{Error, Result, Ts};
 use serde_json::Value;
 use tokio::{sync::OwnedSemaphorePermit, task::spawn_blocking};
 
 use super::{
-    conclude::conclude, context::DeliveryContext, retry::put_back, sent_request::SentRequest,
+    conclude::conclude, context::DeliveryContext, parts::queue_parts, retry::put_back,
+    sent_request::SentRequest,
 };
 use crate::{
     Forge,
@@ -38,7 +36,7 @@ use crate::{
 const FILLING: Duration = Duration::from_secs(40);
 const WAITING: Duration = Duration::from_secs(30);
 /// A receiver that was read longer ago is looked at again before it is told.
-const FRESH: Duration = Duration::from_millis(100);
+const FRESH: time::Duration = time::Duration::milliseconds(100);
 /// A payload that could not be completed so often is sent as it is.
 const MOST_FILLINGS: i32 = 3;
 
@@ -47,7 +45,7 @@ pub(super) async fn deliver(
     around: &DeliveryContext,
     delivery: &Delivery,
 ) -> Result<()> {
-    let errand = Errand { delivery, around, begun: Instant::now() };
+    let errand = Errand { delivery, around };
     let Some(shared) = around.events.get(&delivery.event_id) else {
         return finish(forge, delivery).await;
     };
@@ -60,6 +58,11 @@ pub(super) async fn deliver(
     }
     if let Some(row) = integration.filter(|row| row.active && row.slug == "jira") {
         return tell_jira(forge, &errand, row, event).await;
+    }
+    if let Some(row) = integration.filter(|row| row.active)
+        && queue_parts(forge, delivery, row, event).await?
+    {
+        return Ok(());
     }
     let (base, key) = (forge.urls.base(), &delivery.idempotency_key);
     let request = match (hook, integration) {
@@ -88,10 +91,15 @@ pub(super) async fn deliver(
 struct Errand<'a> {
     delivery: &'a Delivery,
     around: &'a DeliveryContext,
-    begun: Instant,
 }
 
 impl Errand<'_> {
+    /// Whether its receiver was read so recently that it is not read again. A clock that was set back says nothing of that.
+    fn is_fresh(&self, now: Ts) -> bool {
+        let read_at = self.around.read_at;
+        (read_at..read_at.plus(FRESH)).contains(&now)
+    }
+
     /// What ends it instead of a request, where its receiver is another one now: who is gone or wants nothing more is
     /// told nothing, and who was changed is read by who takes the delivery next.
     async fn end_of_changed(&self, forge: &Forge) -> Result<Option<Conclusion>> {
@@ -188,7 +196,7 @@ async fn places_at(
         };
         if let Ok(places) = tokio::time::timeout(WAITING, sending).await {
             let places = places?;
-            if errand.begun.elapsed() < FRESH {
+            if errand.is_fresh(forge.db.clock().now()) {
                 return Ok(Some(places));
             }
             let Some(end) = errand.end_of_changed(forge).await? else { return Ok(Some(places)) };

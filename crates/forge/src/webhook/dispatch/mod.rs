@@ -5,6 +5,7 @@ mod conclude;
 mod context;
 mod deliver;
 mod health;
+mod parts;
 mod retry;
 mod sent_request;
 
@@ -16,7 +17,10 @@ use org::settings::store::SettingsStore as _;
 use tokio::{sync::watch, task::JoinSet};
 
 use self::{context::DeliveryContext, deliver::deliver, retry::put_back};
-pub(super) use self::{health::note_health, sent_request::SentRequest};
+pub(super) use self::{
+    health::note_health,
+    sent_request::{SentRequest, failure_text},
+};
 use crate::Forge;
 
 /// How long an idle server rests before it looks again.

@@ -1,7 +1,7 @@
 //! A request that was sent, and what came of it.
 
 use admin::{
-    delivery::{HookEvent, NewLog, Receiver},
+    delivery::{HookEvent, NewLog, OVERSIZE_DATA, Receiver},
     hook::{Hook, Outcome},
 };
 use kernel::ids::UserId;
@@ -23,7 +23,8 @@ impl SentRequest<'_> {
             Ok(answer) if (200..400).contains(&answer.status) => Outcome::Success,
             Ok(answer) if (400..500).contains(&answer.status) => Outcome::Refusal,
             // What is not allowed will not be allowed by waiting.
-            Err(FetchError::Refused(_) | FetchError::TooLarge) => Outcome::Refusal,
+            Err(FetchError::Refused(_)) => Outcome::Refusal,
+            Err(FetchError::TooLarge) => Outcome::Oversize,
             Ok(_) | Err(_) => Outcome::Failure,
         }
     }
@@ -35,7 +36,11 @@ impl SentRequest<'_> {
         };
         let (response_headers, response_body, response_status) = match &self.result.answer {
             Ok(answer) => (headers(&answer.headers), answer.body.clone(), Some(answer.status)),
-            Err(cause) => ("{}".to_owned(), cause.to_string(), None),
+            Err(cause) => ("{}".to_owned(), failure_text(*cause), None),
+        };
+        let request_data = match self.outcome() {
+            Outcome::Oversize => OVERSIZE_DATA.to_owned(),
+            _ => self.request.body.clone(),
         };
         NewLog {
             hook: hook.id,
@@ -45,12 +50,20 @@ impl SentRequest<'_> {
             header: self.event.header.clone(),
             url: self.request.shown_url.clone(),
             request_headers: self.request.shown_headers(),
-            request_data: self.request.body.clone(),
+            request_data,
             response_headers,
             response_body,
             response_status,
             duration: self.result.duration,
             requested_by: by,
         }
+    }
+}
+
+/// Why a request brought no answer, for who reads the log.
+pub(in crate::webhook) fn failure_text(cause: FetchError) -> String {
+    match cause {
+        FetchError::TooLarge => "The payload is larger than 25 MB and was not sent".to_owned(),
+        cause => cause.to_string(),
     }
 }

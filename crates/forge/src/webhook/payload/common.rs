@@ -8,7 +8,7 @@ use kernel::{
     ids::{ProjectId, UserId},
 };
 use org::{
-    namespace::store::NamespaceStore as _,
+    namespace::{Namespace, store::NamespaceStore as _},
     project::{Project, settings::SettingsStore as _, store::ProjectStore as _},
     user::{User, store::UserStore as _},
 };
@@ -136,6 +136,16 @@ pub(super) fn visibility_number(visibility: Visibility) -> i32 {
     }
 }
 
+/// A group beside what happened in it.
+pub(super) fn group_json(group: &Namespace) -> Value {
+    json!({
+        "group_name": group.name,
+        "group_path": group.path,
+        "group_id": group.id,
+        "full_path": group.full_path,
+    })
+}
+
 /// The word for a role.
 pub(crate) fn role(level: AccessLevel) -> &'static str {
     match level {
@@ -213,6 +223,12 @@ pub(super) fn label_json(label: &Label) -> Value {
 /// `2022-12-15 09:08:07 UTC`
 pub(crate) fn utc(at: Ts) -> String {
     let form = format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
+    at.datetime().format(&form).unwrap_or_default()
+}
+
+/// `2022-12-15T09:08:07Z`, as events of accounts, groups, members and projects have it.
+pub(super) fn iso(at: Ts) -> String {
+    let form = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
     at.datetime().format(&form).unwrap_or_default()
 }
 

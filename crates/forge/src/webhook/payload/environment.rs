@@ -1,6 +1,6 @@
 //! Environments and artifacts of jobs in payloads, loaded for all jobs at once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use ci::{
     artifact::{ArtifactKind, ArtifactStore as _},
@@ -29,27 +29,16 @@ pub(crate) struct JobSurroundings {
 }
 
 impl JobSurroundings {
-    /// Of jobs of one project. Each specification and each environment is looked up once.
+    /// Of jobs of one project, by the same few statements however many they are.
     pub(crate) fn load(tx: &mut Tx<'_>, jobs: &[Job]) -> Result<Self> {
-        let mut found = Self::default();
-        for job in jobs {
-            let Some(name) = &job.environment else { continue };
-            if let Some(id) = job.spec_id.filter(|id| !found.written.contains_key(id)) {
-                found.written.insert(id, tx.spec(id)?.options.environment.unwrap_or_default());
-            }
-            if !found.tiers.contains_key(name)
-                && let Some(environment) = tx.environment_named(job.project_id, name)?
-            {
-                found.tiers.insert(name.clone(), environment.tier);
-            }
-        }
+        let (written, tiers) = (written_environments(tx, jobs)?, tiers(tx, jobs)?);
         let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
         let now = tx.now;
         let kept = tx.artifacts_of(&ids)?.into_iter();
         let archives =
             kept.filter(|one| one.file_type == ArtifactKind::Archive && one.is_there(now));
-        found.archives = archives.map(|one| (one.job_id, (one.filename, one.size))).collect();
-        Ok(found)
+        let archives = archives.map(|one| (one.job_id, (one.filename, one.size))).collect();
+        Ok(Self { written, tiers, archives })
     }
 
     fn written(&self, job: &Job) -> Option<&Written> {
@@ -85,4 +74,22 @@ impl JobSurroundings {
             "size": found.map(|(_, size)| size),
         })
     }
+}
+
+/// What is written of the environments of jobs, by their specifications.
+fn written_environments(tx: &mut Tx<'_>, jobs: &[Job]) -> Result<HashMap<JobSpecId, Written>> {
+    let deploying = jobs.iter().filter(|job| job.environment.is_some());
+    let ids: BTreeSet<JobSpecId> = deploying.filter_map(|job| job.spec_id).collect();
+    let ids: Vec<JobSpecId> = ids.into_iter().collect();
+    let specs = tx.specs(&ids)?.into_iter();
+    Ok(specs.map(|(id, spec)| (id, spec.options.environment.unwrap_or_default())).collect())
+}
+
+/// The tiers of the environments that are there, by name.
+fn tiers(tx: &mut Tx<'_>, jobs: &[Job]) -> Result<HashMap<String, Tier>> {
+    let Some(project) = jobs.first().map(|job| job.project_id) else { return Ok(HashMap::new()) };
+    let names: BTreeSet<&str> = jobs.iter().filter_map(|job| job.environment.as_deref()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let found = tx.environments_named(project, &names)?.into_iter();
+    Ok(found.map(|one| (one.name, one.tier)).collect())
 }

@@ -4,7 +4,7 @@ use kernel::Ts;
 use org::{member::event::Fact, namespace::Namespace, user::User};
 use serde_json::{Value, json};
 
-use super::common::{ProjectContext, role, shown_email, utc, word};
+use super::common::{ProjectContext, iso, role, shown_email, word};
 
 /// A member of a project.
 pub(crate) fn of_project(
@@ -16,8 +16,8 @@ pub(crate) fn of_project(
 ) -> Value {
     let project = &context.project;
     json!({
-        "created_at": utc(now),
-        "updated_at": utc(now),
+        "created_at": iso(fact.created_at.unwrap_or(now)),
+        "updated_at": iso(now),
         "event_name": event,
         "access_level": role(fact.access_level),
         "project_id": project.id,
@@ -35,8 +35,8 @@ pub(crate) fn of_project(
 /// A member of a group.
 pub(crate) fn of_group(event: &str, group: &Namespace, user: &User, fact: &Fact, now: Ts) -> Value {
     json!({
-        "created_at": utc(now),
-        "updated_at": utc(now),
+        "created_at": iso(fact.created_at.unwrap_or(now)),
+        "updated_at": iso(now),
         "group_name": group.name,
         "group_path": group.path,
         "group_id": group.id,
@@ -46,7 +46,7 @@ pub(crate) fn of_group(event: &str, group: &Namespace, user: &User, fact: &Fact,
         "user_id": user.id,
         "group_access": role(fact.access_level),
         "group_plan": null,
-        "expires_at": fact.expires_at.map(utc),
+        "expires_at": fact.expires_at.map(iso),
         "event_name": event,
     })
 }

@@ -5,7 +5,7 @@ use org::namespace::Namespace;
 use review::milestone::event::Fact;
 use serde_json::{Value, json};
 
-use super::common::{ProjectContext, utc, word};
+use super::common::{ProjectContext, group_json, utc, word};
 
 /// A milestone of a project.
 pub(crate) fn of_project(context: &ProjectContext, fact: &Fact, action: &str) -> Value {
@@ -24,12 +24,7 @@ pub(crate) fn of_group(group: &Namespace, fact: &Fact, action: &str) -> Value {
         "object_kind": "milestone",
         "event_type": "milestone",
         "project": null,
-        "group": {
-            "group_name": group.name,
-            "group_path": group.path,
-            "group_id": group.id,
-            "full_path": group.full_path,
-        },
+        "group": group_json(group),
         "object_attributes": attributes(fact),
         "action": action,
     })

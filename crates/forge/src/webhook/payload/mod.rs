@@ -15,7 +15,9 @@ pub(super) mod project;
 pub(super) mod push;
 pub(super) mod release;
 pub(super) mod subgroup;
+pub(super) mod token;
 pub(super) mod user;
+pub(super) mod vulnerability;
 pub(super) mod wiki;
 
 pub(super) use common::{ProjectContext, commit};

@@ -1,17 +1,17 @@
-//! Projects, for system hooks.
+//! Projects, for system hooks and webhooks of groups.
 
 use db::Tx;
 use kernel::{Result, Ts};
 use org::{
     hierarchy::group_chain,
     member::{Source, store::MemberStore as _},
-    namespace::store::NamespaceStore as _,
+    namespace::{owners::TreeOwners, store::NamespaceStore as _},
     project::Project,
     user::{User, store::UserStore as _},
 };
 use serde_json::{Value, json};
 
-use super::common::{shown_email, utc, word};
+use super::common::{iso, shown_email, word};
 
 /// Owners that a payload names.
 const MOST_OWNERS: i64 = 100;
@@ -25,8 +25,23 @@ pub(crate) fn project(
 ) -> Result<Value> {
     let owner = tx.find_user(project.creator_id)?;
     let owners = owners(tx, project)?;
+    let owners: Vec<&User> = owners.iter().collect();
     let now = tx.now;
     Ok(record(project, event, (owner.as_ref(), &owners), (old_path, now)))
+}
+
+/// A project that goes with its namespace, whose owners were read before.
+pub(crate) fn of_tree(project: &Project, owners: &TreeOwners, now: Ts) -> Value {
+    let creator = owners.person(project.creator_id);
+    let owners = owners.of_namespace(project.namespace_id);
+    record(project, "project_destroy", (creator, &owners), (None, now))
+}
+
+/// What system hooks are told as webhooks of groups have it: with all owners alone.
+pub(crate) fn for_groups(payload: &Value) -> Value {
+    let all = payload.as_object().into_iter().flatten();
+    let kept = all.filter(|(name, _)| !["owner_name", "owner_email"].contains(&name.as_str()));
+    Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
 /// Who owns it: whose namespace it lies in, or the owners of the nearest group that has any.
@@ -47,7 +62,7 @@ fn owners(tx: &mut Tx<'_>, project: &Project) -> Result<Vec<User>> {
 fn record(
     project: &Project,
     event: &str,
-    (owner, owners): (Option<&User>, &[User]),
+    (owner, owners): (Option<&User>, &[&User]),
     (old, now): (Option<&str>, Ts),
 ) -> Value {
     let (name, email) = (owner.map(|user| &user.name), owner.map(shown_email));
@@ -57,8 +72,8 @@ fn record(
         .collect();
     let mut payload = json!({
         "event_name": event,
-        "created_at": utc(project.created_at),
-        "updated_at": utc(now),
+        "created_at": iso(project.created_at),
+        "updated_at": iso(now),
         "name": project.name,
         "path": project.path,
         "path_with_namespace": project.full_path,

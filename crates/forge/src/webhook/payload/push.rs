@@ -62,7 +62,7 @@ pub(crate) fn push(
     })
 }
 
-/// All that a push moved, for system hooks.
+/// All that a push moved, for system hooks. Unlike other events that have a name alone, and like a push, it has no times.
 pub(crate) fn repository_update(
     context: &ProjectContext,
     user: Option<&User>,

@@ -1,22 +1,27 @@
 //! Groups, and groups in them.
 
 use kernel::Ts;
-use org::namespace::{Namespace, event::NamespacePath};
+use org::namespace::event::NamespacePath;
 use serde_json::{Value, json};
 
-use super::common::utc;
+use super::common::iso;
 
 /// A group in another one.
-pub(crate) fn subgroup(event: &str, group: &NamespacePath, parent: &Namespace, now: Ts) -> Value {
+pub(crate) fn subgroup(
+    event: &str,
+    group: &NamespacePath,
+    parent: &NamespacePath,
+    now: Ts,
+) -> Value {
     json!({
-        "created_at": utc(now),
-        "updated_at": utc(now),
+        "created_at": iso(group.created_at),
+        "updated_at": iso(now),
         "event_name": event,
         "name": group.name,
         "path": group.path,
         "full_path": group.full_path,
         "group_id": group.group_id,
-        "parent_group_id": parent.id,
+        "parent_group_id": parent.group_id,
         "parent_name": parent.name,
         "parent_path": parent.path,
         "parent_full_path": parent.full_path,
@@ -31,8 +36,8 @@ pub(crate) fn group(
     now: Ts,
 ) -> Value {
     let mut payload = json!({
-        "created_at": utc(now),
-        "updated_at": utc(now),
+        "created_at": iso(group.created_at),
+        "updated_at": iso(now),
         "event_name": event,
         "name": group.name,
         "path": group.path,

@@ -4,7 +4,7 @@ use kernel::Ts;
 use org::{key::ssh::SshKey, user::event::Event};
 use serde_json::{Value, json};
 
-use super::common::{utc, word};
+use super::common::{iso, word};
 
 /// What happened to an account; nothing for what nobody is told.
 pub(crate) fn user(event: &Event, now: Ts) -> Option<(&'static str, Value)> {
@@ -17,8 +17,8 @@ pub(crate) fn user(event: &Event, now: Ts) -> Option<(&'static str, Value)> {
     };
     let mut payload = json!({
         "event_name": name,
-        "created_at": utc(now),
-        "updated_at": utc(now),
+        "created_at": iso(person.created_at),
+        "updated_at": iso(now),
         "name": person.name,
         "email": person.email,
         "user_id": person.user_id,
@@ -36,8 +36,8 @@ pub(crate) fn user(event: &Event, now: Ts) -> Option<(&'static str, Value)> {
 pub(crate) fn key(event: &str, key: &SshKey, username: &str, now: Ts) -> Value {
     json!({
         "event_name": event,
-        "created_at": utc(key.created_at),
-        "updated_at": utc(now),
+        "created_at": iso(key.created_at),
+        "updated_at": iso(now),
         "username": username,
         "key": key.key,
         "id": key.id,

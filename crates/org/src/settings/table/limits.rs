@@ -10,9 +10,9 @@ const DIFF_FILES: (i64, i64) = (1000, 3000);
 const DIFF_LINES: (i64, i64) = (50_000, 100_000);
 
 pub(super) const ROWS: &[Setting] = &[
-    within("diff_max_patch_bytes", 200 << 10, PATCH_BYTES.0, PATCH_BYTES.1),
-    within("diff_max_files", 1000, DIFF_FILES.0, DIFF_FILES.1),
-    within("diff_max_lines", 50_000, DIFF_LINES.0, DIFF_LINES.1),
+    within("diff_max_patch_bytes", 200 << 10, PATCH_BYTES.0, PATCH_BYTES.1).acts(),
+    within("diff_max_files", 1000, DIFF_FILES.0, DIFF_FILES.1).acts(),
+    within("diff_max_lines", 50_000, DIFF_LINES.0, DIFF_LINES.1).acts(),
     whole("group_download_export_limit", 1).acts(),
     whole("group_export_limit", 6).acts(),
     whole("group_import_limit", 6).acts(),

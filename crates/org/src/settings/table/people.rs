@@ -13,7 +13,7 @@ const DOMAINS: Form = Form::List { most: 10_000 };
 
 pub(super) const ROWS: &[Setting] = &[
     typed("can_create_group", Form::Switch),
-    switch("deactivate_dormant_users", false),
+    switch("deactivate_dormant_users", false).acts(),
     typed("deactivate_dormant_users_period", DORMANT_DAYS),
     typed("default_projects_limit", Form::Whole { least: 0, most: i64::MAX, optional: false }),
     typed("domain_allowlist", DOMAINS),
@@ -34,7 +34,7 @@ pub(super) const ROWS: &[Setting] = &[
     switch("email_restrictions_enabled", false).acts(),
     pattern("email_restrictions").acts(),
     typed("minimum_password_length", Form::Whole { least: 8, most: 128, optional: false }),
-    switch("notify_on_unknown_sign_in", true),
+    switch("notify_on_unknown_sign_in", true).acts(),
     switch("password_authentication_enabled_for_git", true).acts(),
     switch("password_authentication_enabled_for_web", true).acts(),
     switch("require_admin_approval_after_user_signup", true).acts(),
@@ -43,11 +43,12 @@ pub(super) const ROWS: &[Setting] = &[
     within("session_expire_delay", 10_080, 0, i64::MAX).acts(),
     switch("signup_enabled", true).acts(),
     switch("unique_ips_limit_enabled", false)
-        .needs(&["unique_ips_limit_per_user", "unique_ips_limit_time_window"]),
-    within("unique_ips_limit_per_user", 10, 1, i64::MAX),
-    whole("unique_ips_limit_time_window", 3600),
+        .needs(&["unique_ips_limit_per_user", "unique_ips_limit_time_window"])
+        .acts(),
+    within("unique_ips_limit_per_user", 10, 1, i64::MAX).acts(),
+    whole("unique_ips_limit_time_window", 3600).acts(),
     switch("updating_name_disabled_for_users", false),
-    switch("user_deactivation_emails_enabled", true),
+    switch("user_deactivation_emails_enabled", true).acts(),
     switch("user_default_external", false).acts(),
     pattern("user_default_internal_regex").acts(),
     switch("user_defaults_to_private_profile", false).acts(),

@@ -11,6 +11,36 @@ use crate::settings::{SettingValues, Settings};
 /// What people read of the settings.
 const DOCS: &str = include_str!("../../../../../docs/api.md");
 
+/// The settings that the contract describes itself, under their current names; all others are named by clients alone.
+const DESCRIBED: &str = "\
+    abuse_notification_email admin_mode after_sign_out_path after_sign_up_text allow_group_owners_to_manage_ldap \
+    allow_local_requests_from_system_hooks allow_local_requests_from_web_hooks_and_services \
+    archive_builds_in_human_readable asset_proxy_allowlist asset_proxy_enabled asset_proxy_secret_key \
+    asset_proxy_url authorized_keys_enabled auto_devops_domain auto_devops_enabled \
+    automatic_purchased_storage_allocation can_create_group check_namespace_plan commit_email_hostname \
+    container_expiration_policies_enable_historic_entries container_registry_cleanup_tags_service_max_list_size \
+    container_registry_delete_tags_service_timeout container_registry_expiration_policies_caching \
+    container_registry_expiration_policies_worker_capacity container_registry_token_expire_delay \
+    default_branch_protection default_ci_config_path default_group_visibility default_project_visibility \
+    default_projects_limit default_snippet_visibility delayed_group_deletion delayed_project_deletion \
+    deletion_adjourned_period domain_allowlist domain_denylist domain_denylist_enabled dsa_key_restriction \
+    ecdsa_key_restriction ecdsa_sk_key_restriction ed25519_key_restriction ed25519_sk_key_restriction enforce_terms \
+    external_authorization_service_default_label external_authorization_service_enabled \
+    external_authorization_service_timeout external_authorization_service_url \
+    external_pipeline_validation_service_timeout external_pipeline_validation_service_token \
+    external_pipeline_validation_service_url file_template_project_id first_day_of_week geo_node_allowed_ips \
+    geo_status_timeout group_owners_can_manage_default_branch_protection home_page_url issues_create_limit \
+    keep_latest_artifact local_markdown_version maven_package_requests_forwarding max_attachment_size \
+    max_export_size max_import_size npm_package_requests_forwarding outbound_local_requests_whitelist \
+    package_registry_cleanup_policies_worker_capacity password_authentication_enabled_for_web \
+    personal_access_token_prefix polling_interval_multiplier pypi_package_requests_forwarding \
+    rate_limiting_response_text raw_blob_request_limit repository_storages_weighted \
+    require_admin_approval_after_user_signup restricted_visibility_levels rsa_key_restriction session_expire_delay \
+    sign_in_text signup_enabled snippet_size_limit terminal_max_session_time terms user_oauth_applications \
+    user_show_add_ssh_key_message wiki_page_max_content_bytes";
+/// Of a hundred of these, so many may be stored for clients alone.
+const MOST_STORED: usize = 15;
+
 #[test]
 fn each_name_is_there_once() {
     let mut seen = HashSet::new();
@@ -158,6 +188,37 @@ fn an_address_has_a_scheme_of_the_web_and_a_size_is_positive() {
 }
 
 #[test]
+fn the_addresses_of_the_search_are_a_list_of_the_web() {
+    let name = "elasticsearch_url";
+    let changed = |settings: &Settings, list: &str| {
+        settings.changed(&given(&json!({ name: list })), |_, clear| Ok(clear.to_owned()))
+    };
+    for list in [
+        "https://a.example",
+        "http://us:pw@a.example:9200,https://b.example/x",
+        "http://localhost:9200, http://[::1]:9201",
+        "",
+    ] {
+        let (settings, _) = changed(&Settings::default(), list).unwrap();
+        assert_eq!(settings.value(name).unwrap(), list);
+    }
+    for list in [
+        "nowhere",
+        "ftp://a.example",
+        "javascript:alert(1)",
+        "http://",
+        "http://a.example,nowhere",
+        "http://a.example,,http://b.example",
+        "http://a.example http://b.example",
+    ] {
+        assert_told(name, &json!(list), "only supports valid HTTP(S) URLs.");
+        let mut older = Settings::default();
+        older.other.insert(name.to_owned(), json!(list));
+        assert!(changed(&older, list).is_ok(), "{list} was stored before");
+    }
+}
+
+#[test]
 fn what_is_null_by_default_takes_null() {
     let nulls = json!({ "enabled_git_access_protocol": null, "external_authorization_service_timeout": null });
     let kept = Settings::default().changed(&given(&nulls), |_, clear| Ok(clear.to_owned()));
@@ -215,4 +276,15 @@ fn the_documentation_says_of_each_setting_whether_it_acts() {
     let rows: BTreeSet<&str> = all().map(|setting| setting.name).collect();
     let unknown: Vec<_> = documented.keys().filter(|name| !rows.contains(**name)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
+fn few_of_the_settings_that_the_contract_describes_are_only_stored() {
+    let documented = documented();
+    let described: Vec<&str> = DESCRIBED.split_whitespace().collect();
+    let kind = |name: &str| documented.get(name).map(|(kind, _)| *kind);
+    let unknown: Vec<_> = described.iter().filter(|name| kind(name).is_none()).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    let stored: Vec<_> = described.iter().filter(|name| kind(name) == Some("stored")).collect();
+    assert!(stored.len() * 100 <= described.len() * MOST_STORED, "{stored:?}");
 }

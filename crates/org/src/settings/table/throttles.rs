@@ -78,12 +78,14 @@ pub(super) const ROWS: &[Setting] = &[
     ]),
     within("throttle_unauthenticated_deprecated_api_requests_per_period", 1_800, 1, MOST),
     within("throttle_unauthenticated_deprecated_api_period_in_seconds", 3_600, 1, LONGEST),
-    switch("throttle_authenticated_git_lfs_enabled", false).needs(&[
-        "throttle_authenticated_git_lfs_requests_per_period",
-        "throttle_authenticated_git_lfs_period_in_seconds",
-    ]),
-    within("throttle_authenticated_git_lfs_requests_per_period", 1_000, 1, MOST),
-    within("throttle_authenticated_git_lfs_period_in_seconds", 60, 1, LONGEST),
+    switch("throttle_authenticated_git_lfs_enabled", false)
+        .needs(&[
+            "throttle_authenticated_git_lfs_requests_per_period",
+            "throttle_authenticated_git_lfs_period_in_seconds",
+        ])
+        .acts(),
+    within("throttle_authenticated_git_lfs_requests_per_period", 1_000, 1, MOST).acts(),
+    within("throttle_authenticated_git_lfs_period_in_seconds", 60, 1, LONGEST).acts(),
     switch("throttle_incident_management_notification_enabled", false)
         .needs(&[
             "throttle_incident_management_notification_per_period",

@@ -8,6 +8,7 @@ mod commit_cache;
 mod commits;
 mod contributors;
 pub mod diff;
+mod diff_limits;
 mod files;
 mod graph;
 mod languages;
@@ -21,7 +22,7 @@ mod signature;
 mod tree;
 mod walk;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use gix::{ObjectId, objs::Kind};
 
@@ -30,7 +31,7 @@ pub use branch_commits::BranchCommits;
 use changed_paths::{ChangedPaths, Stamp};
 use commit_cache::CommitCache;
 pub use contributors::Contributor;
-pub use diff::DiffLimits;
+pub use diff_limits::DiffLimits;
 pub use languages::language_of;
 pub use log::{LogQuery, Order, Tips};
 pub use new_commits::{AddedFile, RawCommit};
@@ -58,6 +59,7 @@ pub struct Repositories {
     open: moka::sync::Cache<RepoPath, Arc<gix::ThreadSafeRepository>>,
     changed_paths: ChangedPathsCache,
     commits: CommitCache,
+    diff_limits: Arc<RwLock<DiffLimits>>,
 }
 
 type ChangedPathsCache = moka::sync::Cache<RepoPath, (Stamp, Arc<ChangedPaths>)>;
@@ -70,7 +72,7 @@ impl Default for Repositories {
         let changed_paths =
             ChangedPathsCache::builder().max_capacity(CHANGED_PATHS_BYTES).weigher(bytes).build();
         let open = moka::sync::Cache::new(OPEN_REPOSITORIES);
-        Self { open, changed_paths, commits: CommitCache::default() }
+        Self { open, changed_paths, commits: CommitCache::default(), diff_limits: Arc::default() }
     }
 }
 
@@ -91,7 +93,13 @@ impl Repositories {
             path: path.clone(),
             changed_paths: self.changed_paths.clone(),
             commits: self.commits.clone(),
+            diff_limits: *self.diff_limits.read().unwrap_or_else(PoisonError::into_inner),
         })
+    }
+
+    /// Sets the limits of diffs that are shown, for whoever opens a repository from now on.
+    pub fn limit_diffs(&self, limits: DiffLimits) {
+        *self.diff_limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
     }
 
     /// A commit that was read lately by [`shared_commit`](Reader::shared_commit), without a look at the repository.
@@ -112,6 +120,7 @@ pub struct Reader {
     path: RepoPath,
     changed_paths: ChangedPathsCache,
     commits: CommitCache,
+    diff_limits: DiffLimits,
 }
 
 impl Reader {
@@ -122,6 +131,11 @@ impl Reader {
 
     pub fn path(&self) -> &RepoPath {
         &self.path
+    }
+
+    /// The limits of diffs that are shown.
+    pub fn diff_limits(&self) -> DiffLimits {
+        self.diff_limits
     }
 
     /// Whether an object is there, of whatever kind.

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use tempfile::TempDir;
 
-use super::{OBJECT_CACHE_BYTES, Reader, Repositories};
+use super::{DiffLimits, OBJECT_CACHE_BYTES, Reader, Repositories};
 use crate::git::{GitError, RepoPath, Result, open::open_folder};
 
 /// A repository without refs of its own, whose objects lie elsewhere.
@@ -32,8 +32,16 @@ impl OverlayReader {
         let mut repo = open_folder(folder.path())?.to_thread_local();
         repo.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
         let Repositories { changed_paths, commits, .. } = Repositories::default();
-        let reader = Reader { repo, path: home.clone(), changed_paths, commits };
+        let diff_limits = DiffLimits::default();
+        let reader = Reader { repo, path: home.clone(), changed_paths, commits, diff_limits };
         Ok(Self { reader, _folder: folder })
+    }
+
+    /// As [`new`](Self::new), with the objects of a repository that is read already and the limits of its diffs.
+    pub fn beside(reader: &Reader, objects: &[&Path]) -> Result<Self> {
+        let mut both = Self::new(reader.path(), objects)?;
+        both.reader.diff_limits = reader.diff_limits;
+        Ok(both)
     }
 
     pub fn reader(&self) -> &Reader {

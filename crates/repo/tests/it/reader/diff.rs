@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use bstr::{BString, ByteSlice as _};
 use forgeway_repo::{
-    git::{Deadline, DiffLimits, FileDiff, FileMode, LineStats, Oid, TreePath},
+    commit::Answers,
+    git::{Deadline, DiffLimits, FileDiff, FileMode, LineStats, Oid, Repositories, TreePath},
     testing::Fixture,
 };
 
@@ -202,6 +203,30 @@ fn what_is_too_much_is_left_out_and_said() {
     assert_eq!(files.iter().filter(|file| !file.text.is_empty()).count(), 2);
     assert!(files.last().unwrap().collapsed);
     assert_eq!(files.len(), diff(DiffLimits::NONE).len());
+}
+
+#[test]
+fn readers_have_the_limits_that_repositories_are_opened_with() {
+    let fixture = Fixture::new();
+    let repositories = Repositories::default();
+    let (base, head) = (fixture.id("v0.1"), fixture.id("main"));
+    let answers = Answers::default();
+    let shown = || {
+        let reader = repositories.open(&fixture.path).unwrap();
+        let files = answers.diff(&reader, base, head, Deadline::NEVER).unwrap();
+        files.iter().filter(|file| !file.text.is_empty()).count()
+    };
+    let usual = DiffLimits::default();
+    let same = DiffLimits::bounded(usual.files, usual.total_lines, usual.patch_bytes);
+    assert_eq!(same, usual);
+    let all = shown();
+
+    repositories.limit_diffs(DiffLimits { files: 1, ..usual });
+
+    assert!(all > 1);
+    assert_eq!(shown(), 1, "an answer of other limits does not count");
+    let wide = DiffLimits::bounded(3000, usual.total_lines, usual.patch_bytes);
+    assert_eq!((wide.files, wide.total_bytes), (3000, 3 * usual.total_bytes));
 }
 
 #[test]

@@ -1,6 +1,11 @@
-//! Groups that let one person download only so many projects in a while.
+//! Groups and installations that let one person download only so many projects in a while.
 
 use actix_web::http::Method;
+use kernel::ids::ProjectId;
+use org::{
+    namespace::downloads::{self, Verdict},
+    user::State,
+};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Person, TestApp};
@@ -173,4 +178,93 @@ async fn nobody_but_owners_knows_who_is_locked_out() {
         json!({ "message": "400 Bad request - Invalid group provided, must be top-level" });
     ada.get(&format!("/groups/{below}/namespace_bans")).await.refused(400, nested);
     assert_eq!(ada.get("/groups/top/namespace_bans").await.each("username"), ["bob"]);
+}
+
+/// Public projects of ada and of eve, of which the installation lets one person have one in an hour.
+async fn limited_everywhere(app: &TestApp) -> [Value; 2] {
+    let limit = json!({ "max_number_of_repository_downloads": 1,
+        "max_number_of_repository_downloads_within_time_period": 3600 });
+    app.admin().put("/application/settings", limit).await.ok();
+    let mut projects = [Value::Null, Value::Null];
+    for (project, owner) in projects.iter_mut().zip(["ada", "eve"]) {
+        let new = json!({ "path": "one", "visibility": "public", "initialize_with_readme": true });
+        *project = app.person(owner).post("/projects", new).await.created()["id"].clone();
+    }
+    projects
+}
+
+#[actix_web::test]
+async fn who_takes_one_too_many_of_the_installation_is_banned_where_it_wants_that() {
+    let app = TestApp::new();
+    let (root, bob) = (app.admin(), app.person("bob"));
+    let [one, two] = limited_everywhere(&app).await;
+    for project in [&one, &two, &one] {
+        assert_eq!(download(&bob, project).await.status, 200);
+    }
+    let letters = app.letters();
+    let told: Vec<_> = letters.iter().filter(|text| text.contains("were downloaded")).collect();
+    assert!(told.len() == 1 && told[0].contains("root@example.com"), "{told:?}");
+    let auto_ban = json!({ "auto_ban_user_on_excessive_projects_download": true });
+    root.put("/application/settings", auto_ban).await.ok();
+
+    let blocked = json!({ "message": "403 Forbidden - Your account has been blocked." });
+    download(&bob, &two).await.refused(403, blocked);
+    assert_eq!(app.user("bob").state, State::Banned);
+    let unban = format!("/users/{}/unban", app.user("bob").id);
+    assert_eq!(root.post(&unban, json!({})).await.created(), true);
+    assert_eq!(download(&bob, &one).await.status, 200, "what was taken before does not count");
+    let pardon = json!({ "git_rate_limit_users_allowlist": ["Bob"] });
+    root.put("/application/settings", pardon).await.ok();
+    assert_eq!(download(&bob, &two).await.status, 200);
+}
+
+/// The author of the event that tells of a ban.
+async fn banned_by(app: &TestApp) -> Value {
+    let events = app.admin().get("/audit_events?entity_type=User").await.ok();
+    let mut events = events.as_array().expect("a list").iter();
+    let ban = events.find(|event| event["event_name"] == "user_banned").expect("it is told");
+    json!([ban["author_id"], ban["details"]["author_name"]])
+}
+
+#[actix_web::test]
+async fn what_was_let_in_before_a_ban_does_not_count_after_it() {
+    let app = TestApp::new();
+    let (root, bob) = (app.admin(), app.person("bob"));
+    let [one, two] = limited_everywhere(&app).await;
+    let auto_ban = json!({ "auto_ban_user_on_excessive_projects_download": true });
+    root.put("/application/settings", auto_ban).await.ok();
+    assert_eq!(download(&bob, &one).await.status, 200);
+    assert_eq!(download(&bob, &two).await.status, 403);
+    assert_eq!(banned_by(&app).await, json!([-1, "(System)"]));
+
+    app.clock.advance(time::Duration::hours(1));
+    let (actor, late) = (app.user("bob").actor(), ProjectId(two.as_i64().unwrap()));
+    let verdict = app.write(move |tx| downloads::note(tx, actor, late, "eve/one"));
+    assert_eq!(verdict, Verdict::LockedOut);
+    let unban = format!("/users/{}/unban", app.user("bob").id);
+    assert_eq!(root.post(&unban, json!({})).await.created(), true);
+    assert_eq!(download(&bob, &one).await.status, 200);
+    assert_eq!(app.user("bob").state, State::Active);
+}
+
+#[actix_web::test]
+async fn what_git_takes_of_the_installation_counts_for_its_interval() {
+    let app = TestApp::new();
+    let bob = app.person("bob").by_password();
+    limited_everywhere(&app).await;
+    let auto_ban = json!({ "auto_ban_user_on_excessive_projects_download": true });
+    app.admin().put("/application/settings", auto_ban).await.ok();
+    let fetch = async |owner: &str| {
+        let kind = "application/x-git-upload-pack-request";
+        let url = format!("//{owner}/one.git/git-upload-pack");
+        bob.send_bytes(Method::POST, &url, kind, b"0000").await.status
+    };
+
+    assert_ne!(fetch("ada").await, 403);
+    app.clock.advance(time::Duration::hours(1));
+    assert_ne!(fetch("eve").await, 403);
+    assert_eq!(app.user("bob").state, State::Active);
+    assert_eq!(fetch("ada").await, 403);
+    assert_eq!(app.user("bob").state, State::Banned);
+    assert_eq!(banned_by(&app).await, json!([-1, "(System)"]));
 }

@@ -103,6 +103,7 @@ async fn a_wrong_password_is_audited_where_there_is_such_an_account() {
     assert_eq!(failed["entity_id"], json!(app.id_of("ada")));
     assert_eq!(failed["author_id"], -1, "nobody proved to be her");
     let details = &failed["details"];
+    assert_eq!(details["author_name"], "An unauthenticated user");
     assert_eq!(
         (&details["failed_login"], &details["with"], &details["ip_address"]),
         (&json!("STANDARD"), &json!("standard"), &json!("203.0.113.7"))

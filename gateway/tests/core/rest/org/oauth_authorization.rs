@@ -509,6 +509,75 @@ async fn a_password_that_an_application_shows_is_good_for_its_scopes() {
     assert_eq!(wide.body["error"], "invalid_scope");
     let wrong = scene.change("", fields(json!({ "client_secret": "wrong" }))).await;
     assert_eq!((wrong.status, &wrong.body["error"]), (401, &json!("invalid_client")));
-    let alone = scene.change("", json!({ "grant_type": "client_credentials" })).await;
-    assert_eq!(alone.body["error"], "unsupported_grant_type");
+}
+
+#[actix_web::test]
+async fn a_token_that_an_application_has_for_itself_stands_for_nobody() {
+    let scene = Scene::of(true);
+    let own = scene.change("", json!({ "grant_type": "client_credentials" })).await.ok();
+    assert_eq!((&own["scope"], own.get("refresh_token")), (&json!("api read_user sudo"), None));
+    let bearer = scene.bearing(&own);
+
+    bearer.get("/projects").await.ok();
+    bearer.get("/user").await.refused(401, json!({ "message": "401 Unauthorized" }));
+    let sudo = bearer.get("/projects?sudo=ada").await;
+    assert_eq!(sudo.status, 401);
+    let info = bearer.get("//oauth/token/info").await.ok();
+    assert_eq!(
+        (&info["resource_owner_id"], &info["application"]["uid"]),
+        (&Value::Null, &json!(scene.uid))
+    );
+    scene.app.clock.advance(time::Duration::hours(2));
+    assert_eq!(bearer.get("/projects").await.body["error"], "invalid_token");
+}
+
+#[actix_web::test]
+async fn a_token_that_an_application_has_for_itself_has_its_scopes_and_is_its_own_to_end() {
+    let scene = Scene::of(true);
+    let grant = |scope: &str| json!({ "grant_type": "client_credentials", "scope": scope });
+    assert_eq!(scene.change("", grant("read_api")).await.body["error"], "invalid_scope");
+    let own = scene.change("", grant("read_user")).await.ok();
+    assert_eq!(scene.bearing(&own).get("/projects").await.body["error"], "insufficient_scope");
+    let client = json!({ "token": own["access_token"], "client_id": scene.uid, "client_secret": scene.secret });
+    let nobody = scene.app.anonymous();
+
+    let told = nobody.post("//oauth/introspect", client.clone()).await.ok();
+    assert_eq!((&told["active"], &told["scope"]), (&json!(true), &json!("read_user")));
+    assert!(told.get("username").is_none());
+    nobody.post("//oauth/revoke", json!({ "token": own["access_token"] })).await.ok();
+    assert_eq!(nobody.post("//oauth/introspect", client.clone()).await.ok()["active"], true);
+    nobody.post("//oauth/revoke", client.clone()).await.ok();
+    assert_eq!(nobody.post("//oauth/introspect", client).await.ok(), json!({ "active": false }));
+    assert_eq!(scene.bearing(&own).get("/projects").await.status, 401);
+}
+
+#[actix_web::test]
+async fn graphql_asks_for_the_scopes_of_a_token_that_an_application_has_for_itself() {
+    let scene = Scene::of(true);
+    let grant = |scope: &str| json!({ "grant_type": "client_credentials", "scope": scope });
+    let query = json!({ "query": "{ echo(text: \"hi\") }" });
+    let refusal = json!({ "errors": [{ "message": "Invalid token" }] });
+
+    let narrow = scene.change("", grant("read_user")).await.ok();
+    let refused = scene.bearing(&narrow).post("//api/graphql", query.clone()).await;
+    refused.refused(401, refusal.clone());
+    let token = narrow["access_token"].as_str().expect("a token");
+    let nobody = scene.app.anonymous();
+    let by_url = format!("//api/graphql?access_token={token}");
+    nobody.post(&by_url, query.clone()).await.refused(401, refusal.clone());
+    let in_body = json!({ "query": query["query"], "access_token": token });
+    nobody.post("//api/graphql", in_body).await.refused(401, refusal);
+    let wide = scene.change("", grant("api")).await.ok();
+    let said = scene.bearing(&wide).post("//api/graphql", query).await.ok();
+    assert_eq!(said, json!({ "data": { "echo": "nil says: hi" } }));
+}
+
+#[actix_web::test]
+async fn an_application_that_keeps_no_secret_has_no_token_for_itself() {
+    let scene = Scene::of(false);
+    for secret in [json!(scene.secret), Value::Null] {
+        let fields = json!({ "grant_type": "client_credentials", "client_secret": secret });
+        let refused = scene.change("", fields).await;
+        assert_eq!((refused.status, &refused.body["error"]), (401, &json!("invalid_client")));
+    }
 }

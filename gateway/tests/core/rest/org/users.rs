@@ -263,7 +263,7 @@ async fn what_a_removed_person_wrote_is_nobodys_and_a_crash_ends_nothing() {
     assert_eq!(root.delete(&format!("/users/{}", app.user("ada").id)).await.status, 204);
     assert_eq!(authors().await[1]["username"], "ghost");
     let user = app.user("bob").id;
-    app.write(move |tx| tx.enqueue(&RemoveUser { user, removal: Removal::Hard }));
+    app.write(move |tx| tx.enqueue(&RemoveUser { user, removal: Removal::Hard, by: None }));
     app.work().await;
     assert_eq!(bob.get("/user").await.status, 401);
     assert_eq!(root.get(&format!("/projects/{project}")).await.status, 404);

@@ -3,7 +3,7 @@
 use kernel::AccessLevel::Reporter;
 use serde_json::json;
 
-use super::merge_request_approvals::{forge, usernames};
+use super::merge_request_approvals::{forge, stored, usernames};
 use crate::support::TestApp;
 
 #[actix_web::test]
@@ -64,6 +64,30 @@ async fn the_rules_of_a_project_may_be_the_only_ones() {
         (&state["approval_rules_overwritten"], &state["rules"]),
         (&json!(false), &json!([]))
     );
+}
+
+#[actix_web::test]
+async fn the_installation_may_keep_merge_requests_to_the_rules_of_their_projects() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let own = format!("{}/approval_rules", forge.at);
+    let named = [app.user("ada").id.0];
+    let new = json!({ "name": "Mine", "approvals_required": 1, "user_ids": named });
+    forge.dev.post(&own, new.clone()).await.created();
+    assert_eq!(stored(&app), [false]);
+
+    let lock = json!({ "disable_overriding_approvers_per_merge_request": true });
+    app.admin().put("/application/settings", lock).await.ok();
+    app.work().await;
+
+    assert_eq!(stored(&app), [true], "no rule counts any more");
+    forge.dev.post(&own, new).await.refused(403, json!({ "message": "403 Forbidden" }));
+    let told = json!({ "error": "Overriding approvals is disabled" });
+    let approvals = format!("{}/approvals", forge.at);
+    forge.dev.post(&approvals, json!({ "approvals_required": 1 })).await.refused(422, told);
+    forge.configure(json!({ "disable_overriding_approvers_per_merge_request": false })).await;
+    let shown = forge.ada.get(&format!("/projects/{}/approvals", forge.project)).await.ok();
+    assert_eq!(shown["disable_overriding_approvers_per_merge_request"], true);
 }
 
 #[actix_web::test]

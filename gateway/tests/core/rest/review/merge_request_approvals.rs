@@ -143,6 +143,36 @@ async fn authors_approve_where_the_project_lets_them() {
 }
 
 #[actix_web::test]
+async fn the_installation_may_keep_authors_and_committers_from_approving() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let set = async |settings: Value| {
+        app.admin().put("/application/settings", settings).await.ok();
+        app.work().await;
+    };
+    let (approve, config) =
+        (format!("{}/approve", forge.at), format!("/projects/{}/approvals", forge.project));
+    let author = json!({ "merge_requests_author_approval": true });
+    forge.configure(author.clone()).await;
+
+    set(json!({ "prevent_merge_requests_author_approval": true })).await;
+    forge.dev.post(&approve, json!({})).await.refused(401, nobody());
+    let kept = forge.ada.post(&config, author).await.created();
+    assert_eq!(kept["merge_requests_author_approval"], false);
+
+    set(json!({ "prevent_merge_requests_author_approval": false,
+                "prevent_merge_requests_committers_approval": true }))
+    .await;
+    let shown = forge.ada.get(&config).await.ok();
+    assert_eq!(shown["merge_requests_author_approval"], true);
+    assert_eq!(shown["merge_requests_disable_committers_approval"], true);
+    forge.dev.post(&approve, json!({})).await.refused(401, nobody());
+
+    set(json!({ "prevent_merge_requests_committers_approval": false })).await;
+    forge.approve(&forge.dev).await;
+}
+
+#[actix_web::test]
 async fn members_who_may_change_a_merge_request_may_approve_it() {
     let app = TestApp::new();
     let forge = forge(&app).await;

@@ -171,6 +171,30 @@ async fn a_receiver_that_refuses_is_left_alone_until_somebody_looks_after_it() {
 }
 
 #[actix_web::test]
+async fn payloads_that_are_too_large_are_logged_and_say_nothing_of_the_receiver() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    let mut new = receiver.hook(&["issues_events"]);
+    new["custom_webhook_template"] = json!("{{object_attributes.description}}".repeat(40));
+    let hook = ada.post(&path, new).await.created();
+    let large = json!({ "title": "One", "description": "x".repeat(700_000) });
+    for _ in 0..4 {
+        ada.post(&format!("/projects/{project}/issues"), large.clone()).await.created();
+    }
+    deliver(&app).await;
+
+    let one = format!("{path}/{}", hook["id"]);
+    assert_eq!(ada.get(&one).await.ok()["alert_status"], "executable");
+    assert!(receiver.told().is_empty());
+    let logs = ada.get(&format!("{one}/events")).await.ok();
+    assert_eq!(logs.as_array().map(Vec::len), Some(4));
+    assert_eq!(logs[0]["response_status"], "internal error");
+    assert_eq!(logs[0]["request_data"], json!({ "oversize": true }));
+    let resend = format!("{one}/events/{}/resend", logs[0]["id"]);
+    ada.post(&resend, json!({})).await.with(422);
+}
+
+#[actix_web::test]
 async fn what_was_sent_is_listed_and_sent_once_more() {
     let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
     let (ada, project, path) = set_up(&app);
@@ -332,19 +356,21 @@ async fn what_waited_for_its_place_is_sent_as_the_hook_is_by_then() {
     let (ada, project, path) = set_up(&app);
     let hook = ada.post(&path, receiver.hook(&["issues_events"])).await.created();
     let place = format!("{path}/{}", hook["id"]);
-    receiver.answers_after(700);
     for (is_deleted, expected) in [(false, [4, 4]), (true, [0, 4])] {
         for title in ["1", "2", "3", "4", "5", "6", "7", "8"] {
             open_issue(&ada, project, title).await;
         }
+        receiver.hold();
         futures_util::join!(deliver(&app), async {
             while receiver.count() < 4 {
                 tokio::task::yield_now().await;
             }
+            app.clock.advance(Duration::seconds(1));
             match is_deleted {
                 false => drop(ada.put(&place, json!({ "url": receiver.url("new") })).await.ok()),
                 true => drop(ada.delete(&place).await.with(204)),
             }
+            receiver.release();
         });
 
         let told = receiver.told();

@@ -73,10 +73,11 @@ async fn archives_of_groups_are_for_owners() {
 async fn groups_are_counted_too() {
     let app = TestApp::new();
     let ada = app.person("ada");
-    let limits = json!({ "group_export_limit": 1, "group_import_limit": 1 });
+    let limits = json!({ "group_export_limit": 1, "group_import_limit": 1, "group_download_export_limit": 2 });
     app.admin().put("/application/settings", limits).await.ok();
     let group = full_group(&ada).await;
     let archive = exported(&ada, &group).await;
+    assert_eq!(ada.get(&format!("/groups/{group}/export/download")).await.status, 200);
     ada.get(&format!("/groups/{group}/export/download")).await.with(429);
     ada.post(&format!("/groups/{group}/export"), json!({})).await.with(429);
     let fields = [("name", "Copy"), ("path", "copy")];

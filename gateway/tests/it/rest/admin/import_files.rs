@@ -6,6 +6,9 @@ use sha2::{Digest as _, Sha256};
 use super::{imports::work, source::ImportSource};
 use crate::support::TestApp;
 
+/// Where the source tells of its large files.
+const BATCH: &str = "/mia/tea.git/info/lfs/objects/batch";
+
 /// What the source answers for the large file, and a pointer to it.
 fn large_file() -> (Value, String, String) {
     let content = json!("leaves of a large file");
@@ -27,7 +30,7 @@ async fn large_files_come_along_from_the_place_that_the_source_names() {
     source.has("/files/1", content.clone());
     let download = json!({ "href": source.url("/files/1"), "header": { "Authorization": "once" } });
     let offer = json!({ "oid": id, "size": 24, "actions": { "download": download } });
-    source.has("/mia/tea.git/info/lfs/objects/batch", json!({ "objects": [offer] }));
+    source.has(BATCH, json!({ "objects": [offer] }));
 
     let made = ada.post("/import/github", source.wanted("ada")).await.created();
     work(&app).await;
@@ -44,6 +47,58 @@ async fn large_files_come_along_from_the_place_that_the_source_names() {
 }
 
 #[actix_web::test]
+async fn large_files_come_along_from_where_redirects_lead_which_get_no_credentials() {
+    let app = TestApp::reaching("127.0.0.1");
+    let (source, other) = (ImportSource::hosted(), ImportSource::hosted());
+    let ada = app.person("ada");
+    let (content, id, pointer) = large_file();
+    source.adds("leaves.bin", &pointer);
+    let secrets = json!({ "Authorization": "once", "Private-Token": "twice" });
+    let download = json!({ "href": source.url("/files/1"), "header": secrets });
+    let offer = json!({ "oid": id, "size": 24, "actions": { "download": download } });
+    other.has(BATCH, json!({ "objects": [offer] }));
+    other.has("/files/3", content.clone());
+    source.moves(BATCH, other.url(BATCH));
+    source.moves("/files/1", source.url("/files/2"));
+    source.moves("/files/2", other.url("/files/3"));
+
+    let made = ada.post("/import/github", source.wanted("ada")).await.created();
+    work(&app).await;
+
+    let project = format!("/projects/{}", made["id"]);
+    let file = format!("{project}/repository/files/leaves.bin/raw?ref=trunk&lfs=true");
+    assert_eq!(ada.get(&file).await.bytes, content.to_string().as_bytes());
+    assert_eq!(other.credentials(), Vec::<String>::new());
+    let shown = source.credentials();
+    for secret in ["once", "twice"] {
+        assert_eq!(shown.iter().filter(|one| *one == secret).count(), 2, "{secret}");
+    }
+}
+
+#[actix_web::test]
+async fn large_files_whose_addresses_lead_inside_stay_behind() {
+    for path in [BATCH, "/files/1"] {
+        let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
+        let ada = app.person("ada");
+        let (content, id, pointer) = large_file();
+        source.adds("leaves.bin", &pointer);
+        let download = json!({ "href": source.url("/files/1") });
+        let offer = json!({ "oid": id, "size": 24, "actions": { "download": download } });
+        source.has(BATCH, json!({ "objects": [offer] }));
+        source.has("/files/1", content);
+        source.moves(path, "http://127.0.0.2:8080/x".to_owned());
+
+        let made = ada.post("/import/github", source.wanted("ada")).await.created();
+        work(&app).await;
+
+        let import = ada.get(&format!("/projects/{}/import", made["id"])).await.ok();
+        assert_eq!(import["import_status"], "finished", "{path}");
+        let failed = import["failed_relations"].as_array().expect("a list");
+        assert_eq!(failed.len(), 1, "{path}: {failed:?}");
+    }
+}
+
+#[actix_web::test]
 async fn large_files_that_do_not_come_are_told_one_by_one() {
     let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
     let ada = app.person("ada");
@@ -53,7 +108,7 @@ async fn large_files_that_do_not_come_are_told_one_by_one() {
     source.adds("missing.bin", &pointer(&missing, 5));
     source.has("/files/1", json!("something else of the length"));
     let offer = json!({ "oid": id, "actions": { "download": { "href": source.url("/files/1") } } });
-    source.has("/mia/tea.git/info/lfs/objects/batch", json!({ "objects": [offer] }));
+    source.has(BATCH, json!({ "objects": [offer] }));
 
     let made = ada.post("/import/github", source.wanted("ada")).await.created();
     work(&app).await;

@@ -12,20 +12,20 @@ use time::Duration;
 use super::source::{ImportSource, SourceFault};
 use crate::support::{Person, TestApp};
 
-const SINCE: &str = "2020-01-02T03:04:05Z";
+pub(super) const SINCE: &str = "2020-01-02T03:04:05Z";
 
-fn user(login: &str) -> Value {
+pub(super) fn user(login: &str) -> Value {
     json!({ "login": login, "id": 70 })
 }
 
-fn issue(number: i64, title: &str) -> Value {
+pub(super) fn issue(number: i64, title: &str) -> Value {
     json!({
         "number": number, "title": title, "body": "It leaks", "state": "open", "user": user("mia"),
         "assignees": [], "labels": [{ "name": "bug" }], "created_at": SINCE, "updated_at": SINCE,
     })
 }
 
-fn pull(source: &ImportSource) -> Value {
+pub(super) fn pull(source: &ImportSource) -> Value {
     json!({
         "number": 2, "title": "Fix it", "body": "Stops the leak", "state": "open", "user": user("mia"),
         "head": { "ref": "fix", "sha": source.commit("fix"), "repo": { "id": 7 }, "user": user("mia") },
@@ -45,14 +45,14 @@ pub(super) async fn work(app: &TestApp) {
     }
 }
 
-async fn begin(app: &TestApp, ada: &Person<'_>, source: &ImportSource) -> String {
+pub(super) async fn begin(app: &TestApp, ada: &Person<'_>, source: &ImportSource) -> String {
     let made = ada.post("/import/github", source.wanted("ada")).await.created();
     work(app).await;
     format!("/projects/{}", made["id"])
 }
 
 /// Lets time pass until nothing is left to do.
-async fn finish(app: &TestApp) {
+pub(super) async fn finish(app: &TestApp) {
     for _ in 0..20 {
         app.clock.advance(Duration::hours(1));
         work(app).await;
@@ -391,10 +391,19 @@ async fn what_a_server_import_lacks_is_told_one_level_deeper() {
     let missing = "server_username is missing, server_project is missing, server_repo is missing";
     let refused = ada.post("/import/bitbucket_server", wanted.clone()).await;
     refused.refused(400, json!({ "error": missing }));
+    let nothing = "server_url is missing, server_username is missing, personal_access_token is missing, \
+                   server_project is missing, server_repo is missing";
+    let path = "/import/bitbucket_server";
+    ada.post(path, json!({})).await.refused(400, json!({ "error": nothing }));
     wanted["server_username"] = json!("mia");
     (wanted["server_project"], wanted["server_repo"]) = (json!("TEA"), json!("cup"));
     let deep = |text: &str| json!({ "message": { "error": text } });
-    let path = "/import/bitbucket_server";
+    let no_url = json!({
+        "server_url": "", "server_username": "", "personal_access_token": "", "server_project": "",
+        "bitbucket_server_repo": "",
+    });
+    let odd = deep("Invalid URL: Only allowed schemes are http, https");
+    ada.post(path, no_url).await.refused(400, odd);
     let gone = deep("Project TEA/cup could not be found");
     ada.post(path, wanted.clone()).await.refused(422, gone);
     source.breaks_server("cup", [SourceFault::Status(401)]);

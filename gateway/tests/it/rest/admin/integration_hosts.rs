@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 use super::receiver::{ReceivedRequest, Receiver, deliver};
 use crate::support::{Person, TestApp, ci::commit};
 
-const HOSTS: [&str; 8] = [
+const HOSTS: [&str; 9] = [
     "api.pushover.net",
     "api.telegram.org",
     "app.asana.com",
     "crew.assembla.com",
     "crew.campfirenow.com",
+    "matrix-client.matrix.org",
     "packagist.org",
     "webhook.buildkite.com",
     "www.pivotaltracker.com",
@@ -45,6 +46,27 @@ async fn asana_gets_a_comment_on_the_task_that_a_commit_names() {
     assert_eq!(told.header("Authorization"), Some("Bearer k3y"));
     let text = told.body["data"]["text"].as_str().expect("a text");
     assert!(text.contains("pushed to branch main of ada/engine") && text.ends_with("see #1234"));
+}
+
+#[actix_web::test]
+async fn each_task_that_a_commit_names_gets_one_comment_also_when_the_first_attempt_fails() {
+    let receiver = Receiver::new();
+    let app = TestApp::relaying(&HOSTS, &format!("http://{}", receiver.address));
+    let (ada, project) = set_up(&app).await;
+    let path = format!("/projects/{project}/integrations/asana");
+    ada.put(&path, json!({ "api_key": "k3y" })).await.ok();
+    receiver.answers(503);
+    commit(&ada, project, "main", "See #1, #2 and #1", "build: {script: y}\n").await;
+    deliver(&app).await;
+    assert_eq!(receiver.told().len(), 1, "the second one waits for the first");
+
+    receiver.answers(200);
+    app.clock.advance(time::Duration::minutes(10));
+    deliver(&app).await;
+
+    let paths: Vec<String> = receiver.told().into_iter().map(|one| one.path).collect();
+    let stories = |task: &str| format!("/app.asana.com/api/1.0/tasks/{task}/stories");
+    assert_eq!(paths, [stories("1"), stories("2")]);
 }
 
 #[actix_web::test]
@@ -83,7 +105,7 @@ async fn buildkite_is_sent_the_push_under_the_key_of_its_token() {
 }
 
 #[actix_web::test]
-async fn pivotal_tracker_packagist_pushover_and_telegram_are_told_as_they_ask() {
+async fn pivotal_tracker_packagist_pushover_telegram_and_matrix_are_told_as_they_ask() {
     let told = after_push("pivotaltracker", json!({ "token": "t0p" }), "[#5] two").await;
     assert_eq!(told.path, "/www.pivotaltracker.com/services/v5/source_commits");
     assert_eq!(told.header("X-TrackerToken"), Some("t0p"));
@@ -101,4 +123,9 @@ async fn pivotal_tracker_packagist_pushover_and_telegram_are_told_as_they_ask() 
         (told.path.as_str(), &told.body["chat_id"]),
         ("/api.telegram.org/bot1%3Aa/sendMessage", &json!("@crew"))
     );
+    let told = after_push("matrix", json!({ "token": "t0p", "room": "!r:x.org" }), "two").await;
+    let key = told.header("Idempotency-Key").expect("a key");
+    let room = "/matrix-client.matrix.org/_matrix/client/v3/rooms/%21r%3Ax%2Eorg/send";
+    assert_eq!(told.path, format!("{room}/m.room.message/{key}"));
+    assert_eq!(told.header("Authorization"), Some("Bearer t0p"));
 }

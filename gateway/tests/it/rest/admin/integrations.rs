@@ -54,6 +54,7 @@ fn sample(rule: Rule, kind: ParameterType) -> Value {
         (_, Rule::Url) => json!("https://a.example.com/s3cret"),
         (_, Rule::IssueUrl) => json!("https://a.example.com/:id"),
         (_, Rule::ConfluenceUrl) => json!("https://a.atlassian.net/wiki"),
+        (_, Rule::LinearUrl) => json!("https://linear.app/crew"),
         (_, Rule::Branches) => json!("all"),
         (_, Rule::Host) => json!("a.example.com"),
         (_, Rule::HostLabel) => json!("crew"),
@@ -99,6 +100,9 @@ async fn bad_values_and_unknown_kinds_are_refused() {
         let given = json!({ "webhook": url });
         mia.put(&format!("{path}/pumble"), given).await.refused(400, bad.clone());
     }
+    let inner =
+        json!({ "project_url": "https://t.example.com", "issues_url": "http://127.0.0.1/:id" });
+    mia.put(&format!("{path}/youtrack"), inner).await.refused(400, bad);
     let odd =
         json!({ "webhook": "https://x.example.com", "notify_only_broken_pipelines": "maybe" });
     let refusal = json!({ "error": "notify_only_broken_pipelines is invalid" });
@@ -109,6 +113,44 @@ async fn bad_values_and_unknown_kinds_are_refused() {
     mia.get(&unknown).await.refused(400, refusal.clone());
     mia.delete(&unknown).await.refused(400, refusal);
     mia.get(&format!("{path}/pumble")).await.with(404);
+}
+
+#[actix_web::test]
+async fn a_kind_that_nobody_knows_has_no_route_whoever_asks() {
+    let app = TestApp::new();
+    let (mia, path) = set_up(&app);
+    let services = path.replace("integrations", "services");
+    let homes = [path.as_str(), &services, "/projects/999/integrations", "/projects/999/services"];
+    let others = ["/groups/999/integrations", "/admin/integrations"];
+
+    for home in homes.into_iter().chain(others) {
+        for person in [&mia, &app.person("eve"), &app.anonymous()] {
+            for body in [json!({}), json!({ "push_events": "maybe", "slug": "pumble" })] {
+                let answer = person.put(&format!("{home}/bogus"), body).await;
+                answer.refused(404, json!({ "error": "404 Not Found" }));
+            }
+        }
+    }
+    let known = json!({ "webhook": "https://c.example.com/x" });
+    let answer = app.anonymous().put(&format!("{path}/pumble"), known).await;
+    answer.refused(401, json!({ "message": "401 Unauthorized" }));
+}
+
+#[actix_web::test]
+async fn what_is_missing_is_told_with_what_is_wrong_before_the_project_is_looked_up() {
+    let app = TestApp::new();
+    let (mia, path) = set_up(&app);
+    let odd =
+        json!({ "username": ["ci"], "enable_ssl_verification": "maybe", "push_events": "maybe" });
+    let text = "bamboo_url is missing, enable_ssl_verification is invalid, build_key is missing, \
+                username is invalid, password is missing, push_events is invalid";
+    let refusal = json!({ "error": text });
+    mia.put(&format!("{path}/bamboo"), odd.clone()).await.refused(400, refusal.clone());
+    let eve = app.person("eve");
+    eve.put(&format!("{path}/bamboo"), odd.clone()).await.refused(400, refusal.clone());
+    eve.put("/projects/999/integrations/bamboo", odd).await.refused(400, refusal);
+    let inherited = json!({ "use_inherited_settings": true });
+    assert_eq!(mia.put(&format!("{path}/bamboo"), inherited).await.ok()["slug"], "bamboo");
 }
 
 #[actix_web::test]

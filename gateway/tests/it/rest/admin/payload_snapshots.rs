@@ -1,14 +1,25 @@
 //! Whole payloads of webhooks, one of every kind.
 
 use ci::job::End;
-use kernel::{AccessLevel::Developer, Visibility::Private, ids::ProjectId};
+use kernel::{
+    AccessLevel::Developer,
+    Visibility::Private,
+    ids::{PipelineId, ProjectId},
+};
+use security::{
+    scan::keep_findings,
+    vulnerability::{Finding, ReportType},
+};
 use serde_json::{Value, json};
 
 use super::receiver::{Receiver, deliver};
-use crate::support::{
-    Person, TestApp,
-    ci::{commit, finish, run},
-    keys,
+use crate::{
+    rest::security::findings::{finding, identifier},
+    support::{
+        Person, TestApp,
+        ci::{commit, finish, run},
+        keys,
+    },
 };
 
 struct Scene<'a> {
@@ -188,6 +199,7 @@ async fn a_merge_tells_its_commit_and_who_merged_as_changes() {
     let scene = Scene::with(&app, &["merge_requests_events"]).await;
     let place = scene.propose().await;
     scene.told().await;
+    app.clock.advance(time::Duration::hours(1));
 
     scene.ada.put(&format!("{place}/merge"), json!({})).await.ok();
 
@@ -195,6 +207,9 @@ async fn a_merge_tells_its_commit_and_who_merged_as_changes() {
     let (attributes, changes) = (&told["object_attributes"], &told["changes"]);
     assert_eq!(attributes["action"], "merge");
     assert!(attributes["merge_commit_sha"].is_string());
+    let (before, after) = (&attributes["created_at"], &attributes["updated_at"]);
+    assert_eq!(changes["updated_at"], json!({ "previous": before, "current": after }));
+    assert_ne!(before, after);
     for name in ["merge_commit_sha", "merge_user_id"] {
         let change = json!({ "previous": null, "current": attributes[name] });
         assert_eq!(changes[name], change, "{name}");
@@ -418,4 +433,118 @@ async fn people_and_their_keys() {
     let key = json!({ "title": "Laptop", "key": keys::ssh_line() });
     root.post(&format!("{place}/keys"), key).await.created();
     look_at("system_key_create", event(&app, &system, "key_create").await);
+}
+
+#[actix_web::test]
+async fn members_of_projects_and_groups_who_are_changed_and_leave() {
+    let app = TestApp::reaching("127.0.0.1");
+    let (system, ada) = (system(&app).await, app.person("ada"));
+    let group = ada.group("crew", None).await;
+    let project = app.project(&ada, "engine", Private);
+    app.person("bob");
+    let (project, group) = (format!("/projects/{project}"), format!("/groups/{group}"));
+    let name = |snapshot: &'static str| snapshot.trim_start_matches("system_");
+    for (home, update, removal) in [
+        (project, "system_user_update_for_team", "system_user_remove_from_team"),
+        (group, "system_user_update_for_group", "system_user_remove_from_group"),
+    ] {
+        let bob = format!("{home}/members/{}", ada.adds("bob", 30, &home).await);
+        app.clock.advance(time::Duration::hours(1));
+        let change = json!({ "access_level": 40, "expires_at": "2030-01-02" });
+        ada.put(&bob, change).await.ok();
+        look_at(update, event(&app, &system, name(update)).await);
+        ada.delete(&bob).await.with(204);
+        look_at(removal, event(&app, &system, name(removal)).await);
+    }
+}
+
+#[actix_web::test]
+async fn projects_and_groups_that_move_and_go() {
+    let app = TestApp::reaching("127.0.0.1");
+    let (receiver, ada) = (Receiver::new(), app.person("ada"));
+    let system = system(&app).await;
+    let group = ada.group("crew", None).await;
+    let hook = receiver.hook(&["subgroup_events", "project_events"]);
+    ada.post(&format!("/groups/{group}/hooks"), hook).await.created();
+    let inner = ada.group("inner", Some(group)).await;
+    let new = json!({ "name": "engine", "namespace_id": group });
+    let made = ada.post("/projects", new).await.created();
+    look_at("project_create", event(&app, &receiver, "project_create").await);
+    app.clock.advance(time::Duration::hours(1));
+    let place = format!("/projects/{}", made["id"]);
+    ada.put(&format!("{place}/transfer"), json!({ "namespace": inner.to_string() })).await.ok();
+    look_at("system_project_transfer", event(&app, &system, "project_transfer").await);
+    ada.delete(&place).await.with(202);
+    look_at("project_destroy", event(&app, &receiver, "project_destroy").await);
+    look_at("system_project_destroy", event(&app, &system, "project_destroy").await);
+    ada.delete(&format!("/groups/{inner}")).await.with(202);
+    look_at("subgroup_destroy", event(&app, &receiver, "subgroup_destroy").await);
+    look_at("system_group_destroy", event(&app, &system, "group_destroy").await);
+}
+
+#[actix_web::test]
+async fn people_who_are_kept_out_and_go_and_their_keys() {
+    let app = TestApp::reaching("127.0.0.1");
+    let (system, root) = (system(&app).await, app.admin());
+    let new = json!({ "email": "bob@x.test", "name": "Bob", "username": "bob",
+                      "password": "correct horse 9", "skip_confirmation": true });
+    let place = format!("/users/{}", root.post("/users", new).await.created()["id"]);
+    let key = json!({ "title": "Laptop", "key": keys::ssh_line() });
+    let key = root.post(&format!("{place}/keys"), key).await.created();
+    app.clock.advance(time::Duration::hours(1));
+    root.delete(&format!("{place}/keys/{}", key["id"])).await.with(204);
+    look_at("system_key_destroy", event(&app, &system, "key_destroy").await);
+    app.block("bob");
+    let pair =
+        json!({ "grant_type": "password", "username": "bob", "password": "correct horse 9" });
+    assert_ne!(app.anonymous().post("//oauth/token", pair).await.status, 200);
+    look_at("system_user_failed_login", event(&app, &system, "user_failed_login").await);
+    root.delete(&format!("{place}?hard_delete=true")).await.with(204);
+    app.work().await;
+    look_at("system_user_destroy", event(&app, &system, "user_destroy").await);
+}
+
+#[actix_web::test]
+async fn tokens_of_projects_and_groups_that_end_soon() {
+    let app = TestApp::reaching("127.0.0.1");
+    let (receiver, ada) = (Receiver::new(), app.person("ada"));
+    let group = ada.group("crew", None).await;
+    let new = json!({ "name": "engine", "namespace_id": group });
+    let made = ada.post("/projects", new).await.created();
+    let hook = receiver.hook(&["resource_access_token_events"]);
+    ada.post(&format!("/groups/{group}/hooks"), hook).await.created();
+    let token = json!({ "name": "ci", "scopes": ["api"], "expires_at": "2026-01-09" });
+    for home in [format!("/projects/{}", made["id"]), format!("/groups/{group}")] {
+        ada.post(&format!("{home}/access_tokens"), token.clone()).await.created();
+    }
+    app.recurring().await;
+    app.clock.advance(time::Duration::hours(25));
+    app.recurring().await;
+    deliver(&app).await;
+    let told = receiver.told();
+    for (name, home) in [("token_of_project", "project"), ("token_of_group", "group")] {
+        let one = told.iter().find(|one| one.body.get(home).is_some()).expect("it is told");
+        assert_eq!(one.header("X-Gitlab-Event"), Some("Resource Access Token Hook"));
+        look_at(name, one.body.clone());
+    }
+}
+
+#[actix_web::test]
+async fn vulnerabilities() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["vulnerability_events"]).await;
+    let project = scene.project;
+    app.write(move |tx| {
+        let found = Finding {
+            identifiers: vec![identifier("cwe", "327", "CWE-327")],
+            location: json!({ "file": "src/hash.c", "start_line": 7 }),
+            ..finding("Weak hash")
+        };
+        keep_findings(tx, (project, PipelineId(1)), ReportType::Sast, &[found])
+    });
+    let listed = scene.ada.get(&scene.at("vulnerabilities")).await.ok();
+    app.clock.advance(time::Duration::hours(1));
+    let confirm = format!("/vulnerabilities/{}/confirm", listed[0]["id"]);
+    scene.ada.post(&confirm, json!({})).await.created();
+    look_at("vulnerability", scene.last().await);
 }

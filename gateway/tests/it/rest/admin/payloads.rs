@@ -1,10 +1,17 @@
 //! What webhooks are told, key by key.
 
-use kernel::{Visibility::Private, ids::ProjectId};
+use kernel::{
+    Visibility::Private,
+    ids::{PipelineId, ProjectId},
+};
+use security::{scan::keep_findings, vulnerability::ReportType};
 use serde_json::{Value, json};
 
 use super::receiver::{Receiver, deliver, keys};
-use crate::support::{Person, TestApp, ci::commit};
+use crate::{
+    rest::security::findings::{finding, keep},
+    support::{Person, TestApp, ci::commit},
+};
 
 struct Scene<'a> {
     app: &'a TestApp,
@@ -430,6 +437,70 @@ async fn hooks_are_tried_out_with_milestones_and_reactions() {
 }
 
 #[actix_web::test]
+async fn hooks_are_tried_out_with_pages_tokens_and_vulnerabilities() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &[]).await;
+    let hooks = scene.at("hooks");
+    let test = format!("{hooks}/{}/test", scene.ada.get(&hooks).await.ok()[0]["id"]);
+    let events = [
+        ("wiki_page_events", "wiki pages"),
+        ("resource_access_token_events", "access tokens"),
+        ("vulnerability_events", "vulnerabilities"),
+    ];
+    for (event, what) in events {
+        let none = json!({ "message": format!("Ensure the project has {what}.") });
+        scene.ada.post(&format!("{test}/{event}"), json!({})).await.refused(422, none);
+    }
+    for title in ["Beta", "Alpha"] {
+        let page = json!({ "title": title, "content": title });
+        scene.ada.post(&scene.at("wikis"), page).await.created();
+    }
+    let token = json!({ "name": "ci", "scopes": ["api"], "expires_at": "2026-06-01" });
+    scene.ada.post(&scene.at("access_tokens"), token).await.created();
+    keep(&app, scene.project, finding("Weak hash"));
+
+    for (event, _) in events {
+        scene.ada.post(&format!("{test}/{event}"), json!({})).await.created();
+    }
+
+    let told = scene.receiver.told();
+    let headers: Vec<_> = told.iter().map(|one| one.header("X-Gitlab-Event")).collect();
+    let expected = ["Wiki Page Hook", "Resource Access Token Hook", "Vulnerability Hook"];
+    assert_eq!(headers, expected.map(Some));
+    let page = &told[0].body["object_attributes"];
+    assert_eq!((&page["title"], &page["content"]), (&json!("Alpha"), &json!("Alpha")));
+    assert_eq!(page["version_id"].as_str().map(str::len), Some(40));
+    assert_eq!(told[1].body["object_attributes"]["name"], "ci");
+    assert_eq!(told[2].body["object_attributes"]["title"], "Weak hash");
+}
+
+#[actix_web::test]
+async fn new_vulnerabilities_and_their_states_are_told_once() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["vulnerability_events"]).await;
+    let project = scene.project;
+    let import = || {
+        app.write(move |tx| {
+            let found = [finding("Weak hash"), finding("Open port")];
+            keep_findings(tx, (project, PipelineId(1)), ReportType::Sast, &found)
+        })
+    };
+    assert!(import() && import());
+    let listed = scene.ada.get(&scene.at("vulnerabilities")).await.ok();
+    let confirm = format!("/vulnerabilities/{}/confirm", listed[0]["id"]);
+    scene.ada.post(&confirm, json!({})).await.created();
+
+    let told = scene.told().await;
+
+    let states: Vec<&Value> = told.iter().map(|one| &one["object_attributes"]["state"]).collect();
+    assert_eq!(states.len(), 3, "{told:?}");
+    assert_eq!(states.iter().filter(|state| **state == "detected").count(), 2);
+    let confirmed = told.iter().find(|one| one["object_attributes"]["state"] == "confirmed");
+    let confirmed = &confirmed.expect("it is told")["object_attributes"];
+    assert_eq!(confirmed["confirmed_by_id"], json!(app.user("ada").id));
+}
+
+#[actix_web::test]
 async fn a_merge_request_tells_its_ends_and_last_commit() {
     let app = TestApp::reaching("127.0.0.1");
     let scene = Scene::with(&app, &["merge_requests_events"]).await;
@@ -490,6 +561,23 @@ async fn a_pipeline_and_its_jobs_tell_how_far_they_are() {
 }
 
 #[actix_web::test]
+async fn a_pipeline_tells_all_of_its_jobs_and_every_stage() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["pipeline_events"]).await;
+    let many = |name: &str| format!("{name}: {{stage: first, script: x, parallel: 200}}\n");
+    let many = ["a", "b", "c", "d", "e", "f"].map(many).concat();
+    let text = format!("stages: [first, last]\n{many}down: {{stage: last, trigger: ada/none}}\n");
+    commit(&scene.ada, scene.project, "main", "ci", &text).await;
+    app.work().await;
+
+    let told = scene.told().await;
+
+    let builds = told[0]["builds"].as_array().expect("jobs");
+    assert_eq!(builds.len(), 1_200);
+    assert_eq!(told[0]["object_attributes"]["stages"], json!(["first", "last"]));
+}
+
+#[actix_web::test]
 async fn jobs_tell_what_they_do_to_their_environment() {
     let app = TestApp::reaching("127.0.0.1");
     let scene = Scene::with(&app, &["pipeline_events", "job_events"]).await;
@@ -545,14 +633,16 @@ async fn hooks_of_groups_are_tried_out_with_what_their_projects_have() {
     commit(&ada, ProjectId(project), "main", "one", "1\n").await;
     ada.group("inner", Some(group)).await;
 
-    for event in ["push_events", "member_events", "subgroup_events"] {
+    for event in ["push_events", "member_events", "subgroup_events", "project_events"] {
         ada.post(&format!("{test}/{event}"), json!({})).await.created();
     }
 
     let told = receiver.told();
     let headers: Vec<_> = told.iter().map(|one| one.header("X-Gitlab-Event")).collect();
-    assert_eq!(headers, [Some("Push Hook"), Some("Member Hook"), Some("Subgroup Hook")]);
+    let expected = ["Push Hook", "Member Hook", "Subgroup Hook", "Project Hook"];
+    assert_eq!(headers, expected.map(Some));
     assert_eq!(told[0].body["project"]["path_with_namespace"], "crew/engine");
+    assert_eq!(told[3].body["path_with_namespace"], "crew/engine");
     assert_eq!(told[1].body["user_username"], "ada");
     assert_eq!(told[2].body["full_path"], "crew/inner");
 }

@@ -4,10 +4,9 @@ use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{
-        Arc, Mutex,
-        atomic::{AtomicU16, AtomicU64, Ordering},
+        Arc, Condvar, Mutex,
+        atomic::{AtomicU16, Ordering},
     },
-    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -35,8 +34,8 @@ pub(super) struct Receiver {
     pub(super) address: SocketAddr,
     told: Arc<Mutex<Vec<ReceivedRequest>>>,
     status: Arc<AtomicU16>,
-    /// Milliseconds before an answer.
-    pause: Arc<AtomicU64>,
+    /// Whether answers wait, and how they hear that they need not any more.
+    hold: Arc<(Mutex<bool>, Condvar)>,
     text: Arc<Mutex<String>>,
 }
 
@@ -47,7 +46,7 @@ impl Receiver {
             address: listener.local_addr().expect("an address"),
             told: Arc::default(),
             status: Arc::new(AtomicU16::new(200)),
-            pause: Arc::default(),
+            hold: Arc::default(),
             text: Arc::new(Mutex::new("ok".to_owned())),
         };
         let own = receiver.clone();
@@ -65,9 +64,15 @@ impl Receiver {
         self.status.store(status, Ordering::SeqCst);
     }
 
-    /// Answers so much later from now on.
-    pub(super) fn answers_after(&self, milliseconds: u64) {
-        self.pause.store(milliseconds, Ordering::SeqCst);
+    /// Takes requests, and answers none of them before the [`release`](Self::release).
+    pub(super) fn hold(&self) {
+        *self.hold.0.lock().expect("no panic") = true;
+    }
+
+    /// Answers all who wait for it, and from now on at once.
+    pub(super) fn release(&self) {
+        *self.hold.0.lock().expect("no panic") = false;
+        self.hold.1.notify_all();
     }
 
     /// Says this from now on.
@@ -100,7 +105,9 @@ impl Receiver {
         }
         let body = serde_json::from_slice(&body).unwrap_or_default();
         self.told.lock().expect("no panic").push(ReceivedRequest { path, headers, body });
-        std::thread::sleep(Duration::from_millis(self.pause.load(Ordering::SeqCst)));
+        let (held, released) = &*self.hold;
+        let turn = released.wait_while(held.lock().expect("no panic"), |held| *held);
+        drop(turn.expect("no panic"));
         let status = self.status.load(Ordering::SeqCst);
         let body = self.text.lock().expect("no panic").clone();
         let length = body.len();

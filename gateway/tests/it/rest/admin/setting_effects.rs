@@ -203,3 +203,27 @@ async fn repositories_are_tidied_after_pushes_unless_that_is_off() {
     push("two").await;
     assert!(graphs.exists());
 }
+
+#[actix_web::test]
+async fn diffs_show_as_much_as_the_settings_say() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let commits = format!("/projects/{project}/repository/commits");
+    let write = async |path: &str, content: String| {
+        let actions = json!([{ "action": "create", "file_path": path, "content": content }]);
+        let body = json!({ "branch": "main", "commit_message": path, "actions": actions });
+        let made = ada.post(&commits, body).await.created();
+        format!("{commits}/{}/diff", made["id"].as_str().expect("a hash"))
+    };
+    let wide = write("wide", format!("{}\n", "x".repeat(99)).repeat(3000)).await;
+    let long = write("long", "\n".repeat(60_000)).await;
+    let is_shown = async |path: &str| ada.get(path).await.ok()[0]["diff"] != "";
+    assert!(!is_shown(&wide).await && !is_shown(&long).await);
+
+    set(&app, json!({ "diff_max_patch_bytes": 512_000 })).await;
+    assert!(is_shown(&wide).await && !is_shown(&long).await);
+
+    set(&app, json!({ "diff_max_lines": 100_000 })).await;
+    assert!(is_shown(&wide).await && is_shown(&long).await);
+}

@@ -23,13 +23,16 @@ pub(super) enum SourceFault {
     /// The connection ends in the middle of the page.
     Half,
     Garbage,
+    /// What was asked for is at this address.
+    Moved(String),
 }
 
 #[derive(Default)]
 struct Answers {
     documents: HashMap<String, Value>,
     lists: HashMap<String, Vec<Value>>,
-    breaks: HashMap<String, VecDeque<SourceFault>>,
+    /// `None` is an answer as usual.
+    breaks: HashMap<String, VecDeque<Option<SourceFault>>>,
     asked: Vec<String>,
     credentials: Vec<String>,
 }
@@ -145,19 +148,35 @@ impl ImportSource {
     /// Breaks the next answers to a path.
     pub(super) fn breaks(&self, path: &str, how: impl IntoIterator<Item = SourceFault>) {
         let path = format!("{API}/repos/mia/tea/{path}");
-        self.with(|all| all.breaks.entry(path).or_default().extend(how));
+        self.with(|all| all.breaks.entry(path).or_default().extend(how.into_iter().map(Some)));
+    }
+
+    /// Breaks an answer about the repository after so many that are as usual.
+    pub(super) fn breaks_after(&self, usual: usize, path: &str, how: SourceFault) {
+        let place = match self.is_server {
+            true => format!("/rest/api/1.0/projects/TEA/repos/pot/{path}"),
+            false => format!("{API}/repos/mia/tea/{path}"),
+        };
+        let answers = std::iter::repeat_n(None, usual).chain([Some(how)]);
+        self.with(|all| all.breaks.entry(place).or_default().extend(answers));
     }
 
     /// Breaks the next answers about the refs of the repository.
     pub(super) fn breaks_git(&self, how: impl IntoIterator<Item = SourceFault>) {
         let path = "/mia/tea.git/info/refs".to_owned();
-        self.with(|all| all.breaks.entry(path).or_default().extend(how));
+        self.with(|all| all.breaks.entry(path).or_default().extend(how.into_iter().map(Some)));
     }
 
     /// Breaks the next answers about another repository of the server's project.
     pub(super) fn breaks_server(&self, name: &str, how: impl IntoIterator<Item = SourceFault>) {
         let path = format!("/rest/api/1.0/projects/TEA/repos/{name}");
-        self.with(|all| all.breaks.entry(path).or_default().extend(how));
+        self.with(|all| all.breaks.entry(path).or_default().extend(how.into_iter().map(Some)));
+    }
+
+    /// Sends the next request for a path on to another address.
+    pub(super) fn moves(&self, path: &str, to: String) {
+        let fault = SourceFault::Moved(to);
+        self.with(|all| all.breaks.entry(path.to_owned()).or_default().push_back(Some(fault)));
     }
 
     /// What was asked for since the last look.
@@ -216,8 +235,9 @@ impl ImportSource {
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let broken = self.with(|all| {
             all.asked.push(target.clone());
-            all.credentials.extend(headers.get("authorization").cloned());
-            all.breaks.get_mut(path).and_then(VecDeque::pop_front)
+            let secrets = ["authorization", "private-token"].map(|name| headers.get(name).cloned());
+            all.credentials.extend(secrets.into_iter().flatten());
+            all.breaks.get_mut(path).and_then(VecDeque::pop_front).flatten()
         });
         let bytes = match broken {
             Some(how) => broken_answer(&how),
@@ -292,6 +312,7 @@ fn broken_answer(how: &SourceFault) -> Vec<u8> {
                 .to_vec()
         }
         SourceFault::Garbage => response(200, "", b"<html>not what you think</html>"),
+        SourceFault::Moved(to) => response(307, &format!("Location: {to}\r\n"), b""),
     }
 }
 

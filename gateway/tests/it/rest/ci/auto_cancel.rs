@@ -1,8 +1,10 @@
 //! A newer pipeline of a branch ends older ones.
 
 use ci::job::End;
+use forge::pipeline::{CancelOutdatedPipelines, MakeForPush};
 use kernel::{Visibility::Private, ids::ProjectId};
 use serde_json::{Value, json};
+use worker::Queue as _;
 
 use crate::support::{
     Person, TestApp,
@@ -80,9 +82,38 @@ async fn only_what_may_be_interrupted_ends_where_the_configuration_says_so() {
     let id = kernel::ids::PipelineId(by.as_i64().unwrap());
     let more = app.write(move |tx| {
         let by = ci::pipeline::PipelineStore::hold_pipeline(tx, id)?;
-        ci::pipeline::PipelineStore::outdated_pipelines(tx, &by, 10)
+        ci::pipeline::PipelineStore::outdated_pipelines(tx, &by, None, 10)
     });
     assert!(more.is_empty(), "it is not found again each time");
+}
+
+#[actix_web::test]
+async fn a_late_pipeline_of_an_older_commit_leaves_that_of_the_branch_head_alone() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    push(&app, &ada, project, TEXT).await;
+    let first = pipelines(&ada, project, "").await[0]["sha"].clone();
+    push(&app, &ada, project, TEXT).await;
+    app.clock.advance(time::Duration::seconds(1));
+    let now = app.write(|tx| Ok(tx.now.0));
+    let user = app.user("ada").id;
+    let late = json!({ "project": project, "name": "refs/heads/main", "before": null,
+                       "after": first, "user": user, "pushed_at": now });
+    let late: MakeForPush = serde_json::from_value(late).unwrap();
+
+    app.write(move |tx| tx.enqueue(&late));
+    app.work().await;
+    assert_eq!(statuses(&ada, project, "").await, ["pending", "pending", "canceled"]);
+
+    let id = pipelines(&ada, project, "").await[0]["id"].clone();
+    app.write(move |tx| {
+        let rest: CancelOutdatedPipelines =
+            serde_json::from_value(json!({ "pipeline": id })).unwrap();
+        tx.enqueue(&rest)
+    });
+    app.work().await;
+    assert_eq!(statuses(&ada, project, "").await, ["pending", "pending", "canceled"]);
 }
 
 #[actix_web::test]

@@ -1,8 +1,11 @@
 //! Jobs that make another pipeline.
 
-use ci::job::{End, progress};
+use ci::{
+    job::{End, progress},
+    resource_group::actions::free_stuck,
+};
 use kernel::{
-    AccessLevel::Reporter,
+    AccessLevel::{Developer, Reporter},
     Visibility::{Private, Public},
     ids::ProjectId,
 };
@@ -68,6 +71,31 @@ async fn a_child_pipeline_is_made_and_followed_where_that_is_wanted() {
     run(&app, &ada, project, "unit").await;
     finish(&app, &ada, project, "unit", End::Success).await;
     assert_eq!(bridge(&ada, project).await["status"], "success");
+}
+
+#[actix_web::test]
+async fn a_bridge_mirrors_a_child_that_waits_for_somebody_or_is_skipped() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    for (name, may_fail, first) in [("engine", false, "manual"), ("other", true, "skipped")] {
+        let project = app.project(&ada, name, Private);
+        let child = format!("unit: {{script: x, when: manual, allow_failure: {may_fail}}}");
+        with_child(&ada, project, &child).await;
+        let text = format!("down: {{trigger: {{{CHILD}, strategy: mirror}}}}");
+        commit(&ada, project, "main", "first", &text).await;
+        app.work().await;
+        let status = async || bridge(&ada, project).await["status"].clone();
+        assert_eq!(status().await, first);
+
+        let unit = job(&ada, project, "unit").await["id"].clone();
+        ada.post(&format!("/projects/{project}/jobs/{unit}/play"), json!({})).await.ok();
+        app.work().await;
+        assert_eq!(status().await, "pending");
+        run(&app, &ada, project, "unit").await;
+        assert_eq!(status().await, "running");
+        finish(&app, &ada, project, "unit", End::Success).await;
+        assert_eq!(status().await, "success");
+    }
 }
 
 #[actix_web::test]
@@ -150,6 +178,32 @@ async fn a_bridge_says_why_its_pipeline_is_not_made() {
 }
 
 #[actix_web::test]
+async fn a_bridge_into_a_branch_that_is_protected_from_its_person_says_so() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (engine, other) =
+        (app.project(&ada, "engine", Private), app.project(&ada, "other", Private));
+    commit(&ada, other, "main", "first [skip ci]", "unit: {script: x}").await;
+    commit(&ada, engine, "main", "first [skip ci]", "down: {trigger: ada/other}").await;
+    let branch = json!({ "branch": "topic", "ref": "main" });
+    ada.post(&format!("/projects/{engine}/repository/branches"), branch).await.created();
+    app.member(other, "dan", Developer);
+    let dan = app.member(engine, "dan", Developer);
+    let outcome = async |message: &str| {
+        let text = format!("down: {{trigger: ada/other}}\n# {message}");
+        commit(&dan, engine, "topic", message, &text).await;
+        app.work().await;
+        let made = bridge(&dan, engine).await;
+        (made["status"].clone(), made["failure_reason"].clone())
+    };
+
+    let refused = (json!("failed"), json!("insufficient_bridge_permissions"));
+    assert_eq!(outcome("protected").await, refused);
+    ada.delete(&format!("/projects/{other}/protected_branches/main")).await.with(204);
+    assert_eq!(outcome("open").await, (json!("success"), json!(null)));
+}
+
+#[actix_web::test]
 async fn children_are_made_two_deep() {
     let app = TestApp::new();
     let ada = app.person("ada");
@@ -167,10 +221,10 @@ async fn children_are_made_two_deep() {
 }
 
 /// A child that is followed, in a resource group with the job `after`.
-fn in_group() -> String {
+fn in_group(strategy: &str) -> String {
     let group = "resource_group: one";
     format!(
-        "down: {{{group}, trigger: {{{CHILD}, strategy: depend}}}}\nafter: {{{group}, script: x}}"
+        "down: {{{group}, trigger: {{{CHILD}, strategy: {strategy}}}}}\nafter: {{{group}, script: x}}"
     )
 }
 
@@ -180,7 +234,7 @@ async fn a_bridge_gives_its_resource_back_and_waits_for_it_again() {
     let ada = app.person("ada");
     let project = app.project(&ada, "engine", Private);
     with_child(&ada, project, "unit: {script: x}").await;
-    commit(&ada, project, "main", "first", &in_group()).await;
+    commit(&ada, project, "main", "first", &in_group("depend")).await;
     app.work().await;
     let after = async || job(&ada, project, "after").await["status"].clone();
     assert_eq!(after().await, "waiting_for_resource");
@@ -198,6 +252,87 @@ async fn a_bridge_gives_its_resource_back_and_waits_for_it_again() {
     run(&app, &ada, project, "after").await;
     finish(&app, &ada, project, "after", End::Success).await;
     assert_eq!(bridge(&ada, project).await["status"], "pending");
+}
+
+/// A project whose bridge has the resource for which `after` waits, and waits for somebody as its child does.
+async fn waiting_with_resource(app: &TestApp, ada: &Person<'_>, text: &str) -> ProjectId {
+    let project = app.project(ada, "engine", Private);
+    with_child(ada, project, "unit: {script: x, when: manual, allow_failure: false}").await;
+    commit(ada, project, "main", "first", text).await;
+    app.work().await;
+    assert_eq!(bridge(ada, project).await["status"], "manual");
+    project
+}
+
+#[actix_web::test]
+async fn a_bridge_whose_waiting_child_is_deleted_ends_and_gives_its_resource_back() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = waiting_with_resource(&app, &ada, &in_group("mirror")).await;
+    assert_eq!(job(&ada, project, "after").await["status"], "waiting_for_resource");
+    let made = bridge(&ada, project).await;
+    let child = &made["downstream_pipeline"]["id"];
+
+    ada.delete(&format!("/projects/{project}/pipelines/{child}")).await.with(204);
+
+    assert_eq!(bridge(&ada, project).await["status"], "canceled");
+    assert_eq!(job(&ada, project, "after").await["status"], "pending");
+    let again = format!("/projects/{project}/jobs/{}/retry", made["id"]);
+    ada.post(&again, json!({})).await.created();
+}
+
+#[actix_web::test]
+async fn a_bridge_that_waits_for_somebody_is_canceled_with_its_pipeline() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = waiting_with_resource(&app, &ada, &in_group("mirror")).await;
+    let holder = format!("/projects/{project}/resource_groups/one/current_job");
+    assert_eq!(ada.get(&holder).await.ok()["name"], "down");
+    let own = bridge(&ada, project).await["pipeline"]["id"].clone();
+    let own = format!("/projects/{project}/pipelines/{own}");
+
+    ada.post(&format!("{own}/cancel"), json!({})).await.ok();
+
+    assert_eq!(bridge(&ada, project).await["status"], "canceled");
+    assert_eq!(ada.get(&own).await.ok()["status"], "canceled");
+    assert_eq!(ada.get(&holder).await.ok(), json!(null));
+}
+
+#[actix_web::test]
+async fn a_bridge_that_is_deleted_while_it_waits_for_somebody_lets_the_next_one_begin() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let text = format!("down: {{resource_group: one, trigger: {{{CHILD}, strategy: mirror}}}}");
+    let project = waiting_with_resource(&app, &ada, &text).await;
+    let first = bridge(&ada, project).await["pipeline"]["id"].clone();
+    commit(&ada, project, "main", "second", &format!("{text}\n# 2")).await;
+    assert_eq!(bridge(&ada, project).await["status"], "waiting_for_resource");
+
+    ada.delete(&format!("/projects/{project}/pipelines/{first}")).await.with(204);
+
+    assert_eq!(bridge(&ada, project).await["status"], "pending");
+    app.work().await;
+    assert_eq!(bridge(&ada, project).await["status"], "manual");
+}
+
+#[actix_web::test]
+async fn a_bridge_that_waits_for_somebody_keeps_its_resource_while_its_child_is_there() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = waiting_with_resource(&app, &ada, &in_group("mirror")).await;
+    let after = async || job(&ada, project, "after").await["status"].clone();
+    app.write(|tx| free_stuck(tx, 100));
+    assert_eq!(after().await, "waiting_for_resource");
+
+    app.write(|tx| {
+        use db::schema::pipelines;
+        use diesel::prelude::*;
+        let lost = diesel::update(pipelines::table).set(pipelines::parent_job_id.eq(None::<i64>));
+        db::each_backend!(tx, |conn| lost.execute(conn).map_err(db::error("Pipeline")))?;
+        free_stuck(tx, 100)
+    });
+
+    assert_eq!(after().await, "pending");
 }
 
 #[actix_web::test]

@@ -268,3 +268,19 @@ async fn pipelines_that_are_kept_back_are_shown_from_reporters_on() {
     assert_eq!((&shown["status"], &shown["last_pipeline"]), (&Value::Null, &Value::Null));
     assert_eq!(ada.get(&list).await.each("status"), ["success"]);
 }
+
+#[actix_web::test]
+async fn nothing_is_reported_to_an_archived_pipeline() {
+    let (app, project) = forge();
+    let ada = app.person("ada");
+    report(&ada, project, json!({ "state": "pending" })).await;
+    let archive = json!({ "archive_builds_in_human_readable": "1 day" });
+    app.admin().put("/application/settings", archive).await.ok();
+    report(&ada, project, json!({ "state": "running" })).await;
+
+    app.clock.advance(time::Duration::days(2));
+
+    let told = json!({ "message": "403 Forbidden" });
+    let late = json!({ "state": "success" });
+    ada.post(&statuses(project, "main"), late).await.refused(403, told);
+}

@@ -137,6 +137,24 @@ async fn somebody_makes_only_so_many_pipelines_for_a_commit_in_a_minute() {
     ada.post(&address, body).await.created();
 }
 
+#[actix_web::test]
+async fn the_pipelines_of_a_minute_are_counted_without_their_children() {
+    let app = TestApp::new();
+    let text = "down: {trigger: {include: [{template: Rust.gitlab-ci.yml}]}}";
+    let (ada, project) = set_up(&app, text).await;
+    let (address, body) = (format!("/projects/{project}/pipeline"), json!({ "ref": "main" }));
+    app.clock.advance(Duration::minutes(2));
+    set(&app, "pipeline_limit_per_project_user_sha", json!(2)).await;
+
+    for _ in 0..2 {
+        ada.post(&address, body.clone()).await.created();
+    }
+
+    assert_eq!(pipelines(&ada, project, "?source=parent_pipeline").await.len(), 2);
+    let sentence = "Too many pipelines created in the last minute. Try again later.";
+    ada.post(&address, body).await.refused(400, base(sentence));
+}
+
 /// What is told of a configuration.
 async fn lint(person: &Person<'_>, project: ProjectId, text: &str) -> Value {
     let body = json!({ "content": text });
@@ -243,21 +261,37 @@ async fn a_project_keeps_only_so_many_schedules_triggers_and_variables() {
     }
 }
 
+/// Makes branches of a commit by one push of ada's; how many pipelines there are then.
+async fn push_branches(app: &TestApp, project: ProjectId, new: Oid, names: &[&str]) -> usize {
+    let actor = app.user("ada").actor();
+    let located = app.write(move |tx| locate_project(tx, actor, &IdOrPath::Id(project.0)));
+    let change =
+        |name: &&str| RefChange::plain(RefName::branch(name).expect("a name"), None, Some(new));
+    let changes = names.iter().map(change).collect();
+    let push = Push::new(located.0.0, located.1, PushSource::Git, changes);
+    assert!(land_apart(app.state.writer(), &push, false).await.refused.is_empty());
+    app.work().await;
+    pipelines(&app.person("ada"), project, "?per_page=100").await.len()
+}
+
+#[actix_web::test]
+async fn the_pipelines_of_a_minute_are_counted_within_one_push_too() {
+    let app = TestApp::new();
+    let (ada, project) = set_up(&app, "a: {script: x}").await;
+    let new: Oid = commit(&ada, project, "main", "second", "b: {script: x}").await.parse().unwrap();
+    let before = pipelines(&ada, project, "").await.len();
+    app.clock.advance(Duration::minutes(2));
+    set(&app, "pipeline_limit_per_project_user_sha", json!(2)).await;
+
+    assert_eq!(push_branches(&app, project, new, &["a", "b", "c", "d"]).await, before + 2);
+}
+
 #[actix_web::test]
 async fn only_so_many_refs_of_a_push_have_a_pipeline() {
     let app = TestApp::new();
     let (ada, project) = set_up(&app, "a: {script: x}").await;
     let new: Oid = commit(&ada, project, "main", "second", "b: {script: x}").await.parse().unwrap();
-    let actor = app.user("ada").actor();
-    let located = app.write(move |tx| locate_project(tx, actor, &IdOrPath::Id(project.0)));
-    let change = |name: &str| RefChange::plain(RefName::branch(name).unwrap(), None, Some(new));
-    let push = async |names: &[&str]| {
-        let changes = names.iter().map(|name| change(name)).collect();
-        let push = Push::new(located.0.0.clone(), located.1, PushSource::Git, changes);
-        assert!(land_apart(app.state.writer(), &push, false).await.refused.is_empty());
-        app.work().await;
-        pipelines(&ada, project, "?per_page=100").await.len()
-    };
+    let push = async |names: &[&str]| push_branches(&app, project, new, names).await;
 
     let before = pipelines(&ada, project, "").await.len();
     set(&app, "git_push_pipeline_limit", json!(2)).await;
@@ -287,6 +321,8 @@ async fn the_limits_of_the_plan_are_for_administrators() {
     ada.get(path).await.with(403);
     ada.put(path, body).await.with(403);
     app.anonymous().get(path).await.with(401);
+    let posted = json!({ "plan_name": "default", "dotenv_size": 7 });
+    assert_eq!(root.post(path, posted).await.created()["dotenv_size"], 7);
 }
 
 #[actix_web::test]

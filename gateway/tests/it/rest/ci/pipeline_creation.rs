@@ -18,6 +18,7 @@ use org::{
 use repo::{
     git::{Oid, RefName},
     push::{Push, PushSource, RefChange, land_apart},
+    testing::Fixture,
 };
 
 use crate::support::{
@@ -142,6 +143,23 @@ async fn a_pipeline_needs_one_ref_and_a_configuration() {
         let made = ada.post(&address, ask(name)).await.created();
         assert_eq!((&made["ref"], &made["tag"]), (&json!("main"), &json!(tag)));
     }
+}
+
+#[actix_web::test]
+async fn a_pipeline_needs_a_ref_that_leads_to_a_commit() {
+    let app = TestApp::new();
+    let fixture = Fixture::new();
+    fixture.git(&["tag", "page", "main:README.md"]);
+    fixture.git(&["tag", "topic", "main:README.md"]);
+    let project = app.project_from(&fixture);
+    let ada = app.person("ada");
+
+    for name in ["page", "refs/tags/page", "topic"] {
+        let told = json!({ "message": { "base": ["Commit not found"] } });
+        let address = format!("/projects/{project}/pipeline");
+        ada.post(&address, json!({ "ref": name })).await.refused(400, told);
+    }
+    assert_eq!(pipelines(&ada, project, "").await, Vec::<Value>::new());
 }
 
 #[actix_web::test]

@@ -56,15 +56,12 @@ async fn what_cannot_be_a_schedule_is_told_by_field() {
     let app = TestApp::new();
     let (project, path) = set_up(&app);
     let dan = app.member(project, "dan", Developer);
-    let wrong = || json!([" is invalid syntax"]);
+    let wrong = [" is invalid syntax"];
+    let untimely = json!({ "message": { "cron": wrong, "cron_timezone": wrong } });
     for (field, value, told) in [
-        ("cron", "0 0 31 2 *", json!({ "message": { "cron": wrong() } })),
-        ("cron", "x", json!({ "message": { "cron": wrong() } })),
-        (
-            "cron_timezone",
-            "Nowhere",
-            json!({ "message": { "cron": wrong(), "cron_timezone": wrong() } }),
-        ),
+        ("cron", "0 0 31 2 *", untimely.clone()),
+        ("cron", "x", untimely.clone()),
+        ("cron_timezone", "Nowhere", untimely),
         ("description", "", json!({ "message": { "description": ["can't be blank"] } })),
         ("ref", " ", json!({ "error": "ref is empty" })),
     ] {

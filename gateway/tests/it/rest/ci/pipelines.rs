@@ -1,6 +1,6 @@
 //! A project's pipelines.
 
-use kernel::{Visibility::Private, ids::ProjectId};
+use kernel::{AccessLevel::Developer, Visibility::Private, ids::ProjectId};
 use repo::testing::Fixture;
 use serde_json::{Value, json};
 
@@ -38,7 +38,9 @@ async fn pipelines_are_chosen_ordered_and_paged() {
     assert_eq!(refs("?scope=branches").await, ["topic", "main"]);
     assert_eq!(refs("?ref=main&source=external&username=ADA").await, ["main"]);
     assert_eq!(refs("?username=nobody").await, Vec::<Value>::new());
-    assert_eq!(refs("?source=push").await, Vec::<Value>::new());
+    for source in ["push", "unknown", "security_orchestration_policy", "container_registry_push"] {
+        assert_eq!(refs(&format!("?source={source}")).await, Vec::<Value>::new(), "{source}");
+    }
     assert_eq!(refs("?yaml_errors=true").await, Vec::<Value>::new());
     assert_eq!(refs("?updated_before=2025-12-31").await, Vec::<Value>::new());
     let page = app.anonymous().get(&format!("{list}?per_page=2&page=2")).await;
@@ -65,6 +67,75 @@ async fn pipelines_that_are_alike_in_what_orders_them_come_by_number() {
         assert_eq!(ids("asc").await, [1, 2, 3], "{order}");
         assert_eq!(ids("desc").await, [3, 2, 1], "{order}");
     }
+}
+
+#[actix_web::test]
+async fn pipelines_are_found_by_their_name_and_by_when_they_were_made() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    commit(&ada, project, "main", "first", "workflow: {name: Nightly}\nunit: {script: x}").await;
+    app.clock.advance(time::Duration::hours(1));
+    commit(&ada, project, "main", "second", "unit: {script: x}").await;
+    let list = format!("/projects/{project}/pipelines");
+    let names = async |query: &str| ada.get(&format!("{list}{query}")).await.each("name");
+
+    let both = [Value::Null, json!("Nightly")];
+    assert_eq!(names("").await, both);
+    assert_eq!(names("?name=").await, both);
+    assert_eq!(names("?name=Nightly").await, both[1..]);
+    assert_eq!(names("?name=nightly").await, Vec::<Value>::new());
+    assert_eq!(names("?created_before=2026-01-01T00:30:00Z").await, both[1..]);
+    assert_eq!(names("?created_after=2026-01-01T00:30:00Z").await, both[..1]);
+    assert_eq!(names("?created_after=2026-01-01T00:30:00Z&name=Nightly").await, both[..0]);
+}
+
+#[actix_web::test]
+async fn a_time_that_is_shown_bounds_a_list_as_it_stands() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    app.clock.advance(time::Duration::microseconds(1_500));
+    commit(&ada, project, "main", "first", "unit: {script: x}").await;
+    let found = async |query: &str| pipelines(&ada, project, query).await.len();
+    let one = pipelines(&ada, project, "").await[0].clone();
+
+    for field in ["created", "updated"] {
+        let at = one[format!("{field}_at")].as_str().expect("a time").to_owned();
+        assert_eq!(at, "2026-01-01T00:00:00.001Z");
+        assert_eq!(found(&format!("?{field}_before={at}")).await, 1, "{field}");
+        assert_eq!(found(&format!("?{field}_after={at}")).await, 1, "{field}");
+        let finer = format!("?{field}_before=2026-01-01T00:00:00.001400Z");
+        assert_eq!(found(&finer).await, 0, "{field}");
+    }
+}
+
+#[actix_web::test]
+async fn a_pipeline_is_given_another_name() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    commit(&ada, project, "main", "first", "unit: {script: x}").await;
+    let id = pipelines(&ada, project, "").await[0]["id"].clone();
+    let path = format!("/projects/{project}/pipelines/{id}");
+    let metadata = format!("{path}/metadata");
+
+    let named = ada.put(&metadata, json!({ "name": " Release 1.0 " })).await.ok();
+    assert_eq!((&named["name"], &named["id"]), (&json!("Release 1.0"), &id));
+    assert_eq!(ada.get(&path).await.ok(), named);
+
+    ada.put(&metadata, json!({})).await.refused(400, json!({ "error": "name is missing" }));
+    for (name, flaw) in [
+        (" ".to_owned(), "Name is too short (minimum is 1 character)"),
+        ("x".repeat(256), "Name is too long (maximum is 255 characters)"),
+    ] {
+        let told = json!({ "message": format!("Failed to update pipeline - {flaw}") });
+        ada.put(&metadata, json!({ "name": name })).await.refused(400, told);
+    }
+    let dan = app.member(project, "dan", Developer);
+    let told = json!({ "message": "403 Forbidden" });
+    dan.put(&metadata, json!({ "name": "x" })).await.refused(403, told);
+    assert_eq!(ada.get(&path).await.ok(), named);
 }
 
 #[actix_web::test]
@@ -149,10 +220,7 @@ async fn lists_cost_the_same_however_many_pipelines_there_are() {
     };
     let cost = async |path: &str| {
         let path = format!("{home}/{path}");
-        ada.get(&path).await.ok();
-        app.statements();
-        ada.get(&path).await.ok();
-        app.statements().len()
+        app.cost(async || drop(ada.get(&path).await.ok())).await
     };
     let lists = [
         "pipelines?per_page=100",

@@ -9,6 +9,11 @@ use std::{
 use forge::memory;
 use futures_util::future::{join, join_all, select_all};
 use kernel::Visibility::Private;
+use org::access::{IdOrPath, locate_project};
+use repo::{
+    git::{Oid, RefName},
+    push::{Push, PushSource, RefChange, land_apart},
+};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -166,4 +171,40 @@ async fn a_pipeline_is_made_with_what_was_fetched() {
 
     assert_eq!(pipelines(&ada, project, "").await.len(), 1);
     assert_eq!(job(&ada, project, "far").await["status"], "pending");
+}
+
+#[actix_web::test]
+async fn a_ref_of_a_push_does_not_wait_for_what_another_includes() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        // Neither is answered before both have asked.
+        let both: Vec<TcpStream> = listener.incoming().map_while(Result::ok).take(2).collect();
+        for stream in both {
+            answer(stream, |_| "far: {script: [make]}\n".to_owned());
+        }
+    });
+    let app = TestApp::reaching("127.0.0.1");
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let access = async |level: &str| {
+        let body = json!({ "builds_access_level": level });
+        ada.put(&format!("/projects/{project}"), body).await.ok();
+    };
+    access("disabled").await;
+    let text = format!("include: ['http://{address}/ci.yml']\n");
+    let new: Oid = commit(&ada, project, "main", "one", &text).await.parse().unwrap();
+    access("enabled").await;
+    let actor = app.user("ada").actor();
+    let located = app.write(move |tx| locate_project(tx, actor, &IdOrPath::Id(project.0)));
+    let change = |name| RefChange::plain(RefName::branch(name).unwrap(), None, Some(new));
+    let changes = Vec::from(["a", "b"].map(change));
+
+    let push = Push::new(located.0.0, located.1, PushSource::Git, changes);
+    assert!(land_apart(app.state.writer(), &push, false).await.refused.is_empty());
+
+    let made = pipelines(&ada, project, "").await;
+    let told: Vec<_> = made.iter().map(|one| (&one["ref"], &one["status"])).collect();
+    let pending = json!("pending");
+    assert_eq!(told, [(&json!("b"), &pending), (&json!("a"), &pending)]);
 }

@@ -32,6 +32,28 @@ async fn one_job_of_a_group_runs_at_a_time() {
 }
 
 #[actix_web::test]
+async fn the_job_that_has_a_group_is_shown() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    commit(&ada, project, "main", "first", TEXT).await;
+    let groups = format!("/projects/{project}/resource_groups");
+    let path = format!("{groups}/prod%2Feu/current_job");
+    let current = async || ada.get(&path).await.ok();
+
+    for name in ["one", "two"] {
+        assert_eq!(current().await["id"], job(&ada, project, name).await["id"], "{name}");
+        run(&app, &ada, project, name).await;
+        finish(&app, &ada, project, name, End::Success).await;
+    }
+    assert_eq!(current().await, json!(null));
+    let missing = json!({ "message": "404 Not found" });
+    ada.get(&format!("{groups}/none/current_job")).await.refused(404, missing);
+    let rob = app.member(project, "rob", Reporter);
+    assert_eq!(rob.get(&path).await.status, 403);
+}
+
+#[actix_web::test]
 async fn the_order_of_a_group_is_shown_and_changed() {
     let app = TestApp::new();
     let ada = app.person("ada");
@@ -48,6 +70,8 @@ async fn the_order_of_a_group_is_shown_and_changed() {
     let set = ada.put(&one, json!({ "process_mode": "oldest_first" })).await.ok();
     assert_eq!(set["process_mode"], "oldest_first");
     assert_eq!(ada.get(&one).await.ok(), set);
+    let set = ada.put(&one, json!({ "process_mode": "newest_ready_first" })).await.ok();
+    assert_eq!(set["process_mode"], "newest_ready_first");
     let unknown = json!({ "error": "process_mode does not have a valid value" });
     ada.put(&one, json!({ "process_mode": "any" })).await.refused(400, unknown);
     ada.get(&format!("{list}/none")).await.refused(404, json!({ "message": "404 Not found" }));

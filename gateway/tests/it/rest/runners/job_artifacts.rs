@@ -1,5 +1,6 @@
 //! What jobs leave behind: `gateway/src/rest/{runners,ci}/job_artifacts.rs`.
 
+use actix_web::http::Method;
 use kernel::{
     AccessLevel::{Developer, Guest, Maintainer},
     Visibility,
@@ -147,6 +148,33 @@ async fn later_jobs_fetch_what_earlier_ones_left() {
     // Its own ones a job fetches when it has ended, too.
     work.caller.get(&path).await.with(200);
     app.anonymous().get(&path).await.with(403);
+}
+
+#[actix_web::test]
+async fn fields_before_the_file_say_what_is_brought() {
+    let app = TestApp::new();
+    let (project, mia, runner) = set_up(&app, ONE).await;
+    let work = Work::new(&app, &runner.take().await);
+    let field = |name: &str, value: &str| {
+        format!("--edge\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+    };
+    let path = format!("{}/artifacts?artifact_type=archive", work.path);
+    let bring = async |kind: &str, format: &str| {
+        let fields = [field("artifact_type", kind), field("artifact_format", format)].concat();
+        let head = "Content-Disposition: form-data; name=\"file\"; filename=\"a.zip\"";
+        let body = format!("{fields}--edge\r\n{head}\r\n\r\nx\r\n--edge--\r\n");
+        let form = "multipart/form-data; boundary=edge";
+        work.caller.send_bytes(Method::POST, &path, form, body.as_bytes()).await
+    };
+
+    let unknown = json!({ "message": "artifact_type does not have a valid value" });
+    bring("nothing", "zip").await.refused(400, unknown);
+    let wrong = json!({ "message": "Invalid file format with specified file type" });
+    bring("lsif", "gzip").await.refused(400, wrong);
+    bring("lsif", "zip").await.with(201);
+
+    let kept = job(&mia, project, "job").await["artifacts"].clone();
+    assert_eq!(kept[0]["file_type"], "lsif", "{kept}");
 }
 
 #[actix_web::test]

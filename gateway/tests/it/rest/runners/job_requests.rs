@@ -67,6 +67,21 @@ async fn who_cannot_do_a_job_does_not_take_it_from_somebody_who_does() {
 }
 
 #[actix_web::test]
+async fn an_archived_job_is_handed_to_nobody() {
+    let app = TestApp::new();
+    let (project, mia, runner) = set_up(&app, "job: {script: x, retry: 2}\n").await;
+    let archive = json!({ "archive_builds_in_human_readable": "1 day" });
+    app.admin().put("/application/settings", archive).await.ok();
+    app.clock.advance(Duration::days(3));
+
+    runner.ask(json!({})).await.with(204);
+
+    let old = job(&mia, project, "job").await;
+    let failed = (&json!("failed"), &json!("archived_failure"));
+    assert_eq!((&old["status"], &old["failure_reason"]), failed);
+}
+
+#[actix_web::test]
 async fn the_payload_is_what_a_strict_reader_wants() {
     let app = TestApp::new();
     let text = "job:\n  image: alpine\n  services: [redis]\n  before_script: [a]\n  script: [b]\n  after_script: [c]\n  \

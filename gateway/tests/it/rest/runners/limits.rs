@@ -3,10 +3,14 @@
 use std::io::Write as _;
 
 use flate2::{Compression, write::GzEncoder};
+use kernel::{Visibility, ids::ProjectId};
 use serde_json::{Value, json};
 use time::Duration;
 
-use super::program::{Runner, Work, set_up};
+use super::{
+    program::{Runner, Work, set_up},
+    registration::registration_token,
+};
 use crate::support::{TestApp, ci::job};
 
 async fn limit(app: &TestApp, limits: Value) {
@@ -17,6 +21,62 @@ async fn limit(app: &TestApp, limits: Value) {
 
 async fn set(app: &TestApp, settings: Value) {
     app.admin().put("/application/settings", settings).await.ok();
+}
+
+#[actix_web::test]
+async fn projects_and_groups_have_only_so_many_runners_that_are_not_stale() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "one", Visibility::Private);
+    let group = ada.group("home", None).await;
+    let limits = json!({ "ci_registered_project_runners": 1, "ci_registered_group_runners": 1 });
+    limit(&app, limits).await;
+    for (new, field, noun) in [
+        (
+            json!({ "runner_type": "project_type", "project_id": project.0 }),
+            "runner_projects",
+            "project",
+        ),
+        (json!({ "runner_type": "group_type", "group_id": group }), "runner_namespaces", "group"),
+    ] {
+        ada.post("/user/runners", new.clone()).await.created();
+        let text = format!("Maximum number of ci registered {noun} runners (1) exceeded");
+        let field = format!("{field}.base");
+        let refusal = json!({ "message": { field: [text] } });
+        ada.post("/user/runners", new).await.refused(400, refusal);
+    }
+    let token = registration_token(&ada, &format!("/projects/{project}")).await;
+    let nobody = app.anonymous();
+    assert_eq!(nobody.post("/runners", json!({ "token": token })).await.status, 400);
+    app.clock.advance(Duration::days(91));
+    nobody.post("/runners", json!({ "token": token })).await.created();
+}
+
+#[actix_web::test]
+async fn a_project_with_all_its_runners_gets_none_of_another_project() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let [one, two] = ["one", "two"].map(|name| app.project(&ada, name, Visibility::Private));
+    let new =
+        |project: ProjectId| json!({ "runner_type": "project_type", "project_id": project.0 });
+    let lent = ada.post("/user/runners", new(one)).await.created()["id"].clone();
+    ada.post("/user/runners", new(two)).await.created();
+    limit(&app, json!({ "ci_registered_project_runners": 1 })).await;
+    let (path, assigned) = (format!("/projects/{two}/runners"), json!({ "runner_id": lent }));
+
+    let text = "Maximum number of ci registered project runners (1) exceeded";
+    let refusal = json!({ "message": { "runner_projects.base": [text] } });
+    ada.post(&path, assigned.clone()).await.refused(400, refusal);
+    let query = format!(
+        r#"mutation {{ runnerUpdate(input: {{ id: "gid://gitlab/Ci::Runner/{lent}",
+        associatedProjects: ["gid://gitlab/Project/{two}"] }}) {{ errors }} }}"#
+    );
+    let told = ada.post("//api/graphql", json!({ "query": query })).await.ok();
+    let errors = &told["data"]["runnerUpdate"]["errors"];
+    assert_eq!(errors.as_array().map(Vec::len), Some(1), "{told}");
+    assert_eq!(ada.get(&path).await.each("id").len(), 1);
+    limit(&app, json!({ "ci_registered_project_runners": 2 })).await;
+    ada.post(&path, assigned).await.created();
 }
 
 #[actix_web::test]

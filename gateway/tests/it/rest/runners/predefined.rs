@@ -34,6 +34,8 @@ async fn a_job_knows_the_server_and_its_project() {
         ("CI_PROJECT_REPOSITORY_LANGUAGES", "rust"),
         ("CI_JOB_GROUP_NAME", "unit"),
         ("CI_JOB_TIMEOUT", "3600"),
+        ("CI_REGISTRY", "forge.test"),
+        ("CI_REGISTRY_IMAGE", "forge.test/olga/one"),
         ("CI_REGISTRY_USER", "gitlab-ci-token"),
         ("CI_DEPENDENCY_PROXY_USER", "gitlab-ci-token"),
     ] {
@@ -64,6 +66,27 @@ async fn a_job_of_a_tag_or_a_trigger_knows_that() {
     let payload = runner.take().await;
     assert_eq!(value(&payload, "CI_PIPELINE_TRIGGERED"), "true");
     assert_eq!(value(&payload, "CI_TRIGGER_SHORT_TOKEN"), token[6..10]);
+}
+
+#[actix_web::test]
+async fn a_job_of_a_release_knows_what_that_says_and_no_registry_that_is_switched_off() {
+    let app = TestApp::new();
+    let text = "variables: {NEW: x}\nunit: {script: x, rules: [{if: $CI_COMMIT_TAG}]}\n";
+    let (project, mia, runner) = set_up(&app, text).await;
+    let off = json!({ "container_registry_access_level": "disabled" });
+    mia.put(&format!("/projects/{project}"), off).await.ok();
+    let description = format!("All $NEW {}", "é".repeat(1100));
+    let release = json!({ "tag_name": "v1", "ref": "main", "description": description });
+    mia.post(&format!("/projects/{project}/releases"), release).await.created();
+    app.work().await;
+
+    let payload = runner.take().await;
+
+    let told: String = description.chars().take(1024).collect();
+    assert_eq!(value(&payload, "CI_RELEASE_DESCRIPTION"), told);
+    for key in ["CI_REGISTRY", "CI_REGISTRY_IMAGE"] {
+        assert_eq!(value(&payload, key), Value::Null);
+    }
 }
 
 #[actix_web::test]

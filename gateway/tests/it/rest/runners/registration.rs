@@ -9,7 +9,7 @@ use time::Duration;
 
 use crate::support::{Person, TestApp};
 
-async fn registration_token(person: &Person<'_>, path: &str) -> Value {
+pub(super) async fn registration_token(person: &Person<'_>, path: &str) -> Value {
     let made = person.post(&format!("{path}/runners/reset_registration_token"), json!({})).await;
     made.created()["token"].clone()
 }
@@ -142,4 +142,40 @@ async fn people_make_runners_where_they_may() {
     let missing = json!({ "error": "group_id is missing" });
     mia.post("/user/runners", json!({ "runner_type": "group_type" })).await.refused(400, missing);
     app.anonymous().post("/runners/verify", json!({ "token": made["token"] })).await.ok();
+}
+
+#[actix_web::test]
+async fn a_token_is_valid_as_long_as_the_settings_say() {
+    let app = TestApp::new();
+    let (root, olga, nobody) = (app.admin(), app.person("olga"), app.anonymous());
+    let project = app.project(&olga, "one", Visibility::Private);
+    let group = olga.group("home", None).await;
+    let intervals = json!({ "runner_token_expiration_interval": 7200,
+        "group_runner_token_expiration_interval": 7260, "project_runner_token_expiration_interval": 7320 });
+    root.put("/application/settings", intervals).await.ok();
+    let own = json!({ "runner_token_expiration_interval": 7300 });
+    olga.put(&format!("/projects/{project}"), own).await.ok();
+    let in_seconds = |seconds| json!(app.clock.now().plus(Duration::seconds(seconds)).iso());
+
+    let of_group = json!({ "runner_type": "group_type", "group_id": group });
+    let made = olga.post("/user/runners", of_group).await.created();
+    assert_eq!(made["token_expires_at"], in_seconds(7260));
+    let of_project = json!({ "runner_type": "project_type", "project_id": project.0 });
+    let made = olga.post("/user/runners", of_project).await.created();
+    assert_eq!(made["token_expires_at"], in_seconds(7300), "the shorter one counts");
+    let token = registration_token(&root, "").await;
+    let made = nobody.post("/runners", json!({ "token": token })).await.created();
+    assert_eq!(made["token_expires_at"], in_seconds(7200));
+    let shown = json!({ "token": made["token"] });
+    assert_eq!(nobody.post("/runners/verify", shown.clone()).await.ok(), made);
+
+    app.clock.advance(Duration::seconds(7200));
+    let refusal = json!({ "message": "403 Forbidden" });
+    for path in ["/runners/verify", "/jobs/request", "/runners/reset_authentication_token"] {
+        nobody.post(path, shown.clone()).await.refused(403, refusal.clone());
+    }
+    let path = format!("/runners/{}/reset_authentication_token", made["id"]);
+    let reset = root.post(&path, json!({})).await.created();
+    assert_eq!(reset["token_expires_at"], in_seconds(7200));
+    nobody.post("/runners/verify", json!({ "token": reset["token"] })).await.ok();
 }

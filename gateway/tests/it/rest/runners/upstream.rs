@@ -134,7 +134,7 @@ const FAMILY: &str = "make: {script: x, artifacts: {paths: [out]}}\n\
 async fn a_child_fetches_what_its_parent_left() {
     let app = TestApp::new();
     let (project, mia, runner) = set_up(&app, "never: {script: x, rules: [{if: $NEVER}]}\n").await;
-    let child = "unit: {script: x, needs: [{pipeline: $PARENT, job: make}]}\n\
+    let child = "unit: {script: x, variables: {UP: $PARENT}, needs: [{pipeline: $UP, job: make}]}\n\
         lost: {script: x, needs: [{pipeline: $PARENT, job: other}]}\n";
     let file = json!({ "branch": "main", "commit_message": "child [skip ci]", "content": child });
     mia.post(&format!("/projects/{project}/repository/files/child.yml"), file).await.created();

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::TestApp;
 
-pub(super) fn identifier(kind: &str, value: &str, name: &str) -> Identifier {
+pub(crate) fn identifier(kind: &str, value: &str, name: &str) -> Identifier {
     let (kind, value, name) = (kind.to_owned(), value.to_owned(), name.to_owned());
     Identifier { kind, value, name, url: None }
 }

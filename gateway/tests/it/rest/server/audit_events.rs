@@ -218,14 +218,7 @@ async fn who_leaves_what_is_gone_is_no_event_and_no_failure() {
         let gone = diesel::update(projects::table.find(project));
         let gone = gone.set(projects::deleted_at.eq(Some(tx.now)));
         db::each_backend!(tx, |conn| gone.execute(conn).map_err(db::error("Project")))?;
-        let fact = Fact {
-            project: Some(project),
-            group: None,
-            user,
-            access_level: Maintainer,
-            expires_at: None,
-            by: None,
-        };
+        let fact = Fact::new(member::Source::Project(project), user, Maintainer, None, None);
         tx.emit(member::Event::Removed { fact, unassign_issuables: false })
     });
     let events = app.admin().get("/audit_events?entity_type=Project").await.ok();

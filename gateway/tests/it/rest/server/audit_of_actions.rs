@@ -1,6 +1,6 @@
 //! What people do to projects, groups and accounts, as audit events tell it.
 
-use kernel::Visibility::Private;
+use kernel::{AccessLevel::Maintainer, Visibility::Private};
 use serde_json::{Value, json};
 
 use crate::support::{Person, TestApp, keys::ssh_line};
@@ -63,6 +63,25 @@ async fn what_becomes_of_a_project_is_audited() {
         (&gone["event_name"], &gone["author_id"]),
         (&json!("project_destroyed"), &json!(app.id_of("ada")))
     );
+}
+
+#[actix_web::test]
+async fn a_changed_role_is_audited_with_both_roles_and_ends() {
+    let app = TestApp::new();
+    let ada = ada(&app);
+    let project = app.project(&ada, "engine", Private);
+    let path = format!("/projects/{project}");
+    app.member(project, "mia", Maintainer);
+    let mia = format!("{path}/members/{}", app.user("mia").id);
+    ada.put(&mia, json!({ "access_level": 30, "expires_at": "2030-01-01" })).await.ok();
+
+    assert_told(&app, &path, &["member_updated"]).await;
+    let details = event(&app.admin(), &path, "member_updated").await["details"].clone();
+    assert_eq!(
+        (&details["from"], &details["to"], &details["expiry_from"]),
+        (&json!("Maintainer"), &json!("Developer"), &Value::Null)
+    );
+    assert!(details["expiry_to"].as_str().is_some_and(|end| end.starts_with("2030-01-01")));
 }
 
 #[actix_web::test]

@@ -1,7 +1,8 @@
 //! Audit events of shares, approvals, protections, webhooks and what administrators set: one row for each cause.
 
 use actix_web::http::Method;
-use kernel::Visibility::Private;
+use admin::audit::{AuditFilter, AuditStore as _};
+use kernel::{Visibility::Private, ids::UserId, page::PageRequest};
 use serde_json::{Value, json};
 
 use super::audit_of_actions::{ada, event};
@@ -177,6 +178,53 @@ async fn features_looks_and_messages_of_the_installation_are_audited() {
 }
 
 #[actix_web::test]
+async fn topics_and_nodes_of_the_installation_are_audited() {
+    let app = TestApp::new();
+    let root = app.admin().from("203.0.113.7");
+    let at = |path: &str| path.to_owned();
+    let node = json!({ "name": "north", "url": "https://north.test/", "primary": true });
+    let other = json!({ "name": "south", "url": "https://north.test/" });
+    let causes = vec![
+        post(at("/topics"), json!({ "name": "rust", "title": "Rust" }), "topic_created"),
+        put(at("/topics/{made}"), json!({ "title": "The language" }), "topic_updated"),
+        delete(at("/topics/{made}"), "topic_deleted"),
+        post(at("/geo_nodes"), node, "geo_node_created"),
+        put(at("/geo_nodes/{made}"), other.clone(), "geo_node_updated"),
+    ];
+    assert_audited(&root, INSTANCE, causes).await;
+
+    let id = root.get("/geo_nodes").await.ok()[0]["id"].clone();
+    root.put(&format!("/geo_nodes/{id}"), other).await.ok();
+    let updates = named(&root, INSTANCE, "geo_node_updated").await;
+    assert_eq!(updates.len(), 1, "what changes nothing is none");
+    let details = &updates[0]["details"];
+    assert_eq!((&details["from"], &details["to"]), (&json!("north"), &json!("south")));
+    root.delete(&format!("/geo_nodes/{id}")).await.with(204);
+    assert_eq!(named(&root, INSTANCE, "geo_node_deleted").await.len(), 1);
+}
+
+#[actix_web::test]
+async fn freeze_periods_of_a_project_are_audited() {
+    let app = TestApp::new();
+    let ada = ada(&app);
+    let path = format!("/projects/{}", app.project(&ada, "engine", Private));
+    let at = |rest: &str| format!("{path}/freeze_periods{rest}");
+    let period = json!({ "freeze_start": "0 23 * * 5", "freeze_end": "0 8 * * 1" });
+    let causes = vec![
+        post(at(""), period, "freeze_period_created"),
+        put(at("/{made}"), json!({ "freeze_end": "0 9 * * 1" }), "freeze_period_updated"),
+        delete(at("/{made}"), "freeze_period_deleted"),
+    ];
+    assert_audited(&ada, &format!("{path}/audit_events"), causes).await;
+
+    let changed = event(&app.admin(), &path, "freeze_period_updated").await["details"].clone();
+    assert_eq!(
+        (&changed["change"], &changed["from"], &changed["to"]),
+        (&json!("freeze_end"), &json!("0 8 * * 1"), &json!("0 9 * * 1"))
+    );
+}
+
+#[actix_web::test]
 async fn a_changed_webhook_is_audited_without_what_its_address_hides() {
     let app = TestApp::new();
     let ada = ada(&app);
@@ -285,13 +333,40 @@ async fn what_goes_with_an_account_is_audited_as_whose_wish_it_was() {
     let app = TestApp::new();
     let ada = app.person("ada");
     app.project(&ada, "engine", Private);
+    let top = ada.group("top", None).await;
+    ada.group("inner", Some(top)).await;
     let root = app.admin();
     root.delete(&format!("/users/{}?hard_delete=true", app.id_of("ada"))).await.with(204);
     app.work().await;
 
     let projects = named(&root, PROJECTS, "project_destroyed").await;
     assert_eq!(paths(&projects), ["ada/engine"]);
-    assert_eq!(projects[0]["author_id"], json!(app.id_of("root")));
+    let groups = named(&root, GROUPS, "group_destroyed").await;
+    assert_eq!(paths(&groups), ["top", "top/inner"]);
+    let people = named(&root, "/audit_events?entity_type=User", "user_destroyed").await;
+    assert_eq!(people.len(), 1);
+    for event in [projects, groups, people].iter().flatten() {
+        assert_eq!(event["author_id"], json!(app.id_of("root")), "{event}");
+        assert_eq!(event["details"]["author_name"], json!(app.user("root").name), "{event}");
+    }
+}
+
+#[actix_web::test]
+async fn what_goes_with_an_administrator_who_leaves_is_audited_under_their_name() {
+    let app = TestApp::new();
+    let root = app.admin();
+    root.group("top", None).await;
+    let (id, name) = (app.id_of("root"), app.user("root").name);
+    root.delete(&format!("/users/{id}?hard_delete=true")).await.with(204);
+    app.work().await;
+
+    let page = PageRequest { page: 1, per_page: 100 };
+    let all = app.write(move |tx| tx.audit_events(&AuditFilter::default(), page)).items;
+
+    for end in ["group_destroyed", "user_destroyed"] {
+        let event = all.iter().find(|event| event.event_name == end).expect(end);
+        assert_eq!((event.author_id, &event.author_name), (Some(UserId(id)), &name));
+    }
 }
 
 #[actix_web::test]
@@ -340,6 +415,11 @@ async fn settings_of_a_project_are_audited_where_they_change_and_only_there() {
         let events = named(&ada, &list, "project_settings_updated").await;
         assert_eq!(events.len(), count, "{change}");
     }
+    let last = event(&ada, &path, "project_settings_updated").await["details"].clone();
+    assert_eq!(
+        (&last["change"], &last["from"], &last["to"]),
+        (&json!("issues_access_level"), &json!("enabled"), &json!("private"))
+    );
     for step in ["archive", "archive", "unarchive", "unarchive"] {
         ada.post(&format!("{path}/{step}"), json!({})).await.created();
     }
@@ -367,6 +447,11 @@ async fn settings_of_a_group_are_audited_once_where_they_change() {
         let events = named(&ada, &list, "group_updated").await;
         assert_eq!(events.len(), count, "{change}");
     }
+    let last = event(&ada, &path, "group_updated").await["details"].clone();
+    assert_eq!(
+        (&last["change"], &last["from"], &last["to"]),
+        (&json!("share_with_group_lock"), &json!("false"), &json!("true"))
+    );
     for name in
         ["group_path_updated", "group_membership_lock_updated", "group_visibility_level_updated"]
     {

@@ -39,7 +39,11 @@ async fn a_feature_for_nobody_known_is_refused() {
     root.post("/features/x", both).await.refused(400, told);
     let odd = json!({ "error": "value is invalid" });
     root.post("/features/x", json!({ "value": "101" })).await.refused(400, odd);
+    let odd = json!({ "error": "force is invalid" });
+    root.post("/features/x", json!({ "value": true, "force": "maybe" })).await.refused(400, odd);
     assert_eq!(root.get("/features").await.ok(), json!([]));
+    let forced = json!({ "value": true, "force": true });
+    assert_eq!(root.post("/features/x", forced).await.created()["state"], "on");
 }
 
 #[actix_web::test]

@@ -12,6 +12,7 @@ mod markdown;
 mod sessions;
 mod settings;
 mod settings_in_use;
+mod settings_of_access;
 mod settings_of_people;
 mod settings_of_projects;
 mod sign_up;

@@ -1,6 +1,6 @@
 //! Browsers in which somebody is signed in: `gateway/src/rest/org/session_pages.rs`.
 
-use org::user::{actions::NewUser, password};
+use org::user::{State, actions::NewUser, password};
 use serde_json::{Value, json};
 use time::Duration;
 
@@ -49,6 +49,21 @@ async fn a_session_ends_when_nobody_uses_it_for_so_long() {
     assert!(is_signed_in(&app, &cookie).await, "it was used in between");
     app.clock.advance(Duration::minutes(31));
     assert!(!is_signed_in(&app, &cookie).await);
+}
+
+#[actix_web::test]
+async fn whoever_signs_in_uses_a_deactivated_account_again() {
+    let app = scene();
+    app.set_state("ada", State::Deactivated);
+    assert_eq!(sign_in(&app, "wrong").await.status, 422);
+    assert_eq!(app.user("ada").state, State::Deactivated);
+
+    let cookie = cookie(&sign_in(&app, "difference engine").await);
+
+    assert!(is_signed_in(&app, &cookie).await);
+    assert_eq!(app.user("ada").state, State::Active);
+    app.set_state("ada", State::Blocked);
+    assert_eq!(sign_in(&app, "difference engine").await.status, 422);
 }
 
 #[actix_web::test]

@@ -39,6 +39,10 @@ async fn settings_that_cannot_be_are_refused_and_change_nothing() {
     root.put(PATH, json!({ "minimum_password_length": 1 })).await.refused(400, short);
     let odd = json!({ "error": "default_branch_protection does not have a valid value" });
     root.put(PATH, json!({ "default_branch_protection": 9 })).await.refused(400, odd);
+    let nowhere =
+        json!({ "message": { "elasticsearch_url": ["only supports valid HTTP(S) URLs."] } });
+    let list = json!({ "elasticsearch_url": "https://a.example,nowhere" });
+    root.put(PATH, list).await.refused(400, nowhere);
     assert_eq!(root.put(PATH, json!({})).await.status, 400);
     assert_eq!(root.get(PATH).await.ok()["minimum_password_length"], 8);
     assert_eq!(app.person("ada").get(PATH).await.status, 403);

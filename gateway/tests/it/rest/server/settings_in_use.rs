@@ -258,7 +258,11 @@ async fn old_jobs_are_not_done_again() {
     let told = json!({ "message": "403 Forbidden - Job is not retryable" });
     mia.post(&format!("{path}/retry"), json!({})).await.refused(403, told);
     let pipeline = format!("/projects/{project}/pipelines/{}", made["pipeline"]["id"]);
-    mia.post(&format!("{pipeline}/retry"), json!({})).await.created();
+    let told = json!({ "message": "403 Forbidden" });
+    for action in ["retry", "cancel"] {
+        let path = format!("{pipeline}/{action}");
+        mia.post(&path, json!({})).await.refused(403, told.clone());
+    }
     assert_eq!(job(&mia, project, "job").await["id"], made["id"], "nothing was done once more");
     set(&app, json!({ "archive_builds_in_human_readable": "" })).await;
     mia.post(&format!("{path}/retry"), json!({})).await.created();

@@ -1,5 +1,6 @@
 //! What settings of the installation do to what people make and say.
 
+use org::user::{actions::NewUser, password};
 use serde_json::{Value, json};
 
 use crate::support::TestApp;
@@ -88,4 +89,45 @@ async fn the_help_page_says_what_the_settings_say() {
     let odd = json!({ "help_page_support_url": "javascript:alert(1)" });
     assert_eq!(app.admin().put("/application/settings", odd).await.status, 400);
     assert!(!page().await.contains("javascript"));
+}
+
+#[actix_web::test]
+async fn people_hear_of_a_sign_in_from_a_new_address_where_the_settings_say_so() {
+    let app = TestApp::new();
+    let hash = password::hash("difference engine").expect("a hash");
+    app.someone(&NewUser { password_hash: Some(hash), ..NewUser::named("ada") }, &[]);
+    let letters_after = async |address: &str| {
+        let fields = json!({ "username": "ada", "password": "difference engine" });
+        let browser = app.anonymous().from(address);
+        assert_eq!(browser.post("//users/sign_in", fields).await.status, 303);
+        app.letters()
+    };
+
+    assert_eq!(letters_after("192.0.2.1").await.len(), 0, "nothing is known of the first one");
+    assert_eq!(letters_after("192.0.2.1").await.len(), 0);
+    let letters = letters_after("192.0.2.2").await;
+    assert!(letters.len() == 1 && letters[0].contains("192.0.2.2"), "{letters:?}");
+    assert!(letters[0].contains("ada@example.com"), "{letters:?}");
+    assert_eq!(letters_after("192.0.2.1").await.len(), 1, "the last two are known");
+
+    set(&app, json!({ "notify_on_unknown_sign_in": false })).await;
+    assert_eq!(letters_after("192.0.2.3").await.len(), 1);
+}
+
+#[actix_web::test]
+async fn people_hear_that_they_were_deactivated_where_the_settings_say_so() {
+    let app = TestApp::new();
+    let (root, letters) = (app.admin(), || app.letters().len());
+    let deactivate = async |name: &str| {
+        let path = format!("/users/{}/deactivate", app.id_of(name));
+        root.post(&path, json!({})).await.created();
+    };
+
+    deactivate("ada").await;
+    assert_eq!(letters(), 1);
+    assert!(app.letters()[0].contains("ada@example.com"));
+
+    set(&app, json!({ "user_deactivation_emails_enabled": false })).await;
+    deactivate("bob").await;
+    assert_eq!(letters(), 1);
 }

@@ -132,3 +132,24 @@ async fn what_makes_a_repository_too_large_is_not_committed() {
     set(&app, json!({ "repository_size_limit": 0 })).await;
     ada.post(&path, body).await.created();
 }
+
+#[actix_web::test]
+async fn a_storage_of_no_weight_takes_no_new_projects() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let kept = ada.post("/projects", json!({ "name": "kept" })).await.created()["id"].clone();
+    let new = json!({ "name": "fresh" });
+    set(&app, json!({ "repository_storages_weighted": { "default": 0 } })).await;
+
+    let refused = ada.post("/projects", new.clone()).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.body["message"]["repository_storage"].is_array(), "{}", refused.body);
+    let fork = format!("/projects/{kept}/fork");
+    assert_eq!(ada.post(&fork, json!({ "path": "forked" })).await.status, 400);
+    let named = json!({ "name": "named", "repository_storage": "default" });
+    root.post("/projects", named).await.created();
+    ada.get(&format!("/projects/{kept}")).await.ok();
+
+    set(&app, json!({ "repository_storages_weighted": { "default": 1 } })).await;
+    ada.post("/projects", new).await.created();
+}

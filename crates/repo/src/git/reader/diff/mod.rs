@@ -9,46 +9,11 @@ mod renames;
 use changes::Change;
 use content::Content;
 
-use super::Reader;
+use super::{Reader, diff_limits::DiffLimits};
 use crate::git::{ChangeKind, Deadline, FileDiff, LineStats, Oid, Result};
 
 /// Larger files are not read to count their lines.
 const COUNTED_BYTES: u64 = 64 << 20;
-
-/// The size limits of a diff. Files beyond them are listed without their text.
-#[derive(Clone, Copy, Debug)]
-pub struct DiffLimits {
-    /// A file larger than this on either side is not compared.
-    pub file_bytes: u64,
-    /// The text of one file.
-    pub patch_bytes: usize,
-    /// All files together.
-    pub total_bytes: usize,
-    pub total_lines: u64,
-    pub files: usize,
-}
-
-impl Default for DiffLimits {
-    fn default() -> Self {
-        Self {
-            file_bytes: 10 << 20,
-            patch_bytes: 200 << 10,
-            total_bytes: 5 << 20,
-            total_lines: 50_000,
-            files: 1000,
-        }
-    }
-}
-
-impl DiffLimits {
-    pub const NONE: Self = Self {
-        file_bytes: u64::MAX,
-        patch_bytes: usize::MAX,
-        total_bytes: usize::MAX,
-        total_lines: u64::MAX,
-        files: usize::MAX,
-    };
-}
 
 impl Reader {
     /// How the tree of `from`, or nothing at all, becomes the tree of `to`; ordered by path.

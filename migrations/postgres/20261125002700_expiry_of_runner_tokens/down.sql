@@ -1,0 +1,1 @@
+ALTER TABLE runners DROP COLUMN token_expires_at;

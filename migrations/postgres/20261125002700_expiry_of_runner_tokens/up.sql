@@ -1,0 +1,2 @@
+-- When the token of a runner expires; null where it does not.
+ALTER TABLE runners ADD COLUMN token_expires_at BIGINT;

@@ -1,6 +1,7 @@
 //! Clears away what was removed: first the files of a project or group, then its rows. Whatever a crash leaves out is
 //! done by the next run, since the rows are what is looked for.
 
+use ci::bridge::end_followers_elsewhere;
 use kernel::{
     Result,
     ids::{NamespaceId, ProjectId},
@@ -54,6 +55,7 @@ pub async fn run(forge: &Forge, _: PurgeDeletions) -> Result<()> {
 }
 
 async fn purge_project(forge: &Forge, project: ProjectId) -> Result<()> {
+    forge.db.write(move |tx| end_followers_elsewhere(tx, project)).await?;
     clear_away(forge, project).await?;
     clear_wiki(forge, Wiki::Project(project)).await?;
     tidy(forge, Owner::Project(project), None).await?;

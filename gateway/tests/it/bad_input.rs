@@ -226,8 +226,8 @@ async fn a_megabyte_is_no_name() {
         for param in declared(row) {
             let in_path = row.pattern.contains(&format!("{{{}}}", param.name));
             let named = ["name", "path", "branch", "ref", "tag_name", "file_path", "username"];
-            // The ref of a lint counts in dry runs alone.
-            let counts_not = row.pattern.ends_with("/ci/lint");
+            // The ref of a lint counts in dry runs alone, the name of an integration's account for kinds that have one.
+            let counts_not = row.pattern.ends_with("/ci/lint") || row.pattern.ends_with("/{slug}");
             if in_path || counts_not || !named.contains(&param.name) {
                 continue;
             }

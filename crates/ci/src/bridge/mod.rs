@@ -7,6 +7,7 @@ mod state;
 
 pub(crate) use follow::follow_downstream;
 pub use follow::{downstream_made, follow_again};
+pub use followers::end_followers_elsewhere;
 pub(crate) use followers::{end_followers, followers};
 pub(crate) use mirror::follow_upstream;
 pub use mirror::mirror;

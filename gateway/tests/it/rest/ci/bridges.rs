@@ -282,6 +282,26 @@ async fn a_bridge_whose_waiting_child_is_deleted_ends_and_gives_its_resource_bac
 }
 
 #[actix_web::test]
+async fn a_bridge_ends_when_the_project_of_its_pipeline_goes() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (down, up) = (app.project(&ada, "down", Private), app.project(&ada, "up", Private));
+    let child = "unit: {script: x, when: manual, allow_failure: false}";
+    commit(&ada, down, "main", "child [skip ci]", child).await;
+    let text = "down: {resource_group: one, trigger: {project: ada/down, strategy: mirror}}";
+    commit(&ada, up, "main", "first", text).await;
+    app.work().await;
+    assert_eq!(bridge(&ada, up).await["status"], "manual");
+
+    ada.delete(&format!("/projects/{down}")).await.with(202);
+    app.work().await;
+
+    assert_eq!(bridge(&ada, up).await["status"], "canceled");
+    let holder = format!("/projects/{up}/resource_groups/one/current_job");
+    assert_eq!(ada.get(&holder).await.ok(), json!(null));
+}
+
+#[actix_web::test]
 async fn a_bridge_that_waits_for_somebody_is_canceled_with_its_pipeline() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -183,14 +183,15 @@ fn take_from(left: &mut usize, chunk: &[u8]) -> Result<(), Error> {
 }
 
 /// Reads a file that is not kept: it takes of the same room as what is.
-async fn pass_over(mut part: Field, left: &mut usize) -> ApiResult<()> {
+pub(crate) async fn pass_over(mut part: Field, left: &mut usize) -> ApiResult<()> {
     while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
         take_from(left, &chunk)?;
     }
     Ok(())
 }
 
-async fn text(mut part: Field, left: &mut usize) -> ApiResult<Vec<u8>> {
+/// Reads a part that is no file.
+pub(crate) async fn text(mut part: Field, left: &mut usize) -> ApiResult<Vec<u8>> {
     let mut bytes = Vec::new();
     while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
         take_from(left, &chunk)?;

@@ -17,7 +17,7 @@ mod values;
 
 pub(crate) use admission::ensure_open_across;
 pub use body::pairs as raw_pairs;
-pub(crate) use body::unreadable;
+pub(crate) use body::{pass_over, text as part_text, unreadable};
 pub use call::{Call, Caller, count, ensure_known, identify};
 pub use content::{Content, FilePath, PathBytes};
 pub use credential::{ensure_may_sign_in, touch, touch_user};

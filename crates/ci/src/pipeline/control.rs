@@ -8,6 +8,7 @@ use kernel::{
     Error, Grant, Result, Ts,
     audit::{AuditPlace, AuditRecord},
     ids::{JobId, PipelineId},
+    values::length_fault,
 };
 use secrets::Vault;
 
@@ -72,12 +73,16 @@ pub fn rename(
     let pipeline = find(tx, grant, id)?;
     ensure_may_change(tx, grant, refs, &pipeline)?;
     let name = name.trim();
-    let flaw = match name.chars().count() {
-        0 => "Name is too short (minimum is 1 character)",
-        1..=LONGEST_NAME => return tx.rename_pipeline(id, name),
-        _ => "Name is too long (maximum is 255 characters)",
+    let flaw = match name.is_empty() {
+        true => Some("is too short (minimum is 1 character)".to_owned()),
+        false => length_fault(name, LONGEST_NAME),
     };
-    Err(Error::bad_request().whole(format!("Failed to update pipeline - {flaw}")))
+    match flaw {
+        None => tx.rename_pipeline(id, name),
+        Some(flaw) => {
+            Err(Error::bad_request().whole(format!("Failed to update pipeline - Name {flaw}")))
+        }
+    }
 }
 
 /// Does everything of a pipeline once more that failed or was canceled, and what was skipped therefore.

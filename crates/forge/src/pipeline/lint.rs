@@ -17,7 +17,7 @@ use kernel::{Ability as _, Actor, Error, Result, Standing, access::ProjectFacts}
 use org::project::settings::SettingsStore as _;
 use repo::{
     commit::read::{commit_named, default_head},
-    git::{Oid, Reader, RefName},
+    git::{Oid, Reader},
 };
 use tokio::task::spawn_blocking;
 
@@ -28,7 +28,7 @@ use super::{
         environment_identity, server,
     },
     limits,
-    make::closed,
+    make::{closed, place},
     remote_files::{CompilePass, in_passes},
     variables::{all_variables, stored_variables},
 };
@@ -190,21 +190,14 @@ impl LintRequest {
         let name = self.ref_name.as_deref().filter(|name| !name.is_empty());
         let name = name.or(self.project.default_branch.as_deref());
         let (Some(reader), Some(name)) = (reader, name) else { return missing() };
-        let of_kind = |name: repo::git::Result<RefName>| -> Result<Option<Oid>> {
-            let Ok(name) = name else { return Ok(None) };
-            Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
+        let (place, commit) = match place(reader, name)? {
+            Ok(found) => found,
+            Err(sentence) => return Ok(Err(sentence.to_owned())),
         };
-        let (commit, tag) = match (of_kind(RefName::branch(name))?, of_kind(RefName::tag(name))?) {
-            (Some(_), Some(_)) => return Ok(Err("Ref is ambiguous".to_owned())),
-            (Some(commit), None) => (commit, false),
-            (None, Some(commit)) => (commit, true),
-            (None, None) => return missing(),
-        };
-        let place = PipelineRef { name: name.to_owned(), tag };
         let (project, who) = (self.project.id, &self.who);
         let guarded = self.forge.db.read_blocking(|tx| Refs.guarded(tx, who, project, &place))?;
         if guarded.protected && !guarded.open {
-            return Ok(Err(closed(name)));
+            return Ok(Err(closed(&place.name)));
         }
         Ok(Ok(Tip { place, commit: Some(commit), protected: guarded.protected }))
     }

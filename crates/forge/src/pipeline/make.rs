@@ -259,7 +259,7 @@ pub(super) fn ensure_variables(
 
 /// The branch or tag, the commit at which it is, and how it is protected.
 fn run_context(forge: &Forge, reader: &Reader, request: &Request) -> Result<RunContext> {
-    let (place, commit) = place(reader, &request.ref_name)?;
+    let (place, commit) = place(reader, &request.ref_name)?.map_err(refusal)?;
     let (who, project) = (request.who, request.facts.id);
     let guarded = forge.db.read_blocking(|tx| Refs.guarded(tx, &who, project, &place))?;
     if guarded.protected && !guarded.open {
@@ -287,8 +287,11 @@ fn run_context(forge: &Forge, reader: &Reader, request: &Request) -> Result<RunC
     })
 }
 
-/// What a name means: a branch or a tag, by its short or its full name.
-fn place(reader: &Reader, name: &str) -> Result<(PipelineRef, Oid)> {
+/// What a name means: a branch or a tag, by its short or its full name; or why no pipeline is made for it.
+pub(super) fn place(
+    reader: &Reader,
+    name: &str,
+) -> Result<std::result::Result<(PipelineRef, Oid), &'static str>> {
     let (branch, tag) = match (name.strip_prefix("refs/heads/"), name.strip_prefix("refs/tags/")) {
         (Some(branch), _) => (Some(branch), None),
         (None, Some(tag)) => (None, Some(tag)),
@@ -304,10 +307,10 @@ fn place(reader: &Reader, name: &str) -> Result<(PipelineRef, Oid)> {
     }
     // A tag may be of a file or a folder.
     let is_no_commit = found.iter().any(|(_, commit)| commit.is_none());
-    match (found.pop(), found.pop()) {
-        (None, _) => Err(refusal("Reference not found")),
-        _ if is_no_commit => Err(refusal("Commit not found")),
+    Ok(match (found.pop(), found.pop()) {
+        (None, _) => Err("Reference not found"),
+        _ if is_no_commit => Err("Commit not found"),
         (Some((place, Some(commit))), None) => Ok((place, commit)),
-        (Some(_), _) => Err(refusal("Ref is ambiguous")),
-    }
+        (Some(_), _) => Err("Ref is ambiguous"),
+    })
 }

@@ -49,8 +49,13 @@ impl Downstream<'_> {
     pub(super) fn upstream(&self, tx: &mut Tx<'_>, job: &Job, spec: &JobSpec) -> Result<Upstream> {
         let mut upstream = Upstream { jobs: own(tx, job, spec)?, is_incomplete: false };
         let cross = spec.options.cross_dependencies.iter().flatten();
-        for dependency in cross.filter(|one| one.artifacts) {
-            match self.cross(tx, job, spec, dependency)? {
+        let mut cross = cross.filter(|one| one.artifacts).peekable();
+        if cross.peek().is_none() {
+            return Ok(upstream);
+        }
+        let values = self.values(job, spec);
+        for dependency in cross {
+            match self.cross(tx, job, &values, dependency)? {
                 UpstreamJob::Job(other) => upstream.jobs.push(*other),
                 UpstreamJob::Nothing => {}
                 UpstreamJob::Missing => upstream.is_incomplete = true,
@@ -63,10 +68,9 @@ impl Downstream<'_> {
         &self,
         tx: &mut Tx<'_>,
         job: &Job,
-        spec: &JobSpec,
+        values: &HashMap<String, String>,
         dependency: &CrossDependency,
     ) -> Result<UpstreamJob> {
-        let values = self.values(job, spec);
         let known = |name: &str| values.get(name).map(String::as_str);
         let written = |text: &str| expand(text, &known, UnknownVariable::Vanishes).into_owned();
         let name = written(&dependency.job);

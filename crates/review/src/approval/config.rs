@@ -83,9 +83,10 @@ pub fn change(
     change: ConfigChange,
 ) -> Result<Config> {
     let project = grant.project();
-    let before = config(tx, project, projects)?;
-    let locks = projects.approval_locks(tx)?;
-    let new = change.applied_to(tx.approval_settings(project)?, locks);
+    let (locks, old) = (projects.approval_locks(tx)?, tx.approval_settings(project)?);
+    let approvals_before_merge = projects.approvals_before_merge(tx, project)?;
+    let before = Config { settings: old.within(locks), approvals_before_merge };
+    let new = change.applied_to(old, locks);
     if new.reset_on_push && new.selective_removals {
         return Err(Error::invalid("base", NOT_BOTH));
     }

@@ -19,7 +19,7 @@ use crate::{
         labels::{self, LabelChange, UnknownLabels},
     },
     label::Color,
-    note::write_system_note,
+    note::{sentence::title as title_sentence, write_system_note},
     policy::{DeleteGroupEpics, ManageGroupEpics, ReadGroupEpics},
     ports::{Forge, GroupHierarchy},
     todo::TodoStore as _,
@@ -233,10 +233,7 @@ fn add_system_notes(
 fn sentence(change: &Change) -> Option<String> {
     let word = |text: &Option<String>| text.clone().unwrap_or_default();
     Some(match change.field {
-        "title" => {
-            let (before, after) = (word(&change.before), word(&change.after));
-            format!("changed title from **{{-{before}-}}** to **{{+{after}+}}**")
-        }
+        "title" => title_sentence(&word(&change.before), &word(&change.after)),
         "description" => "changed the description".to_owned(),
         "confidential" if change.after.as_deref() == Some("true") => {
             "made the epic confidential".to_owned()

@@ -21,7 +21,7 @@ use crate::{
     app::App,
     byte_range::{Conditions, Content},
     error::{ApiError, ApiResult},
-    extract::{Call, RawMap, SlowClientGuard, raw_pairs, unreadable},
+    extract::{Call, RawMap, SlowClientGuard, part_text, pass_over, raw_pairs, unreadable},
     openapi::{AnswerDoc, Operation},
     params,
     present::Custom,
@@ -124,7 +124,7 @@ async fn upload(
     let mut parts = Multipart::new(req.headers(), payload);
     let mut rest = LARGEST_REST;
     while let Some(part) = parts.next().await {
-        let mut part = part.map_err(unreadable)?;
+        let part = part.map_err(unreadable)?;
         if part.name() == Some("file") {
             return match brought(&given) {
                 Ok(brought) => keep(app, &shown, brought, part).await,
@@ -132,16 +132,12 @@ async fn upload(
             };
         }
         let field = FIELDS.into_iter().find(|name| part.name() == Some(*name));
-        let mut value = Vec::new();
-        while let Some(chunk) = part.next().await {
-            let chunk = chunk.map_err(unreadable)?;
-            rest = rest.checked_sub(chunk.len()).ok_or(Error::too_large("a form"))?;
-            if field.is_some() {
-                value.extend_from_slice(&chunk);
+        match field {
+            Some(name) => {
+                let value = part_text(part, &mut rest).await?;
+                given.set(name, String::from_utf8_lossy(&value).into_owned().into());
             }
-        }
-        if let Some(name) = field {
-            given.set(name, String::from_utf8_lossy(&value).into_owned().into());
+            None => pass_over(part, &mut rest).await?,
         }
     }
     Ok(rejection(&shown, StatusCode::BAD_REQUEST, "file is missing"))

@@ -1,5 +1,7 @@
 //! Access tokens of projects and groups that stop working soon.
 
+use std::collections::HashMap;
+
 use admin::flags::Flag;
 use db::Tx;
 use kernel::{
@@ -23,12 +25,17 @@ use crate::{
 };
 
 const HEADER: &str = "Resource Access Token Hook";
+const FLAG: Flag = Flag::ResourceAccessTokens;
 
+/// Each project and group is looked up once, however many of its tokens end.
 pub(super) fn on_event(tx: &mut Tx<'_>, by: &Announcer, fact: &ExpiringTokens) -> Result<()> {
-    let ExpiringTokens(tokens) = fact;
-    tokens.iter().try_for_each(|(token, source)| match source {
-        Source::Project(project) => of_project(tx, by, *project, token),
-        Source::Group(group) => of_group(tx, by, *group, token),
+    let mut by_source: HashMap<Source, Vec<&AccessToken>> = HashMap::new();
+    for (token, source) in &fact.0 {
+        by_source.entry(*source).or_default().push(token);
+    }
+    by_source.into_iter().try_for_each(|(source, tokens)| match source {
+        Source::Project(project) => of_project(tx, by, project, &tokens),
+        Source::Group(group) => of_group(tx, by, group, &tokens),
     })
 }
 
@@ -36,25 +43,32 @@ fn of_project(
     tx: &mut Tx<'_>,
     by: &Announcer,
     project: ProjectId,
-    row: &AccessToken,
+    rows: &[&AccessToken],
 ) -> Result<()> {
-    let flags = [Flag::ResourceAccessTokens];
-    let Some((context, audience)) = by.place(tx, project, &flags)? else { return Ok(()) };
-    let payload = token::of_project(&context, row);
-    let news = News { project: Some(project), ..news(row, payload) };
-    by.tell(tx, &audience, news, &EventTraits::default())
+    let Some((context, audience)) = by.place(tx, project, &[FLAG])? else { return Ok(()) };
+    let receivers = audience.receivers(FLAG, &EventTraits::default());
+    let told = rows
+        .iter()
+        .map(|row| News { project: Some(project), ..news(row, token::of_project(&context, row)) });
+    by.announce(tx, told, &receivers)
 }
 
-fn of_group(tx: &mut Tx<'_>, by: &Announcer, group: NamespaceId, row: &AccessToken) -> Result<()> {
+fn of_group(
+    tx: &mut Tx<'_>,
+    by: &Announcer,
+    group: NamespaceId,
+    rows: &[&AccessToken],
+) -> Result<()> {
     let audience = Audience::of_group(tx, group)?;
-    if !audience.hears(Flag::ResourceAccessTokens) {
+    if !audience.hears(FLAG) {
         return Ok(());
     }
     let Some(home) = tx.find_namespace(group)? else { return Ok(()) };
-    let news = news(row, token::of_group(&home, row));
-    by.tell(tx, &audience, news, &EventTraits::default())
+    let receivers = audience.receivers(FLAG, &EventTraits::default());
+    let told = rows.iter().map(|row| news(row, token::of_group(&home, row)));
+    by.announce(tx, told, &receivers)
 }
 
 fn news(row: &AccessToken, payload: Value) -> News {
-    plain(HEADER, Flag::ResourceAccessTokens, format!("access_token/{}", row.id), payload)
+    plain(HEADER, FLAG, format!("access_token/{}", row.id), payload)
 }

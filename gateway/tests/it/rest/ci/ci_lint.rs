@@ -80,8 +80,10 @@ async fn a_dry_run_plays_a_push_through() {
     let content = "a:\n  script: x\n  rules: [{if: '$CI_COMMIT_BRANCH == \"main\"'}]\nb:\n  script: x\n  only: [tags]\n";
     let body = |name: &str| json!({ "content": content, "dry_run": true, "ref": name, "include_jobs": true });
 
-    let lint = judged(&ada, project, body("main")).await;
-    assert_eq!(lint["jobs"].as_array().map(Vec::len), Some(1), "{lint}");
+    for name in ["main", "refs/heads/main"] {
+        let lint = judged(&ada, project, body(name)).await;
+        assert_eq!(lint["jobs"].as_array().map(Vec::len), Some(1), "{lint}");
+    }
     let nowhere = judged(&ada, project, body("gone")).await;
     assert_eq!(nowhere["errors"], json!(["Reference not found"]));
     let mia = app.member(project, "mia", Developer);

@@ -158,6 +158,9 @@ async fn a_pipeline_needs_a_ref_that_leads_to_a_commit() {
         let told = json!({ "message": { "base": ["Commit not found"] } });
         let address = format!("/projects/{project}/pipeline");
         ada.post(&address, json!({ "ref": name })).await.refused(400, told);
+        let lint = json!({ "content": "a: {script: x}", "dry_run": true, "ref": name });
+        let lint = ada.post(&format!("/projects/{project}/ci/lint"), lint).await.ok();
+        assert_eq!(lint["errors"], json!(["Commit not found"]));
     }
     assert_eq!(pipelines(&ada, project, "").await, Vec::<Value>::new());
 }

@@ -1,6 +1,6 @@
 //! The table form of routes, the check that a row and its handler agree, and the way from a path to a row.
 
-use std::{sync::Arc, time::Instant};
+use std::{net::IpAddr, sync::Arc, time::Instant};
 
 use actix_web::{
     HttpRequest, HttpResponse, ResponseError,
@@ -151,13 +151,35 @@ where
         Ok(call) => call,
         Err(failure) => return failure.error_response(),
     };
-    let (actor, begun) = (call.caller.actor(), Instant::now());
-    let origin = db::Origin { user: call.caller.actor().id, address: call.address() };
-    let (who, work, request) = (call.whom(), handler(app.clone(), call), req.clone());
-    let work = db::with_origin(origin, work);
+    let (actor, address, who) = (call.caller.actor(), call.address(), call.whom());
+    let (work, request) = (handler(app.clone(), call), req.clone());
     let answer = Box::pin(async move { Ok(work.await?.respond(&request)) });
-    let answer = answered(&app, &req, who, answer).await;
-    timed(&app, &req, (actor, begun), answer).await
+    let caller = RowCaller { actor, address, who, begun: Instant::now() };
+    concluded(app, req, caller, answer).await
+}
+
+/// Who made a request, and when its handler began.
+#[derive(Clone, Copy)]
+struct RowCaller {
+    actor: Actor,
+    address: Option<IpAddr>,
+    who: SlotOwner,
+    begun: Instant,
+}
+
+/// What a handler is surrounded by. It knows none of its types, so that it is compiled once and not for each row.
+fn concluded<'a>(
+    app: App,
+    req: HttpRequest,
+    caller: RowCaller,
+    work: LocalBoxFuture<'a, ApiResult<HttpResponse>>,
+) -> LocalBoxFuture<'a, HttpResponse> {
+    Box::pin(async move {
+        let RowCaller { actor, address, who, begun } = caller;
+        let origin = db::Origin { user: actor.id, address };
+        let answer = db::with_origin(origin, answered(&app, &req, who, work)).await;
+        timed(&app, &req, (actor, begun), answer).await
+    })
 }
 
 /// The cookie of a browser whose person wants to see how long requests take.

@@ -1,11 +1,13 @@
 //! Pipelines and jobs: what is checked for a commit, and how it ended.
 
+pub mod archive;
 pub mod artifact;
 pub mod bridge;
 pub mod commit_status;
 pub mod config;
 pub mod event;
 pub mod job;
+pub mod job_files;
 pub mod job_token_scope;
 pub mod log;
 pub mod pipeline;

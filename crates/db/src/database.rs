@@ -133,13 +133,18 @@ impl Database {
     ) -> Result<T> {
         match &self.0.backend {
             Backend::Sqlite(sqlite) => {
-                let _running = DatabaseUse::at_once(AccessPath::Peek);
-                let (mut piece, now) = (Piece::new(work), self.0.clock.now());
-                sqlite.inline(&mut |conn| piece.once(&mut Tx::new(Conn::Sqlite(conn), now)))?;
+                let mut piece = Piece::new(work);
+                self.peek_piece(sqlite, &mut piece)?;
                 piece.answer()
             }
             Backend::Postgres(_) => self.read_by(AccessPath::Peek, work).await,
         }
+    }
+
+    fn peek_piece(&self, sqlite: &Sqlite, piece: &mut dyn AnyPiece) -> Result<()> {
+        let _running = DatabaseUse::at_once(AccessPath::Peek);
+        let now = self.0.clock.now();
+        sqlite.inline(&mut |conn| piece.finish(&mut Tx::new(Conn::Sqlite(conn), now)))
     }
 
     /// Any other read, off the async threads. Where PostgreSQL ended the connection it is done once more on a new one.

@@ -13,13 +13,22 @@ use crate::{
 /// Work on an open transaction that keeps its answer to itself.
 pub(crate) type Step<'a> = &'a mut dyn FnMut(&mut Tx<'_>) -> Result<()>;
 
-/// Work of any type.
+/// Work of any type. It is called in one place, so that it is compiled once.
 pub(crate) trait AnyPiece: Any + Send {
+    /// Runs it: for the last time, or on a copy of what it holds, so that it can be run again.
+    fn run(&mut self, tx: &mut Tx<'_>, is_last: bool) -> Result<()>;
+}
+
+impl dyn AnyPiece {
     /// Runs it on a copy of what it holds, so that it can be run again.
-    fn attempt(&mut self, tx: &mut Tx<'_>) -> Result<()>;
+    pub(crate) fn attempt(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        self.run(tx, false)
+    }
 
     /// Runs it for the last time.
-    fn finish(&mut self, tx: &mut Tx<'_>) -> Result<()>;
+    pub(crate) fn finish(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        self.run(tx, true)
+    }
 }
 
 /// Work, and what came of it.
@@ -69,15 +78,12 @@ where
     F: FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
     T: Send + 'static,
 {
-    fn attempt(&mut self, tx: &mut Tx<'_>) -> Result<()> {
-        let work = self.work.clone().ok_or_else(over)?;
+    fn run(&mut self, tx: &mut Tx<'_>, is_last: bool) -> Result<()> {
+        let work = if is_last { self.work.take() } else { self.work.clone() };
+        let work = work.ok_or_else(over)?;
         tx.origin = self.origin;
         self.answer = Some(work(tx)?);
         Ok(())
-    }
-
-    fn finish(&mut self, tx: &mut Tx<'_>) -> Result<()> {
-        self.once(tx)
     }
 }
 

@@ -4,17 +4,20 @@ use std::any::Any;
 
 use db::Tx;
 use kernel::{
-    Result,
+    Error, Result, Ts,
     event::Event,
     ids::{NamespaceId, ProjectId, UserId},
 };
 use org::settings::store::SettingsStore as _;
-use repo::{event::WikiAction, wiki::PageName};
+use repo::{event::WikiAction, push::journal::PushAction, wiki::PageName};
 use review::{
-    activity::{Action, ActivityStore as _, COMMIT_NOTE, NewActivity, WIKI_PAGE},
+    activity::{
+        Action, ActivityStore as _, COMMIT_NOTE, NewActivity, PushDetails, RefAction, RefType,
+        WIKI_PAGE, WikiPageDetails,
+    },
     on_event,
 };
-use serde_json::json;
+use serde::Serialize;
 
 use crate::ports::directory::Directory;
 
@@ -66,7 +69,7 @@ fn of_members(tx: &mut Tx<'_>, fact: &org::member::Event) -> Result<()> {
         _ => return Ok(()),
     };
     let fact = fact.fact();
-    let Some(project) = fact.project else { return Ok(()) };
+    let Some(project) = fact.project.filter(|_| !fact.is_archived) else { return Ok(()) };
     let line = line(tx, project, fact.user, action);
     tx.insert_activity(&line)
 }
@@ -75,11 +78,24 @@ fn of_projects(tx: &mut Tx<'_>, fact: &org::project::event::Event) -> Result<()>
     let org::project::event::Event::ProjectCreated { project, creator, name, .. } = fact else {
         return Ok(());
     };
+    let now = tx.now;
+    created(tx, *project, *creator, name, now)
+}
+
+/// Tells the feeds who made a project, and when.
+pub(crate) fn created(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    creator: UserId,
+    name: &str,
+    at: Ts,
+) -> Result<()> {
     let line = NewActivity {
         target_type: Some("Project".to_owned()),
         target_id: Some(project.0),
-        target_title: Some(name.clone()),
-        ..line(tx, *project, *creator, Action::Created)
+        target_title: Some(name.to_owned()),
+        created_at: at,
+        ..line(tx, project, creator, Action::Created)
     };
     tx.insert_activity(&line)
 }
@@ -100,11 +116,12 @@ fn wrote(
     };
     let Some(page) = PageName::of(path) else { return Ok(()) };
     let title = page.title();
-    let details = json!({ "format": page.markup.as_str(), "slug": page.slug, "title": title });
+    let format = page.markup.as_str().to_owned();
+    let details = WikiPageDetails { format, slug: page.slug, title: title.clone() };
     let line = NewActivity {
         target_type: Some(WIKI_PAGE.to_owned()),
         target_title: Some(title),
-        details: Some(details.to_string()),
+        details: Some(text_of(&details)?),
         namespace_id: group,
         ..line(tx, project, user, action)
     };
@@ -145,24 +162,33 @@ fn pushed(
     let bulk = i64::try_from(moves.len()).unwrap_or(i64::MAX) > limit;
     let shown = if bulk { 1 } else { moves.len() };
     for moved in moves.iter().take(shown) {
-        let (kind, name) = match moved.name.strip_prefix("refs/tags/") {
-            Some(name) => ("tag", name),
-            None => ("branch", moved.name.strip_prefix("refs/heads/").unwrap_or(&moved.name)),
+        let (ref_type, name) = match moved.name.strip_prefix("refs/tags/") {
+            Some(name) => (RefType::Tag, name),
+            None => {
+                (RefType::Branch, moved.name.strip_prefix("refs/heads/").unwrap_or(&moved.name))
+            }
         };
-        let count = bulk.then_some(moves.len());
-        let details = json!({
-            "commit_count": moved.commit_count,
-            "action": moved.action,
-            "ref_type": kind,
-            "commit_from": moved.before,
-            "commit_to": moved.after,
-            "ref": if count.is_some() { None } else { Some(name) },
-            "commit_title": moved.commit_title,
-            "ref_count": count,
-        });
-        let details = Some(details.to_string());
+        let details = PushDetails {
+            commit_count: moved.commit_count,
+            action: match moved.action {
+                PushAction::Created => RefAction::Created,
+                PushAction::Pushed => RefAction::Pushed,
+                PushAction::Removed => RefAction::Removed,
+            },
+            ref_type,
+            commit_from: moved.before.clone(),
+            commit_to: moved.after.clone(),
+            ref_name: (!bulk).then(|| name.to_owned()),
+            commit_title: moved.commit_title.clone(),
+            ref_count: bulk.then_some(moves.len()),
+        };
+        let details = Some(text_of(&details)?);
         let line = NewActivity { details, ..line(tx, project, user, Action::Pushed) };
         tx.insert_activity(&line)?;
     }
     Ok(())
+}
+
+fn text_of(details: &impl Serialize) -> Result<String> {
+    serde_json::to_string(details).map_err(Error::internal)
 }

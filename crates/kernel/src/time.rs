@@ -19,6 +19,10 @@ use time::{
 
 use self::iso::IsoText;
 
+/// Microseconds of the units in which moments are shown.
+const MILLISECOND: i64 = 1_000;
+const SECOND: i64 = 1_000 * MILLISECOND;
+
 /// A moment: microseconds since the Unix epoch, UTC.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, AsExpression, FromSqlRow,
@@ -57,6 +61,24 @@ impl Ts {
     pub fn plus(self, span: Duration) -> Self {
         let span = i64::try_from(span.whole_microseconds()).unwrap_or(i64::MAX);
         Self(self.0.saturating_add(span).min(Self::LATEST.0))
+    }
+
+    /// The last moment that is shown as this one, in milliseconds: a list until a moment that was shown has the row that
+    /// showed it. One that is given more finely is meant as it is.
+    pub fn end_of_shown(self) -> Self {
+        self.end_of(MILLISECOND)
+    }
+
+    /// As [`end_of_shown`](Self::end_of_shown), where moments are shown in seconds.
+    pub fn end_of_shown_second(self) -> Self {
+        self.end_of(SECOND)
+    }
+
+    fn end_of(self, unit: i64) -> Self {
+        match self.0.rem_euclid(unit) {
+            0 => Self(self.0.saturating_add(unit - 1)),
+            _ => self,
+        }
     }
 
     /// Whether a thing that was last changed at this moment is no newer than `limit`. Such limits come in whole seconds.
@@ -236,6 +258,20 @@ mod tests {
             assert_eq!(at.iso(), at.unusual_iso(), "{microseconds}");
         }
         assert_eq!(Ts(1_671_095_287_123_999).iso(), "2022-12-15T09:08:07.123Z");
+    }
+
+    #[test]
+    fn a_moment_lasts_as_long_as_it_is_shown_alike() {
+        for (at, milliseconds, seconds) in [
+            (0, 999, 999_999),
+            (-1_000, -1, -1_000),
+            (2_000, 2_999, 2_000),
+            (2_001, 2_001, 2_001),
+            (i64::MAX, i64::MAX, i64::MAX),
+        ] {
+            assert_eq!(Ts(at).end_of_shown(), Ts(milliseconds), "{at}");
+            assert_eq!(Ts(at).end_of_shown_second(), Ts(seconds), "{at}");
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub use format::Format;
 pub use links::Links;
 pub use names::{NameLink, texts, with_names};
 pub use pictures::with_pictures;
+pub use plain::escaped_html;
 
 /// The HTML of a text. Links that lead nowhere by themselves are resolved by `links`.
 pub fn render(text: &str, format: Format, links: &Links<'_>) -> String {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::plain::push_escaped_html;
+
 /// A link that takes the place of a part of a text.
 #[derive(Clone, Debug)]
 pub struct NameLink {
@@ -57,7 +59,7 @@ fn link(plain: &str, links: &[NameLink], into: &mut String) {
     let mut done = 0;
     for link in links {
         let Some(before) = plain.get(done..link.at.start) else { continue };
-        escape(before, into);
+        push_escaped_html(before, into);
         for (start, value) in [
             ("<a href=\"", link.address.as_str()),
             ("\" title=\"", &link.title),
@@ -65,12 +67,12 @@ fn link(plain: &str, links: &[NameLink], into: &mut String) {
             ("\">", &link.text),
         ] {
             into.push_str(start);
-            escape(value, into);
+            push_escaped_html(value, into);
         }
         into.push_str("</a>");
         done = link.at.end;
     }
-    escape(plain.get(done..).unwrap_or_default(), into);
+    push_escaped_html(plain.get(done..).unwrap_or_default(), into);
 }
 
 enum Piece<'h> {
@@ -136,6 +138,7 @@ fn length_of_tag(html: &str) -> usize {
     html.len()
 }
 
+/// The entities that the sanitiser writes.
 const ENTITIES: [(&str, char); 6] = [
     ("&amp;", '&'),
     ("&lt;", '<'),
@@ -158,15 +161,6 @@ pub(crate) fn unescaped(html: &str) -> String {
     }
     text.push_str(left);
     text
-}
-
-pub(crate) fn escape(text: &str, into: &mut String) {
-    for letter in text.chars() {
-        match ENTITIES.iter().find(|(_, known)| *known == letter) {
-            Some((entity, _)) => into.push_str(entity),
-            None => into.push(letter),
-        }
-    }
 }
 
 #[cfg(test)]

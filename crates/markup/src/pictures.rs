@@ -1,6 +1,6 @@
 //! Pictures from elsewhere, fetched by way of another address so that nobody there learns who looks.
 
-use crate::names::{escape, unescaped};
+use crate::{names::unescaped, plain::push_escaped_html};
 
 /// The same HTML with other addresses of pictures, where `find` has one. The HTML is what [`render`](crate::render) made: its
 /// attributes are quoted.
@@ -19,7 +19,7 @@ pub fn with_pictures(html: &str, find: impl Fn(&str) -> Option<String>) -> Strin
         let (address, after) = value.split_at(end);
         shown.push_str(before);
         match find(&unescaped(address)) {
-            Some(other) => escape(&other, &mut shown),
+            Some(other) => push_escaped_html(&other, &mut shown),
             None => shown.push_str(address),
         }
         rest = after;

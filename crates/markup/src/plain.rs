@@ -4,13 +4,20 @@
 pub(crate) fn shown(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8 + 16);
     html.push_str("<pre>");
-    escape(text, &mut html);
+    push_escaped_html(text, &mut html);
     html.push_str("</pre>\n");
     html
 }
 
-/// Adds text so that nothing in it is taken for HTML, inside of attributes neither.
-pub(crate) fn escape(text: &str, into: &mut String) {
+/// A text as HTML or XML, in which nothing is taken for a tag, an entity or the end of an attribute.
+pub fn escaped_html(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    push_escaped_html(text, &mut html);
+    html
+}
+
+/// Adds a text as [`escaped_html`] makes it.
+pub(crate) fn push_escaped_html(text: &str, into: &mut String) {
     for letter in text.chars() {
         match letter {
             '&' => into.push_str("&amp;"),

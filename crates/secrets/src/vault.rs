@@ -27,6 +27,7 @@ pub struct UnsealError;
 /// Seals secrets with the key of a data folder.
 pub struct Vault {
     cipher: XChaCha20Poly1305,
+    key: Key,
     number: i64,
 }
 
@@ -54,12 +55,22 @@ impl Vault {
         let digest =
             Sha256::new().chain_update("forgeway secrets.key").chain_update(key).finalize();
         let first = digest.first_chunk().copied().unwrap_or_default();
-        Self { cipher: XChaCha20Poly1305::new(key.into()), number: i64::from_be_bytes(first) }
+        let number = i64::from_be_bytes(first);
+        Self { cipher: XChaCha20Poly1305::new(key.into()), key: *key, number }
     }
 
     /// Number that identifies this key without revealing it.
     pub fn number(&self) -> i64 {
         self.number
+    }
+
+    /// A key for one purpose, as hexadecimal digits: the same each time, and of no use for guessing any other.
+    pub fn derived_key(&self, purpose: &str) -> Secret {
+        let digest = Sha256::new()
+            .chain_update("forgeway secrets.key for ")
+            .chain_update(purpose)
+            .chain_update(self.key);
+        Secret::new(format!("{:x}", digest.finalize()))
     }
 
     /// Seals a secret for one place. It can be unsealed only for that place, so copying a row reveals nothing.
@@ -135,6 +146,15 @@ mod tests {
         for broken in ["", "1:", "2:AAAA", &sealed[..sealed.len() - 4]] {
             assert_eq!(vault().unseal("x", broken), Err(UnsealError));
         }
+    }
+
+    #[test]
+    fn a_derived_key_is_the_same_each_time_and_another_one_for_each_purpose_and_key() {
+        let derived = |vault: &Vault, purpose: &str| vault.derived_key(purpose).into_revealed();
+        let first = derived(&vault(), "files");
+        assert_eq!((first.len(), &first), (64, &derived(&vault(), "files")));
+        assert_ne!(first, derived(&vault(), "pages"));
+        assert_ne!(first, derived(&Vault::with(&[8; 32]), "files"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Security reports and alerts of projects: vulnerabilities, their exports, and alerts.
 
 pub mod alert;
+pub mod archive;
 pub mod dashboard;
 pub mod event;
 pub mod export;

@@ -10,7 +10,7 @@ use kernel::{Ability, AccessLevel, Error, Standing, error::Kind, ids::UserId};
 use org::user::store::UserStore;
 use repo::{
     git::service::Service,
-    lfs::{LfsLock, LfsLocks, LockFilter},
+    lfs::{LfsLock, LfsLocks, LockFilter, is_lock_path},
     policy::PushCode,
 };
 use serde::Deserialize;
@@ -35,7 +35,6 @@ pub(super) fn find(path: &str) -> Option<(&str, Step)> {
 
 /// The most that one answer lists.
 const MOST: i64 = 100;
-const LONGEST_PATH: usize = 4096;
 
 pub(super) async fn answer(
     app: &App,
@@ -70,7 +69,7 @@ async fn create(
     let Holder { project, who, .. } = enter(app, req, wanted, Service::ReceivePack).await?;
     ensure_keeper(&who)?;
     let path = asked.path.trim_start_matches('/').to_owned();
-    if path.is_empty() || path.len() > LONGEST_PATH {
+    if !is_lock_path(&path) {
         let text = "The path is missing, or too long.";
         return Err(LfsRefusal::Told(StatusCode::UNPROCESSABLE_ENTITY, text));
     }

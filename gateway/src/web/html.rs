@@ -2,6 +2,7 @@
 //! its address; of its forms, browsers tell this server alone where they come from.
 
 use actix_web::{HttpResponse, http::StatusCode};
+pub use markup::escaped_html as escaped;
 
 /// A page; `title` and `body` are HTML.
 pub fn page(status: StatusCode, title: &str, body: &str) -> HttpResponse {
@@ -27,20 +28,4 @@ pub fn page_leading_to(status: StatusCode, title: &str, body: &str, origin: &str
         .insert_header(("Referrer-Policy", "same-origin"))
         .insert_header(("Cache-Control", "no-store"))
         .body(text)
-}
-
-/// Text that stands for itself in HTML.
-pub fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            plain => safe.push(plain),
-        }
-    }
-    safe
 }

@@ -89,8 +89,17 @@ impl ArchiveImport {
     /// The secret that the file of an archive with this secret gets here: another one, since the project that the
     /// archive is of may have it still, and the same one each time.
     pub fn upload_secret(&self, secret: &str) -> String {
-        let digest = Sha256::digest(format!("{}/{}/{secret}", self.correlation_id, self.id));
-        hex::encode(digest).chars().take(32).collect()
+        self.own_name(secret, 32)
+    }
+
+    /// As [`upload_secret`](Self::upload_secret), the name of a thread of notes: threads are found by it alone.
+    pub fn discussion(&self, name: &str) -> String {
+        self.own_name(name, 40)
+    }
+
+    fn own_name(&self, name: &str, digits: usize) -> String {
+        let digest = Sha256::digest(format!("{}/{}/{name}", self.correlation_id, self.id));
+        hex::encode(digest).chars().take(digits).collect()
     }
 }
 

@@ -70,7 +70,7 @@ macro_rules! chosen {
             rows = rows.filter(events::created_at.ge(after));
         }
         if let Some(before) = filter.created_before {
-            rows = rows.filter(events::created_at.le(before));
+            rows = rows.filter(events::created_at.le(before.end_of_shown()));
         }
         if let Some(id) = filter.id_before {
             rows = rows.filter(events::id.lt(id));

@@ -1,6 +1,6 @@
 //! Reading, making, changing and taking away webhooks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use db::Tx;
 use kernel::{
@@ -14,7 +14,7 @@ use kernel::{
 use secrets::Vault;
 
 use super::{
-    BranchStrategy, Health, Hook, HookSecrets, HookStore as _,
+    BranchStrategy, Health, Hook, HookSecrets, HookStore as _, MissingValues,
     address::{illegal_pair, origin, placeholders},
 };
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Webhooks of a project, and of a group.
-const MOST_OF_PROJECT: i64 = 100;
+pub(super) const MOST_OF_PROJECT: i64 = 100;
 const MOST_OF_GROUP: i64 = 50;
 /// System hooks.
 const MOST_OF_INSTANCE: i64 = 100;
@@ -37,6 +37,8 @@ const LONGEST_DESCRIPTION: usize = 2_048;
 const LONGEST_TEMPLATE: usize = 4_096;
 /// Headers, and URL variables, of one webhook.
 const MOST_PAIRS: usize = 20;
+/// Stands for the value of a URL variable that has none yet.
+const ANY_VALUE: &str = "x";
 
 pub fn list(tx: &mut Tx<'_>, keeper: &impl HookKeeper, page: PageRequest) -> Result<Page<Hook>> {
     tx.hooks_of(keeper.home(), page)
@@ -141,12 +143,17 @@ pub fn update(
         // What was meant for one receiver is not sent to another.
         (secrets.token, secrets.url_variables) = (None, BTreeMap::new());
         secrets.custom_headers.clear();
+        secrets.missing = MissingValues::default();
     }
     apply(&mut row, &mut secrets, change);
     forget_for_others(&mut secrets, &before, is_given);
     ensure_valid(&row, &secrets, urls)?;
     row.seal(vault, &secrets)?;
-    set_health(&mut row, Health::default());
+    let health = match secrets.missing.is_empty() {
+        true => Health::default(),
+        false => Health::disabled(),
+    };
+    set_health(&mut row, health);
     row.updated_at = tx.now;
     tx.save_hook(&row)?;
     let now = tx.now;
@@ -166,10 +173,13 @@ fn record_changes(
     if old.url != new.url {
         record(tx, after, change("url").values(shown_origin(&old.url), shown_origin(&new.url)));
     }
+    let (lacked, lacks) = (&old.missing, &new.missing);
+    let variables = (&old.url_variables, &lacked.url_variables);
+    let headers = (&old.custom_headers, &lacked.custom_headers);
     let changed = [
-        ("url_variables", old.url_variables != new.url_variables),
-        ("token", old.token != new.token),
-        ("custom_headers", old.custom_headers != new.custom_headers),
+        ("url_variables", variables != (&new.url_variables, &lacks.url_variables)),
+        ("token", (&old.token, lacked.token) != (&new.token, lacks.token)),
+        ("custom_headers", headers != (&new.custom_headers, &lacks.custom_headers)),
         ("settings", has_other_settings(before, after)),
     ];
     for (what, _) in changed.into_iter().filter(|(_, is_changed)| *is_changed) {
@@ -209,7 +219,7 @@ fn forget_for_others(secrets: &mut HookSecrets, before: &str, (token, headers): 
     }
 }
 
-fn set_health(row: &mut Hook, health: Health) {
+pub(super) fn set_health(row: &mut Hook, health: Health) {
     Health { failures: row.failures, backoffs: row.backoffs, disabled_until: row.disabled_until } =
         health;
 }
@@ -223,6 +233,7 @@ fn set<T>(place: &mut T, given: Option<T>) {
 fn apply(row: &mut Hook, secrets: &mut HookSecrets, change: HookChange) {
     let filled =
         |text: Option<Option<String>>| text.map(|text| text.filter(|text| !text.is_empty()));
+    forget_missing(&mut secrets.missing, &change);
     set(&mut secrets.url, change.url.map(|url| url.trim().to_owned()));
     set(&mut secrets.token, filled(change.token));
     secrets.url_variables.extend(change.url_variables.unwrap_or_default());
@@ -236,19 +247,40 @@ fn apply(row: &mut Hook, secrets: &mut HookSecrets, change: HookChange) {
     row.flags = row.flags.changed(&change.flags);
 }
 
-fn ensure_valid(row: &Hook, secrets: &HookSecrets, urls: &impl UrlRule) -> Result<()> {
-    let known = placeholders(&secrets.url);
-    let is_set = known.iter().all(|name| secrets.url_variables.contains_key(*name));
+/// What is given, or replaced by what is given, is missing no more.
+fn forget_missing(missing: &mut MissingValues, change: &HookChange) {
+    missing.token &= change.token.is_none();
+    if let Some(given) = &change.url_variables {
+        missing.url_variables.retain(|name| !given.contains_key(name));
+    }
+    if change.custom_headers.is_some() {
+        missing.custom_headers.clear();
+    }
+}
+
+/// Whether requests may go to the address. Nothing is sent to one that lacks values, so that only its form counts.
+fn is_usable(secrets: &HookSecrets, urls: &impl UrlRule) -> bool {
+    let names = secrets.url_variable_names();
+    let is_set = placeholders(&secrets.url).into_iter().all(|name| names.contains(name));
     let address = secrets.address();
-    let length = secrets.url.chars().count();
-    if !is_set || length > LONGEST_URL || !is_web_url(&address) || !urls.allows(&address) {
+    let is_open = match secrets.missing.url_variables.is_empty() {
+        true => is_web_url(&address) && urls.allows(&address),
+        false => !address.contains(|sign: char| sign.is_whitespace() || sign.is_control()),
+    };
+    is_set && is_open && secrets.url.chars().count() <= LONGEST_URL
+}
+
+pub(super) fn ensure_valid(row: &Hook, secrets: &HookSecrets, urls: &impl UrlRule) -> Result<()> {
+    if !is_usable(secrets, urls) {
         return Err(Error::unprocessable().parameters("Invalid url given"));
     }
     if !row.branch_filter_strategy.takes(row.push_events_branch_filter.as_deref()) {
         return Err(Error::unprocessable().parameters("Invalid branch filter given"));
     }
-    let illegal = secrets.url_variables.iter().any(|(name, value)| illegal_pair(name, value));
-    if illegal || secrets.url_variables.len() > MOST_PAIRS {
+    let missing = &secrets.missing;
+    let illegal = secrets.url_variables.iter().any(|(name, value)| illegal_pair(name, value))
+        || missing.url_variables.iter().any(|name| illegal_pair(name, ANY_VALUE));
+    if illegal || secrets.url_variable_names().len() > MOST_PAIRS {
         return Err(Error::unprocessable().parameters("Illegal key or value"));
     }
     let mut faults = Faults::default();
@@ -263,7 +295,9 @@ fn ensure_valid(row: &Hook, secrets: &HookSecrets, urls: &impl UrlRule) -> Resul
     faults.at_most("description", row.description.as_deref(), LONGEST_DESCRIPTION);
     let template = row.custom_webhook_template.as_deref();
     faults.at_most("custom_webhook_template", template, LONGEST_TEMPLATE);
-    if secrets.custom_headers.len() > MOST_PAIRS || !secrets.custom_headers.iter().all(is_header) {
+    let is_sendable = secrets.custom_headers.iter().all(is_header)
+        && missing.custom_headers.iter().all(|name| is_header_name(name));
+    if secrets.custom_header_names().len() > MOST_PAIRS || !is_sendable {
         faults.add("custom_headers", "must be a valid json schema");
     }
     match faults.is_empty() {
@@ -293,6 +327,13 @@ const FRAMING_HEADERS: [&str; 9] = [
 
 /// Whether it can be sent as a header of one's own.
 fn is_header((name, value): (&String, &String)) -> bool {
+    is_header_name(name)
+        && value.len() <= 2_048
+        && !value.is_empty()
+        && value.chars().all(|sign| sign == ' ' || sign.is_ascii_graphic())
+}
+
+fn is_header_name(name: &str) -> bool {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || "-_.".contains(sign);
     let ends = |sign: char| sign.is_ascii_alphanumeric();
     name.starts_with(ends)
@@ -300,9 +341,6 @@ fn is_header((name, value): (&String, &String)) -> bool {
         && name.chars().all(sign)
         && name.len() <= LONGEST_NAME
         && !FRAMING_HEADERS.contains(&name.to_ascii_lowercase().as_str())
-        && value.len() <= 2_048
-        && !value.is_empty()
-        && value.chars().all(|sign| sign == ' ' || sign.is_ascii_graphic())
 }
 
 /// Takes one away with what waits for it, unless it changed after `unmodified_since`.
@@ -335,6 +373,13 @@ impl Pairs {
         }
     }
 
+    fn without_value(self, secrets: &mut HookSecrets) -> &mut BTreeSet<String> {
+        match self {
+            Self::UrlVariables => &mut secrets.missing.url_variables,
+            Self::CustomHeaders => &mut secrets.missing.custom_headers,
+        }
+    }
+
     fn missing(self) -> Error {
         Error::not_found(match self {
             Self::UrlVariables => "URL variable",
@@ -355,10 +400,12 @@ pub fn set_pair(
     let mut secrets = row.secrets(vault)?;
     let old = (row.clone(), secrets.clone());
     let before = secrets.address();
+    let was_missing = pairs.without_value(&mut secrets).remove(name);
     let all = pairs.of(&mut secrets);
     match value {
         Some(value) => drop(all.insert(name.to_owned(), value.to_owned())),
-        None => drop(all.remove(name).ok_or_else(|| pairs.missing())?),
+        None if !was_missing && !all.contains_key(name) => return Err(pairs.missing()),
+        None => drop(all.remove(name)),
     }
     forget_for_others(&mut secrets, &before, (false, false));
     match ensure_valid(&row, &secrets, urls) {
@@ -366,6 +413,9 @@ pub fn set_pair(
             return Err(Error::unprocessable().parameters("Illegal key or value"));
         }
         checked => checked?,
+    }
+    if !old.1.missing.is_empty() && secrets.missing.is_empty() {
+        set_health(&mut row, Health::default());
     }
     row.seal(vault, &secrets)?;
     row.updated_at = tx.now;
@@ -375,8 +425,12 @@ pub fn set_pair(
 }
 
 /// Notes that somebody tests a webhook: it is told again where it was left alone.
-pub fn wake(tx: &mut Tx<'_>, keeper: &impl HookKeeper, id: HookId) -> Result<Hook> {
+///
+/// # Errors
+/// `Unprocessable` where it came out of an archive and lacks values.
+pub fn wake(tx: &mut Tx<'_>, keeper: &impl HookKeeper, vault: &Vault, id: HookId) -> Result<Hook> {
     let row = read(tx, keeper, id)?;
+    row.secrets(vault)?.missing.ensure_empty()?;
     tx.keep_health(id, row.health(), Health::default())?;
     let now = tx.now;
     tx.postpone_hook(id, now)?;

@@ -1,6 +1,6 @@
 //! The address of a webhook with places for values that nobody is to see, `https://a.example.com/{key}`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -41,6 +41,67 @@ pub(super) fn origin(address: &str) -> (String, String) {
     (scheme, host)
 }
 
+/// Whether an address says who goes there, before its host.
+pub(crate) fn names_user(url: &str) -> bool {
+    parts_around_user(url).is_some()
+}
+
+/// Scheme, user, and what follows the user, of an address that names one.
+fn parts_around_user(url: &str) -> Option<(&str, &str, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    let at = rest.get(..end)?.rfind('@')?;
+    Some((scheme, rest.get(..at)?, rest.get(at + 1..)?))
+}
+
+/// Names of URL variables that are none yet.
+struct NewNames<'a> {
+    known: &'a BTreeSet<String>,
+    new: BTreeSet<String>,
+}
+
+impl NewNames<'_> {
+    /// A place for a variable that has a name like this one.
+    fn place(&mut self, wanted: &str) -> String {
+        const LONGEST_STEM: usize = 100;
+        let is_usable = is_name(wanted) && wanted.len() <= LONGEST_STEM;
+        let stem = if is_usable { wanted } else { "value" };
+        let (mut name, mut number) = (stem.to_owned(), 1_usize);
+        while self.known.contains(&name) || self.new.contains(&name) {
+            number += 1;
+            name = format!("{stem}_{number}");
+        }
+        let place = format!("{{{name}}}");
+        self.new.insert(name);
+        place
+    }
+}
+
+/// An address with places for values where it has a user, a password or a query, and the names of these values, which are
+/// none of the known ones. A part that has such a place already stays as it is.
+pub(super) fn without_credentials(
+    url: &str,
+    known: &BTreeSet<String>,
+) -> (String, BTreeSet<String>) {
+    let mut names = NewNames { known, new: BTreeSet::new() };
+    let is_clear = |text: &str| !text.is_empty() && placeholders(text).is_empty();
+    let masked = match parts_around_user(url) {
+        Some((scheme, user, rest)) if is_clear(user) => {
+            format!("{scheme}://{}@{rest}", names.place("credentials"))
+        }
+        _ => url.to_owned(),
+    };
+    let Some((place, query)) = masked.split_once('?') else { return (masked, names.new) };
+    let without_value = |part: &str| match part.split_once('=') {
+        Some((name, value)) if is_clear(value) => format!("{name}={}", names.place(name)),
+        None if is_clear(part) => names.place(""),
+        _ => part.to_owned(),
+    };
+    let query: Vec<String> = query.split('&').map(without_value).collect();
+    let url = format!("{place}?{}", query.join("&"));
+    (url, names.new)
+}
+
 fn encoded(value: &str) -> String {
     const KEPT: percent_encoding::AsciiSet = NON_ALPHANUMERIC
         .remove(b'-')
@@ -70,9 +131,9 @@ pub fn illegal_pair(name: &str, value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
-    use super::{fill, illegal_pair, origin, placeholders};
+    use super::{fill, illegal_pair, origin, placeholders, without_credentials};
 
     #[test]
     fn names_in_braces_are_replaced_by_their_values() {
@@ -83,6 +144,26 @@ mod tests {
             values.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
         assert_eq!(fill(url, &values), "https://a.example.com/x/y?t=a%20b%26c");
         assert!(placeholders("https://a/{}{1}{").is_empty());
+    }
+
+    #[test]
+    fn who_goes_to_an_address_and_what_is_in_its_query_become_places_for_values() {
+        let known = BTreeSet::from(["key".to_owned()]);
+        for (url, masked, names) in [
+            ("https://a.test/b?", "https://a.test/b?", ""),
+            ("https://a.test/{key}?t={key}", "https://a.test/{key}?t={key}", ""),
+            ("https://ada:p%40@a.test/b", "https://{credentials}@a.test/b", "credentials"),
+            ("https://a.test/b@c?x", "https://a.test/b@c?{value}", "value"),
+            ("https://a.test?key=1&key=2", "https://a.test?key={key_2}&key={key_3}", "key_2 key_3"),
+            (
+                "https://a.test?a[]=1&b=&1",
+                "https://a.test?a[]={value}&b=&{value_2}",
+                "value value_2",
+            ),
+        ] {
+            let (found, new) = without_credentials(url, &known);
+            assert_eq!((found.as_str(), Vec::from_iter(new).join(" ").as_str()), (masked, names));
+        }
     }
 
     #[test]

@@ -43,6 +43,11 @@ pub struct Health {
 }
 
 impl Health {
+    /// Of a webhook that is off until somebody looks after it.
+    pub fn disabled() -> Self {
+        Self { failures: MOST_REFUSALS + 1, ..Self::default() }
+    }
+
     pub fn status(self, now: Ts) -> AlertStatus {
         match self.disabled_until {
             _ if self.failures > MOST_REFUSALS => AlertStatus::Disabled,

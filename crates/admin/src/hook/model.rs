@@ -1,6 +1,6 @@
 //! A webhook as it is stored: its address, token and headers sealed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
@@ -45,6 +45,43 @@ pub struct HookSecrets {
     pub token: Option<String>,
     pub url_variables: BTreeMap<String, String>,
     pub custom_headers: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "MissingValues::is_empty")]
+    pub missing: MissingValues,
+}
+
+/// What a webhook has no values of, because it came out of an archive, which holds none. It is off until it has all of
+/// them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MissingValues {
+    pub token: bool,
+    pub url_variables: BTreeSet<String>,
+    pub custom_headers: BTreeSet<String>,
+}
+
+impl MissingValues {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Refuses to send to a webhook that would get something else than it was set up for.
+    ///
+    /// # Errors
+    /// `Unprocessable` with their names.
+    pub(super) fn ensure_empty(&self) -> Result<()> {
+        let token = self.token.then(|| "token".to_owned());
+        let variables = self.url_variables.iter().map(|name| format!("url_variables[{name}]"));
+        let headers = self.custom_headers.iter().map(|name| format!("custom_headers[{name}]"));
+        let all: Vec<String> = token.into_iter().chain(variables).chain(headers).collect();
+        if all.is_empty() {
+            return Ok(());
+        }
+        let text = format!(
+            "The webhook lacks values that its archive did not hold: {}. Set or remove them first.",
+            all.join(", ")
+        );
+        Err(Error::unprocessable().whole(text))
+    }
 }
 
 impl std::fmt::Debug for HookSecrets {
@@ -57,6 +94,16 @@ impl HookSecrets {
     /// Where to send to.
     pub fn address(&self) -> String {
         fill(&self.url, &self.url_variables)
+    }
+
+    /// The names of all URL variables, also of those that have no value yet.
+    pub fn url_variable_names(&self) -> BTreeSet<String> {
+        self.url_variables.keys().chain(&self.missing.url_variables).cloned().collect()
+    }
+
+    /// The names of all custom headers, also of those that have no value yet.
+    pub fn custom_header_names(&self) -> BTreeSet<String> {
+        self.custom_headers.keys().chain(&self.missing.custom_headers).cloned().collect()
     }
 }
 

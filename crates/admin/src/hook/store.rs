@@ -31,6 +31,8 @@ pub trait HookStore {
     /// Whether there is anybody at all who is told of anything; integrations that are switched off are nobody.
     fn has_receivers(&mut self) -> Result<bool>;
     fn insert_hook(&mut self, row: &Hook) -> Result<Hook>;
+    /// Adds some at once, in their order.
+    fn insert_hooks(&mut self, rows: &[Hook]) -> Result<()>;
     fn save_hook(&mut self, row: &Hook) -> Result<()>;
     /// Notes how a webhook fares, where that has not changed since `before`.
     fn keep_health(&mut self, id: HookId, before: Health, after: Health) -> Result<bool>;
@@ -49,6 +51,30 @@ macro_rules! of_home {
             }
         }
     }};
+}
+
+/// The columns of a new webhook.
+macro_rules! new_row {
+    ($row:expr) => {
+        (
+            hooks::project_id.eq($row.project_id),
+            hooks::namespace_id.eq($row.namespace_id),
+            hooks::uuid.eq(&$row.uuid),
+            hooks::name.eq(&$row.name),
+            hooks::description.eq(&$row.description),
+            hooks::flags.eq($row.flags),
+            hooks::sealed.eq(&$row.sealed),
+            hooks::enable_ssl_verification.eq($row.enable_ssl_verification),
+            hooks::branch_filter_strategy.eq($row.branch_filter_strategy),
+            hooks::push_events_branch_filter.eq(&$row.push_events_branch_filter),
+            hooks::custom_webhook_template.eq(&$row.custom_webhook_template),
+            hooks::failures.eq($row.failures),
+            hooks::backoffs.eq($row.backoffs),
+            hooks::disabled_until.eq($row.disabled_until),
+            hooks::created_at.eq($row.created_at),
+            hooks::updated_at.eq($row.updated_at),
+        )
+    };
 }
 
 impl HookStore for Tx<'_> {
@@ -127,29 +153,20 @@ impl HookStore for Tx<'_> {
     }
 
     fn insert_hook(&mut self, row: &Hook) -> Result<Hook> {
-        let values = (
-            hooks::project_id.eq(row.project_id),
-            hooks::namespace_id.eq(row.namespace_id),
-            hooks::uuid.eq(&row.uuid),
-            hooks::name.eq(&row.name),
-            hooks::description.eq(&row.description),
-            hooks::flags.eq(row.flags),
-            hooks::sealed.eq(&row.sealed),
-            hooks::enable_ssl_verification.eq(row.enable_ssl_verification),
-            hooks::branch_filter_strategy.eq(row.branch_filter_strategy),
-            hooks::push_events_branch_filter.eq(&row.push_events_branch_filter),
-            hooks::custom_webhook_template.eq(&row.custom_webhook_template),
-            hooks::failures.eq(row.failures),
-            hooks::backoffs.eq(row.backoffs),
-            hooks::disabled_until.eq(row.disabled_until),
-            hooks::created_at.eq(row.created_at),
-            hooks::updated_at.eq(row.updated_at),
-        );
-        let insert = diesel::insert_into(hooks::table).values(values);
+        let insert = diesel::insert_into(hooks::table).values(new_row!(row));
         each_backend!(self, |conn| insert
             .returning(Hook::as_returning())
             .get_result(conn)
             .map_err(error(NOUN)))
+    }
+
+    fn insert_hooks(&mut self, rows: &[Hook]) -> Result<()> {
+        let values: Vec<_> = rows.iter().map(|row| new_row!(row)).collect();
+        each_backend!(self, |conn| diesel::insert_into(hooks::table)
+            .values(values)
+            .execute(conn)
+            .map_err(error(NOUN)))?;
+        Ok(())
     }
 
     fn save_hook(&mut self, row: &Hook) -> Result<()> {

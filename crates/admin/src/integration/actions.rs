@@ -58,7 +58,7 @@ pub fn effective(
 }
 
 /// What the groups above and the installation give, one of each kind: that of the nearest. `groups` are nearest first.
-fn given(tx: &mut Tx<'_>, groups: &[NamespaceId]) -> Result<Vec<Integration>> {
+pub(super) fn given(tx: &mut Tx<'_>, groups: &[NamespaceId]) -> Result<Vec<Integration>> {
     let mut above = tx.integrations_of_groups(groups)?;
     let distance = |row: &Integration| {
         groups.iter().position(|group| Some(*group) == row.namespace_id).unwrap_or(groups.len())
@@ -190,7 +190,7 @@ fn merged(kind: &Kind, stored: Values, given: &Values) -> Values {
     values
 }
 
-fn ensure_valid(kind: &Kind, urls: &impl UrlRule, values: &Values) -> Result<()> {
+pub(super) fn ensure_valid(kind: &Kind, urls: &impl UrlRule, values: &Values) -> Result<()> {
     let is_valid = kind.parameters.iter().all(|one| {
         let value = values.get(one.name).unwrap_or(&Value::Null);
         let address = value.as_str().filter(|text| one.rule.is_address() && !text.is_empty());

@@ -1,6 +1,7 @@
 //! Integrations with products of others: which there are, how one is set, and what projects inherit from groups.
 
 pub mod actions;
+pub mod archive;
 pub mod catalog;
 mod kinds;
 mod model;

@@ -20,7 +20,27 @@ pub trait IntegrationStore {
     fn integrations_with(&mut self, ids: &[IntegrationId]) -> Result<Vec<Integration>>;
     fn find_integration(&mut self, home: Owner, slug: &str) -> Result<Option<Integration>>;
     fn insert_integration(&mut self, row: &Integration) -> Result<Integration>;
+    /// Adds some at once, in their order.
+    fn insert_integrations(&mut self, rows: &[Integration]) -> Result<()>;
     fn save_integration(&mut self, row: &Integration) -> Result<()>;
+}
+
+/// The columns of a new integration.
+macro_rules! new_row {
+    ($row:expr) => {
+        (
+            integrations::project_id.eq($row.project_id),
+            integrations::namespace_id.eq($row.namespace_id),
+            integrations::slug.eq(&$row.slug),
+            integrations::active.eq($row.active),
+            integrations::inherits.eq($row.inherits),
+            integrations::flags.eq($row.flags),
+            integrations::properties.eq(&$row.properties),
+            integrations::sealed.eq(&$row.sealed),
+            integrations::created_at.eq($row.created_at),
+            integrations::updated_at.eq($row.updated_at),
+        )
+    };
 }
 
 impl IntegrationStore for Tx<'_> {
@@ -81,23 +101,20 @@ impl IntegrationStore for Tx<'_> {
     }
 
     fn insert_integration(&mut self, row: &Integration) -> Result<Integration> {
-        let values = (
-            integrations::project_id.eq(row.project_id),
-            integrations::namespace_id.eq(row.namespace_id),
-            integrations::slug.eq(&row.slug),
-            integrations::active.eq(row.active),
-            integrations::inherits.eq(row.inherits),
-            integrations::flags.eq(row.flags),
-            integrations::properties.eq(&row.properties),
-            integrations::sealed.eq(&row.sealed),
-            integrations::created_at.eq(row.created_at),
-            integrations::updated_at.eq(row.updated_at),
-        );
-        let insert = diesel::insert_into(integrations::table).values(values);
+        let insert = diesel::insert_into(integrations::table).values(new_row!(row));
         each_backend!(self, |conn| insert
             .returning(Integration::as_returning())
             .get_result(conn)
             .map_err(error(NOUN)))
+    }
+
+    fn insert_integrations(&mut self, rows: &[Integration]) -> Result<()> {
+        let values: Vec<_> = rows.iter().map(|row| new_row!(row)).collect();
+        each_backend!(self, |conn| diesel::insert_into(integrations::table)
+            .values(values)
+            .execute(conn)
+            .map_err(error(NOUN)))?;
+        Ok(())
     }
 
     fn save_integration(&mut self, row: &Integration) -> Result<()> {

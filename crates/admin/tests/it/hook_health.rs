@@ -98,7 +98,7 @@ fn editing_and_testing_a_webhook_make_it_executable() {
                     update(tx, &world.hooks(), (&world.vault, &FakeRule), hook.id, same)
                         .map(drop)?;
                 }
-                false => drop(wake(tx, &world.hooks(), hook.id)?),
+                false => drop(wake(tx, &world.hooks(), &world.vault, hook.id)?),
             }
             assert_eq!(after(tx, &hook, &[])?.health(), Health::default(), "{edited}");
         }

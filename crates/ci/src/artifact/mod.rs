@@ -1,5 +1,6 @@
 //! Files that jobs leave behind.
 
+mod filename;
 mod kind;
 mod latest_artifacts;
 mod metadata;
@@ -7,6 +8,7 @@ mod model;
 mod store;
 pub mod zip;
 
+pub use filename::plain_filename;
 pub use kind::{ArtifactFormat, ArtifactKind};
 pub use latest_artifacts::keep_newest;
 pub use metadata::write_metadata;

@@ -71,7 +71,8 @@ pub(crate) fn follow_downstream(
 pub(super) fn keep_moved(tx: &mut Tx<'_>, before: &Job, after: &Job) -> Result<Vec<PipelineId>> {
     progress::save_job(tx, after)?;
     if !after.status.is_complete() && before.status.is_complete() {
-        reset_dependents(tx, (after.project_id, after.pipeline_id), &[after.id])?;
+        let (at, user) = ((after.project_id, after.pipeline_id), after.user_id);
+        reset_dependents(tx, at, &[after.id], user)?;
     }
     let mut others = vec![after.pipeline_id];
     if let Some(group) = after.resource_group_id {

@@ -7,8 +7,8 @@ const MONTH: f64 = 30.0 * DAY;
 const YEAR: f64 = 365.25 * DAY;
 
 /// Seconds of the longest durations that keywords take.
-pub(super) const LONGEST_DELAY: u64 = 7 * 24 * 60 * 60;
-pub(super) const LONGEST_TIMEOUT: u64 = 30 * 24 * 60 * 60;
+pub(crate) const LONGEST_DELAY: u64 = 7 * 24 * 60 * 60;
+pub(crate) const LONGEST_TIMEOUT: u64 = 30 * 24 * 60 * 60;
 
 /// The seconds of a duration; `None` for what is none, and for no time at all.
 pub fn seconds(text: &str) -> Option<u64> {

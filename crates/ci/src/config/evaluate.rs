@@ -8,7 +8,7 @@ use super::{
     StepFailure,
     entry::{Changes, Exists, Rule},
     expression::{Expression, pattern::Patterns},
-    glob::{self, Globs},
+    glob::{self, GlobStart, Globs},
     input::{PipelineInput, Project, Tree},
     variables::{UnknownVariable, View},
 };
@@ -132,13 +132,44 @@ impl<'e> Evaluation<'e> {
             return Ok(false);
         }
         // Pattern by pattern: more of them than are kept are then compiled once, not once for each path.
+        let mut unlimited = usize::MAX;
         for pattern in patterns {
-            let Some(regex) = self.compiled(pattern, view)? else { continue };
-            for path in paths {
-                self.tick(pattern, path)?;
-                if regex.is_match(path) {
-                    return Ok(true);
+            if self.has_fitting(pattern, paths, &mut unlimited, view)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether one of the paths fits a pattern; the last comparison that is `left` is taken to find one. The pattern is
+    /// compiled for the first path that begins as it does.
+    fn has_fitting(
+        &mut self,
+        pattern: &str,
+        paths: &[String],
+        left: &mut usize,
+        view: View<'_>,
+    ) -> Result<bool, StepFailure> {
+        let Some(start) = GlobStart::of(pattern) else { return Ok(false) };
+        let mut regex = None;
+        for path in paths {
+            self.tick(pattern, path)?;
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                return Ok(true);
+            }
+            let fits = match start.fits(path) {
+                Some(fits) => fits,
+                None => {
+                    if regex.is_none() {
+                        regex = self.compiled(pattern, view)?;
+                    }
+                    let Some(regex) = &regex else { return Ok(false) };
+                    regex.is_match(path)
                 }
+            };
+            if fits {
+                return Ok(true);
             }
         }
         Ok(false)
@@ -195,13 +226,8 @@ impl<'e> Evaluation<'e> {
         }
         let mut left = MOST_COMPARISONS;
         for pattern in patterns.iter().filter(|pattern| !is_exact(pattern)) {
-            let Some(regex) = self.compiled(pattern, view)? else { continue };
-            for path in paths.iter() {
-                self.tick(pattern, path)?;
-                left = left.saturating_sub(1);
-                if left == 0 || regex.is_match(path) {
-                    return Ok(true);
-                }
+            if self.has_fitting(pattern, &paths, &mut left, view)? {
+                return Ok(true);
             }
         }
         Ok(false)
@@ -297,6 +323,12 @@ mod tests {
             assert!(fits("*.rs").unwrap());
         }
         assert!(!fits(&"a".repeat(5000)).unwrap());
+        for number in 0..100 {
+            let (file, folder) = (format!("b/{number}.rs"), format!("b/{number}/**/*"));
+            assert!(!fits(&file).unwrap() && !fits(&folder).unwrap(), "nothing is compiled");
+        }
+        assert!(fits("a.rs").unwrap());
+        assert!(!lookup.is_exhausted());
         assert!(fits("**/*.rs").is_err());
         assert!(lookup.is_exhausted());
     }

@@ -1,6 +1,6 @@
 //! A pipeline as it is to be made: plain data, for whoever stores it.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use super::{
     entry::{Kind, Need},
@@ -63,10 +63,21 @@ pub struct PlannedJob {
     pub resource_group: Option<String>,
     /// A pattern without its slashes.
     pub coverage: Option<String>,
+    /// Which of the parallel jobs it is, from one.
+    pub instance: Option<u64>,
+    /// What all copies of a parallel job share, so without their numbers.
     pub options: Arc<Options>,
 }
 
 impl PlannedJob {
+    /// The options of this copy alone.
+    pub fn own_options(&self) -> Cow<'_, Options> {
+        match self.instance {
+            None => Cow::Borrowed(self.options.as_ref()),
+            instance => Cow::Owned(Options { instance, ..Options::clone(&self.options) }),
+        }
+    }
+
     /// How often it is tried again when it fails.
     pub fn retries(&self) -> u8 {
         self.options.retry.as_ref().and_then(|retry| retry.max).unwrap_or_default()

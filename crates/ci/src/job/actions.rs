@@ -256,7 +256,8 @@ fn clone_and_start(
     if job.is_action() {
         enqueue(tx, again)?;
     } else {
-        reset_dependents(tx, (job.project_id, job.pipeline_id), &[new])?;
+        let user = Some(grant.user()?);
+        reset_dependents(tx, (job.project_id, job.pipeline_id), &[new], user)?;
         crate::pipeline::advance(tx, job.pipeline_id)?;
     }
     tx.job(new)

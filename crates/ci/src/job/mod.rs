@@ -24,6 +24,7 @@ pub use model::{DEPLOYMENT_REJECTED, Job, JobKind};
 pub use progress::End;
 pub use queue::{PendingJob, QueueStore};
 pub use rules::is_archived;
+pub(crate) use spec::spec_digest;
 pub use spec::{JobSpec, SpecStore, SpecText};
 pub use stage::{StageJob, StageJobStore};
 pub use state::Step;

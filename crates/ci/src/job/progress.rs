@@ -153,7 +153,7 @@ pub(super) fn enqueue(tx: &mut Tx<'_>, job: Job) -> Result<()> {
     let queued_at = if step == Step::Enqueue { Some(tx.now) } else { None };
     let job = Job { status, queued_at, scheduled_at: None, ..job };
     save_job(tx, &job)?;
-    reset_dependents(tx, (job.project_id, job.pipeline_id), &[job.id])?;
+    reset_dependents(tx, (job.project_id, job.pipeline_id), &[job.id], job.user_id)?;
     let mut others = Vec::new();
     if let Some(group) = job.resource_group_id {
         let next = start_next_job(tx, group)?;

@@ -31,6 +31,15 @@ pub struct JobSpec {
     pub needs: Option<Vec<Need>>,
 }
 
+/// What a spec is written from: the same members as [`JobSpec`], which may be long, without a copy of each.
+#[derive(Serialize)]
+struct SpecContent<'j> {
+    options: &'j Options,
+    variables: Vec<Variable>,
+    coverage: Option<&'j str>,
+    needs: Option<&'j [Need]>,
+}
+
 /// A spec as it is to be stored. Made before the transaction: hundreds of them take their time.
 #[derive(Clone, Debug)]
 pub struct SpecText {
@@ -45,21 +54,27 @@ impl SpecText {
             raw: one.raw,
             ..Variable::public(one.key.as_ref(), one.value.as_ref())
         });
-        let spec = JobSpec {
-            options: (*job.options).clone(),
+        let options = job.own_options();
+        let spec = SpecContent {
+            options: &options,
             variables: variables.collect(),
-            coverage: job.coverage.clone(),
-            needs: job.needs.as_ref().map(|needs| needs.to_vec()),
+            coverage: job.coverage.as_deref(),
+            needs: job.needs.as_deref(),
         };
         let body = serde_json::to_string(&spec).map_err(Error::internal)?;
         let tags = job.tags.as_ref().map(serde_json::to_string).transpose();
         let tags = tags.map_err(Error::internal)?;
-        let mut digest = Sha1::new();
-        digest.update(tags.as_deref().unwrap_or("-"));
-        digest.update([0]);
-        digest.update(&body);
-        Ok(Self { digest: hex::encode(digest.finalize()), body, tags })
+        Ok(Self { digest: spec_digest(tags.as_deref(), &body), body, tags })
     }
+}
+
+/// The digest by which a spec is found in its project.
+pub(crate) fn spec_digest(tags: Option<&str>, body: &str) -> String {
+    let mut digest = Sha1::new();
+    digest.update(tags.unwrap_or("-"));
+    digest.update([0]);
+    digest.update(body);
+    hex::encode(digest.finalize())
 }
 
 pub trait SpecStore {
@@ -163,4 +178,30 @@ fn known_specs(
         .select((job_specs::digest, job_specs::id))
         .load(conn)
         .map_err(error("Job")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{JobSpec, SpecText};
+    use crate::config::{compile, input::PipelineInput, variables::OuterVariables};
+
+    #[test]
+    fn copies_of_a_job_share_all_but_their_numbers_and_are_read_as_they_were_written() {
+        let known = OuterVariables::default();
+        let given = PipelineInput::push("main", "group/project", &known);
+        let text = "b: {script: x}\na: {script: y, stage: deploy, parallel: 3, needs: [b], coverage: /1/, variables: {A: 1}}";
+        let jobs = compile(text, &given).unwrap().jobs;
+        let copies = &jobs[1..];
+
+        assert!(copies.iter().all(|job| Arc::ptr_eq(&job.options, &copies[0].options)));
+        for (job, number) in copies.iter().zip(1..) {
+            let spec: JobSpec = serde_json::from_str(&SpecText::of(job).unwrap().body).unwrap();
+            assert_eq!((spec.options.instance, &spec.options), (Some(number), &*job.own_options()));
+            assert_eq!((spec.coverage.as_deref(), spec.variables.len()), (Some("1"), 1));
+            assert_eq!(spec.needs.as_deref(), job.needs.as_deref());
+        }
+        assert_eq!(copies.len(), 3);
+    }
 }

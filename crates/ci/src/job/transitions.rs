@@ -62,6 +62,8 @@ pub trait MotionStore {
     fn members(&mut self, pipeline: PipelineId) -> Result<Vec<Member>>;
     /// Takes a step with each of these jobs, for which it was found possible.
     fn move_jobs(&mut self, jobs: &[JobId], step: Step, to: Status) -> Result<()>;
+    /// Lets jobs run for somebody else.
+    fn assign_jobs(&mut self, jobs: &[JobId], user: Option<UserId>) -> Result<()>;
     /// New jobs in the place of these, which begin anew for somebody. The older ones count no more.
     fn clone_jobs(&mut self, jobs: &[JobId], user: Option<UserId>) -> Result<Vec<JobId>>;
 }
@@ -93,6 +95,15 @@ impl MotionStore for Tx<'_> {
             let query =
                 diesel::sql_query(text).bind::<Text, _>(to.as_str()).bind::<BigInt, _>(self.now);
             each_backend!(self, |conn| query.execute(conn).map_err(error("Job")))?;
+        }
+        Ok(())
+    }
+
+    fn assign_jobs(&mut self, ids: &[JobId], user: Option<UserId>) -> Result<()> {
+        for some in ids.chunks(AT_ONCE) {
+            let row = jobs::table.filter(jobs::id.eq_any(some));
+            let update = diesel::update(row).set(jobs::user_id.eq(user));
+            each_backend!(self, |conn| update.execute(conn).map_err(error("Job")))?;
         }
         Ok(())
     }

@@ -109,7 +109,9 @@ impl Search {
         let number = &text[digits..];
         let is_part = |sign: &u8| sign.is_ascii_digit() || *sign == b'.';
         let end = number.iter().position(|sign| !is_part(sign)).unwrap_or(number.len());
-        std::str::from_utf8(&number[..end]).ok()?.trim_end_matches('.').parse().ok()
+        let number = std::str::from_utf8(&number[..end]).ok()?.trim_end_matches('.').parse();
+        // Of some hundred digits, which are more than such numbers have.
+        number.ok().filter(|number: &f64| number.is_finite())
     }
 }
 
@@ -141,6 +143,8 @@ mod tests {
         assert_eq!(found(r"\d+"), Some(50.0));
         assert_eq!(found(r"Lines: .*"), Some(98.76));
         assert_eq!(found("Files"), None);
+        std::fs::write(folder.path().join("2.log"), "9".repeat(400)).unwrap();
+        assert_eq!(coverage(&folder.path().join("2.log"), r"\d+").unwrap(), None);
         assert_eq!(found("("), None);
         assert_eq!(coverage(&folder.path().join("no.log"), "x").unwrap(), None);
     }

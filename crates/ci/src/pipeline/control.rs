@@ -108,7 +108,7 @@ pub fn retry(
     let skipped =
         |member: &&Member| member.status == Status::Skipped && member.kind != JobKind::External;
     let skipped: Vec<&Member> = members.iter().filter(skipped).collect();
-    revive(tx, (pipeline.project_id, id), &skipped)?;
+    revive(tx, (pipeline.project_id, id), &skipped, Some(grant.user()?))?;
     let pipeline = advance(tx, id)?;
     // Until a runner has taken one of its jobs it is told to wait for that, whatever of it had succeeded before.
     let runs = tx.members(id)?.iter().any(|member| member.status == Status::Running);

@@ -16,9 +16,11 @@ use super::{
 };
 
 const NOUN: &str = "Test report";
+/// Rows of one statement, below what both databases allow.
+const AT_ONCE: usize = 100;
 
 /// The test suite of one job.
-#[derive(Clone, Debug, PartialEq, Queryable, Selectable, Insertable)]
+#[derive(Clone, Debug, PartialEq, Queryable, Selectable)]
 #[diesel(table_name = test_suites, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct TestSuite {
     pub job_id: JobId,
@@ -67,7 +69,11 @@ impl TestSuite {
 
 pub trait TestSuiteStore {
     /// The suite of a job, in the place of one that it brought before.
-    fn save_test_suite(&mut self, suite: &TestSuite) -> Result<()>;
+    fn save_test_suite(&mut self, suite: &TestSuite) -> Result<()> {
+        self.save_test_suites(std::slice::from_ref(suite))
+    }
+    /// As [`save_test_suite`](Self::save_test_suite), of several jobs.
+    fn save_test_suites(&mut self, suites: &[TestSuite]) -> Result<()>;
     /// Those of a pipeline's jobs, but for jobs whose place a newer one took; the oldest job first.
     fn test_suites(&mut self, pipeline: PipelineId) -> Result<Vec<TestSuite>>;
     /// As [`test_suites`](Self::test_suites), of several pipelines.
@@ -75,11 +81,33 @@ pub trait TestSuiteStore {
 }
 
 impl TestSuiteStore for Tx<'_> {
-    fn save_test_suite(&mut self, suite: &TestSuite) -> Result<()> {
-        let before = test_suites::table.find(suite.job_id);
-        each_backend!(self, |conn| diesel::delete(before).execute(conn).map_err(error(NOUN)))?;
-        let insert = diesel::insert_into(test_suites::table).values(suite.clone());
-        each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
+    fn save_test_suites(&mut self, suites: &[TestSuite]) -> Result<()> {
+        for some in suites.chunks(AT_ONCE) {
+            let jobs: Vec<JobId> = some.iter().map(|suite| suite.job_id).collect();
+            let before = test_suites::table.filter(test_suites::job_id.one_of(&jobs));
+            each_backend!(self, |conn| diesel::delete(before).execute(conn).map_err(error(NOUN)))?;
+            let rows: Vec<_> = some
+                .iter()
+                .map(|suite| {
+                    (
+                        test_suites::job_id.eq(suite.job_id),
+                        test_suites::pipeline_id.eq(suite.pipeline_id),
+                        test_suites::name.eq(&suite.name),
+                        test_suites::total_time.eq(suite.total_time),
+                        test_suites::success_count.eq(suite.success_count),
+                        test_suites::failed_count.eq(suite.failed_count),
+                        test_suites::skipped_count.eq(suite.skipped_count),
+                        test_suites::error_count.eq(suite.error_count),
+                        test_suites::suite_error.eq(suite.suite_error.as_deref()),
+                        test_suites::cases_size.eq(suite.cases_size),
+                    )
+                })
+                .collect();
+            each_backend!(self, |conn| diesel::insert_into(test_suites::table)
+                .values(&rows)
+                .execute(conn)
+                .map_err(error(NOUN)))?;
+        }
         Ok(())
     }
 

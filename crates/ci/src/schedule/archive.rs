@@ -1,9 +1,9 @@
 //! Pipeline schedules in project archives. Their variables are secrets and are left out.
 
-use db::archive::{Column, Relation};
+use db::archive::{Column, Field, Relation};
 use kernel::Faults;
 
-use super::Timing;
+use super::{Timing, rules::LONGEST};
 
 pub static RELATIONS: &[&Relation] = &[&SCHEDULES];
 
@@ -17,7 +17,7 @@ static SCHEDULES: Relation = Relation {
         // Whoever imports answers for what runs.
         Column::author("owner_id"),
         Column::text("description"),
-        Column::line("ref_name"),
+        Column::new("ref_name", Field::Text(LONGEST)),
         Column::choice("cron", is_cron),
         Column::choice("cron_timezone", is_zone),
         Column::moment("next_run_at").optional(),

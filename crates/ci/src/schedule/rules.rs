@@ -7,7 +7,7 @@ use super::Schedule;
 /// So many variables a schedule may have.
 pub(super) const MOST_VARIABLES: usize = 100;
 /// No branch has a longer name.
-const LONGEST: usize = 1_000;
+pub(super) const LONGEST: usize = 1_000;
 
 /// Whether it is the caller's own.
 fn is_own(who: &Standing, schedule: &Schedule) -> bool {

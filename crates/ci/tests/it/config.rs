@@ -122,7 +122,7 @@ fn shown(plan: &Plan, job: &PlannedJob) -> Value {
         "environment": job.environment.as_ref().map(|environment| &environment.written.name),
         "interruptible": job.interruptible,
         "variables": variables,
-        "options": *job.options,
+        "options": *job.own_options(),
     })
 }
 

@@ -128,6 +128,26 @@ fn a_retried_job_is_a_new_one_and_wakes_who_was_skipped() {
 }
 
 #[test]
+fn whoever_lets_a_job_run_again_has_done_what_waits_for_it_with_rights_of_their_own() {
+    test(|tx, world| {
+        let text = "make: {stage: build, script: x}\nunit: {script: x}\nship: {stage: deploy, script: x, when: manual}\n";
+        let id = world.pipeline(tx, text)?;
+        fail(tx, id, "make")?;
+        assert_eq!(job(tx, id, "unit")?.user_id, Some(world.developer));
+        let first = job(tx, id, "make")?.id;
+        let grant = world.may::<UpdateJobs>(world.owner)?;
+
+        actions::retry(tx, &grant, &FakeForge::default(), first)?;
+
+        assert_eq!(shown(tx, id)?, "make=pending unit=created ship=created");
+        for name in ["make", "unit", "ship"] {
+            assert_eq!(job(tx, id, name)?.user_id, Some(world.owner), "{name}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
 fn an_archived_job_is_changed_by_nobody() {
     test(|tx, world| {
         let id = world.pipeline(tx, "unit: {script: x}")?;

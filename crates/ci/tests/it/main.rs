@@ -1,6 +1,7 @@
 //! What the crate promises: the language against cases that are data, and pipelines against a database. Other domains are
 //! fakes.
 
+mod archive;
 mod bombs;
 mod composite;
 mod config;

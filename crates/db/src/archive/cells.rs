@@ -13,6 +13,8 @@ pub enum Cell {
     Null,
     Number(i64),
     Word(String),
+    /// A number with digits after the point, as text.
+    Decimal(String),
     Flag(bool),
     Fixed(&'static str),
 }
@@ -71,8 +73,14 @@ pub fn cells(
         let cell = match (column.field, of, id) {
             (Field::Home, ..) => Cell::Number(names.home),
             (Field::Fixed(sql), ..) => Cell::Fixed(sql),
+            (Field::Derived(derive), ..) => derive(row).map_or(Cell::Null, Cell::Word),
             (Field::Author, _, Some(id)) => {
                 Cell::Number(names.people.get(&id).copied().unwrap_or(names.importer))
+            }
+            (Field::Doer(action, is_own), _, Some(id)) => {
+                let own = row.get(action).and_then(Value::as_str).is_some_and(is_own);
+                let other = if own { None } else { Some(names.importer) };
+                names.people.get(&id).copied().or(other).map_or(Cell::Null, Cell::Number)
             }
             (Field::Person, _, Some(id)) => {
                 names.people.get(&id).map_or(Cell::Null, |id| Cell::Number(*id))
@@ -84,7 +92,8 @@ pub fn cells(
             }
             _ => plain(column, row.get(column.name).unwrap_or(&Value::Null)),
         };
-        if column.is_required && cell == Cell::Null {
+        let is_needed = column.is_required || column.is_strict && id.is_some();
+        if is_needed && cell == Cell::Null {
             return Ok(None);
         }
         cells.push(cell);
@@ -103,18 +112,18 @@ fn reference(
     let none = (None, None);
     let wrong = |problem| Err(flaw(relation, column.name, problem));
     let value = match (column.field, row.get(column.name)) {
-        (Field::Home | Field::Fixed(_), _) => return Ok(none),
+        (Field::Home | Field::Fixed(_) | Field::Derived(_), _) => return Ok(none),
         (_, None | Some(Value::Null)) if column.is_required => return wrong("is missing"),
         (_, None | Some(Value::Null)) => return Ok(none),
         (_, Some(value)) => value,
     };
     let id = value.as_i64().filter(|id| *id >= 0);
     match column.field {
-        Field::Author | Field::Person => match id {
+        Field::Author | Field::Doer(..) | Field::Person => match id {
             Some(id) => Ok((None, Some(id))),
             None => wrong("is not an id"),
         },
-        Field::Row(of) => match id {
+        Field::Row(of) | Field::Itself(of) => match id {
             Some(id) => Ok((Some(of), Some(id))),
             None => wrong("is not an id"),
         },
@@ -143,12 +152,20 @@ fn value_flaw(field: Field, value: &Value) -> Option<&'static str> {
             None => Some("is not a text"),
         },
         Field::Choice(is_one) => {
-            unless(value.as_str().is_some_and(is_one), "does not have a valid value")
+            let fits = |text: &str| !text.contains('\0') && is_one(text);
+            unless(value.as_str().is_some_and(fits), "does not have a valid value")
+        }
+        Field::Word(written) => {
+            unless(value.as_str().and_then(written).is_some(), "does not have a valid value")
         }
         Field::Kind(kinds) => {
             unless(relation_of(kinds, value).is_some(), "does not have a valid value")
         }
         Field::Number(least, most) => match value.as_i64() {
+            Some(number) => unless((least..=most).contains(&number), "is out of range"),
+            None => Some("is not a number"),
+        },
+        Field::Decimal(least, most) => match value.as_f64() {
             Some(number) => unless((least..=most).contains(&number), "is out of range"),
             None => Some("is not a number"),
         },
@@ -160,9 +177,12 @@ fn value_flaw(field: Field, value: &Value) -> Option<&'static str> {
         Field::Moment => unless(value.as_str().and_then(Ts::parse).is_some(), "is not a moment"),
         Field::Home
         | Field::Fixed(_)
+        | Field::Derived(_)
         | Field::Author
+        | Field::Doer(..)
         | Field::Person
         | Field::Row(_)
+        | Field::Itself(_)
         | Field::Item(_) => None,
     }
 }
@@ -180,8 +200,16 @@ fn plain(column: &Column, value: &Value) -> Cell {
         Value::String(text) if matches!(column.field, Field::Moment) => {
             Ts::parse(text).map_or(Cell::Null, |at| Cell::Number(at.0))
         }
-        Value::String(text) => Cell::Word(text.clone()),
+        Value::String(text) => match column.field {
+            Field::Word(written) => {
+                written(text).map_or(Cell::Null, |word| Cell::Word(word.to_owned()))
+            }
+            _ => Cell::Word(text.clone()),
+        },
         Value::Bool(flag) => Cell::Flag(*flag),
+        Value::Number(number) if matches!(column.field, Field::Decimal(..)) => {
+            Cell::Decimal(number.to_string())
+        }
         Value::Number(_) => value.as_i64().map_or(Cell::Null, Cell::Number),
         Value::Null | Value::Array(_) | Value::Object(_) => Cell::Null,
     }
@@ -212,9 +240,32 @@ mod tests {
             Column::flag("internal"),
             Column::moment("created_at"),
             Column::level("access_level", 10, 50).optional(),
+            Column::word("status", ended).optional(),
+            Column::decimal("coverage", 0.0, 100.0).optional(),
+            Column::choice("color", |word| word.len() < 9).optional(),
         ],
         signed: Some("body"),
     };
+
+    static EVENTS: Relation = Relation {
+        name: "events",
+        table: "events",
+        scope: "project_id = $1",
+        key: &["id"],
+        columns: &[
+            Column::doer("author_id", "action", |word| word == "joined"),
+            Column::row("note_id", "notes").strict(),
+        ],
+        signed: None,
+    };
+
+    fn ended(word: &str) -> Option<&'static str> {
+        match word {
+            "success" => Some("success"),
+            "running" => Some("canceled"),
+            _ => None,
+        }
+    }
 
     fn row(change: (&str, Value)) -> serde_json::Map<String, Value> {
         let row = json!({
@@ -250,11 +301,47 @@ mod tests {
             (("access_level", json!(30)), ""),
             (("access_level", json!(31)), "notes: access_level is not an access level"),
             (("access_level", json!(60)), "notes: access_level is not an access level"),
+            (("status", json!("running")), ""),
+            (("status", json!("tea")), "notes: status does not have a valid value"),
+            (("coverage", json!(12.5)), ""),
+            (("coverage", json!(100.5)), "notes: coverage is out of range"),
+            (("coverage", json!("12")), "notes: coverage is not a number"),
+            (("color", json!("red")), ""),
+            (("color", json!("r\0d")), "notes: color does not have a valid value"),
         ] {
             let found = first_pass(&NOTES, &row(change.clone()), &mut Vec::new());
             let found = found.map_or_else(|flaw| flaw.to_string(), |()| String::new());
             assert_eq!(found, problem, "{change:?}");
         }
+    }
+
+    #[test]
+    fn a_word_is_written_as_the_one_that_it_stands_for_and_decimals_as_their_digits() {
+        let names = Names { home: 9, ..Names::default() };
+        let mut running = row(("status", json!("running")));
+        running.insert("coverage".to_owned(), json!(12.5));
+        running.insert("item_id".to_owned(), json!(0));
+        let cells = cells(&NOTES, &running, &names).unwrap().unwrap();
+        assert_eq!(cells[9], Cell::Word("canceled".to_owned()));
+        assert_eq!(cells[10], Cell::Decimal("12.5".to_owned()));
+    }
+
+    #[test]
+    fn what_follows_from_other_values_is_not_taken_from_the_archive() {
+        static SPECS: Relation = Relation {
+            name: "specs",
+            table: "specs",
+            scope: "project_id = $1",
+            key: &["id"],
+            columns: &[
+                Column::line("body"),
+                Column::derived("digest", |row| Some(format!("of {}", row.get("body")?.as_str()?))),
+            ],
+            signed: None,
+        };
+        let row = json!({ "id": 1, "body": "tea", "digest": "of coffee" });
+        let cells = cells(&SPECS, row.as_object().unwrap(), &Names::default()).unwrap().unwrap();
+        assert_eq!(cells[1], Cell::Word("of tea".to_owned()));
     }
 
     #[test]
@@ -268,5 +355,17 @@ mod tests {
         assert_eq!(known[7], Cell::Number(1_706_933_106_000_007));
         names.rows.clear();
         assert_eq!(cells(&NOTES, &row(("id", json!(7))), &names).unwrap(), None);
+    }
+
+    #[test]
+    fn nobody_joins_for_somebody_else_and_rows_about_what_is_not_there_are_left_out() {
+        let names = Names { importer: 2, ..Names::default() };
+        let cells = |event: Value| cells(&EVENTS, event.as_object().unwrap(), &names).unwrap();
+        let wrote = json!({ "id": 1, "action": "wrote", "author_id": 5, "note_id": null });
+        assert_eq!(cells(wrote), Some(vec![Cell::Number(2), Cell::Null]));
+        let joined = json!({ "id": 1, "action": "joined", "author_id": 5 });
+        assert_eq!(cells(joined), None);
+        let about = json!({ "id": 1, "action": "wrote", "author_id": 5, "note_id": 7 });
+        assert_eq!(cells(about), None);
     }
 }

@@ -1,5 +1,7 @@
 //! The columns of a table in an archive.
 
+use super::ArchiveRow;
+
 /// Characters of a long text, such as a description.
 const LONG: usize = 1 << 20;
 /// Largest number of what is counted.
@@ -14,6 +16,8 @@ pub enum Field {
     Text(usize),
     /// One of some words.
     Choice(fn(&str) -> bool),
+    /// A word, with the one that is written for it; nothing for words that are not valid.
+    Word(fn(&str) -> Option<&'static str>),
     /// The kind of item that another column names by its id: kinds, and the relations that they mean.
     Kind(&'static [(&'static str, &'static str)]),
     /// The id of an item whose kind the named column has.
@@ -22,16 +26,25 @@ pub enum Field {
     Number(i64, i64),
     /// The number of an access level between the two, both included.
     Level(i64, i64),
+    /// A number with digits after the point, between the two, both included.
+    Decimal(f64, f64),
     Flag,
     Moment,
     /// Whoever imports stands for authors without an account.
     Author,
+    /// As an author, but a person where the named column has a word for what nobody does for somebody else.
+    Doer(&'static str, fn(&str) -> bool),
     /// Rows about people without an account are left out, or do not name them where they need not.
     Person,
     /// The id of a row of this relation.
     Row(&'static str),
+    /// The id of the row itself, which an earlier relation of the table has: the other columns are added to it. For rows
+    /// that name others of their own table, which may come later. No column beside it may be null.
+    Itself(&'static str),
     /// A value in SQL that all rows get, and that archives do not hold.
     Fixed(&'static str),
+    /// A text that follows from the other values of the row, and that archives do not hold.
+    Derived(fn(&ArchiveRow) -> Option<String>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +52,8 @@ pub struct Column {
     pub name: &'static str,
     pub field: Field,
     pub is_required: bool,
+    /// Whether a row is left out that names something here which is not there, though it may name nothing.
+    pub is_strict: bool,
 }
 
 /// The archived columns of one table.
@@ -65,17 +80,28 @@ impl Relation {
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
+
+    /// Whether it adds columns to rows that are there already.
+    pub fn is_addition(&self) -> bool {
+        self.columns.iter().any(|column| matches!(column.field, Field::Itself(_)))
+    }
 }
 
 impl Column {
     pub const fn new(name: &'static str, field: Field) -> Self {
-        Self { name, field, is_required: true }
+        Self { name, field, is_required: true, is_strict: false }
     }
 
     /// It may be null.
     #[must_use]
     pub const fn optional(self) -> Self {
         Self { is_required: false, ..self }
+    }
+
+    /// It may be null, and a row that names something which is not there is left out.
+    #[must_use]
+    pub const fn strict(self) -> Self {
+        Self { is_required: false, is_strict: true, ..self }
     }
 
     pub const fn home(name: &'static str) -> Self {
@@ -96,6 +122,10 @@ impl Column {
         Self::new(name, Field::Choice(is_one))
     }
 
+    pub const fn word(name: &'static str, written: fn(&str) -> Option<&'static str>) -> Self {
+        Self::new(name, Field::Word(written))
+    }
+
     /// A number that is not negative.
     pub const fn count(name: &'static str) -> Self {
         Self::new(name, Field::Number(0, MOST))
@@ -107,6 +137,10 @@ impl Column {
 
     pub const fn level(name: &'static str, least: i64, most: i64) -> Self {
         Self::new(name, Field::Level(least, most))
+    }
+
+    pub const fn decimal(name: &'static str, least: f64, most: f64) -> Self {
+        Self::new(name, Field::Decimal(least, most))
     }
 
     pub const fn flag(name: &'static str) -> Self {
@@ -121,6 +155,10 @@ impl Column {
         Self::new(name, Field::Author)
     }
 
+    pub const fn doer(name: &'static str, action: &'static str, is_own: fn(&str) -> bool) -> Self {
+        Self::new(name, Field::Doer(action, is_own))
+    }
+
     pub const fn person(name: &'static str) -> Self {
         Self::new(name, Field::Person)
     }
@@ -129,7 +167,16 @@ impl Column {
         Self::new(name, Field::Row(relation))
     }
 
+    /// The id of a row that an earlier relation of the table has.
+    pub const fn itself(relation: &'static str) -> Self {
+        Self::new("id", Field::Itself(relation))
+    }
+
     pub const fn fixed(name: &'static str, sql: &'static str) -> Self {
         Self::new(name, Field::Fixed(sql))
+    }
+
+    pub const fn derived(name: &'static str, derive: fn(&ArchiveRow) -> Option<String>) -> Self {
+        Self::new(name, Field::Derived(derive))
     }
 }

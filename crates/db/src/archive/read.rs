@@ -70,9 +70,9 @@ fn statement(
     format!("SELECT {body} AS body FROM {table} WHERE {scope}{beyond} ORDER BY {key} LIMIT {most}")
 }
 
-/// Whether archives hold such a column.
+/// Whether archives hold such a column. The key of a row is written as its `id`.
 fn is_written(field: Field) -> bool {
-    !matches!(field, Field::Home | Field::Fixed(_))
+    !matches!(field, Field::Home | Field::Fixed(_) | Field::Derived(_) | Field::Itself(_))
 }
 
 fn bind(value: Option<&Value>) -> Bind {

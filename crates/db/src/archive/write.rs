@@ -16,8 +16,8 @@ use crate::{
 /// Values of one statement, below what both databases allow.
 const VALUES_AT_ONCE: usize = 2000;
 
-/// Writes rows, and returns their ids in the same order where they have one. Rows without an id that are there already
-/// stay as they are.
+/// Writes rows, and returns their ids in the same order where they have one of their own. Rows without an id that are
+/// there already stay as they are; an addition changes rows that are there.
 ///
 /// # Errors
 /// When a row contradicts another one, or the database cannot be written.
@@ -27,6 +27,10 @@ pub fn insert(tx: &mut Tx<'_>, relation: &Relation, rows: &[Vec<Cell>]) -> Resul
     for some in rows.chunks((VALUES_AT_ONCE / columns.len().max(1)).max(1)) {
         let mut binds = Vec::new();
         let values: Vec<String> = some.iter().map(|row| row_text(row, &mut binds)).collect();
+        if relation.is_addition() {
+            run(tx, &update_text(relation, &values.join(", ")), &binds)?;
+            continue;
+        }
         let (table, columns, values) = (relation.table, columns.join(", "), values.join(", "));
         let insert = format!("INSERT INTO {table} ({columns}) VALUES {values}");
         if relation.has_id() {
@@ -46,11 +50,29 @@ pub fn insert(tx: &mut Tx<'_>, relation: &Relation, rows: &[Vec<Cell>]) -> Resul
 /// # Errors
 /// When the database cannot be written.
 pub fn clear(tx: &mut Tx<'_>, relation: &Relation, home: i64) -> Result<()> {
+    // Its rows go with the relation that has them.
+    if relation.is_addition() {
+        return Ok(());
+    }
     let own = relation.columns.iter().find(|column| matches!(column.field, Field::Home));
     let own = own.map(|column| format!("{} = $1", column.name));
     let scope = own.unwrap_or_else(|| relation.scope.to_owned());
     let delete = format!("DELETE FROM {} WHERE {scope}", relation.table);
     run(tx, &delete, &[Bind::Number(home)])
+}
+
+/// Both databases call the columns of a list of values `column1`, `column2` and so on.
+fn update_text(relation: &Relation, values: &str) -> String {
+    let table = relation.table;
+    let (mut changes, mut key) = (Vec::new(), String::new());
+    for (number, column) in (1..).zip(relation.columns) {
+        match column.field {
+            Field::Itself(_) => key = format!("{table}.id = added.column{number}"),
+            _ => changes.push(format!("{} = added.column{number}", column.name)),
+        }
+    }
+    let changes = changes.join(", ");
+    format!("UPDATE {table} SET {changes} FROM (VALUES {values}) AS added WHERE {key}")
 }
 
 fn run(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<()> {
@@ -89,6 +111,9 @@ fn row_text(row: &[Cell], binds: &mut Vec<Bind>) -> String {
             Cell::Fixed(sql) => (*sql).to_owned(),
             Cell::Number(number) => place(Bind::Number(*number)),
             Cell::Word(word) => place(Bind::Word(word.clone())),
+            Cell::Decimal(text) => {
+                format!("CAST({} AS DOUBLE PRECISION)", place(Bind::Word(text.clone())))
+            }
         })
         .collect();
     format!("({})", cells.join(", "))
@@ -100,8 +125,8 @@ mod tests {
 
     use super::{Cell, Relation, insert};
     use crate::{
-        archive::Column,
-        testing::{TestDatabase, rows},
+        archive::{Column, page},
+        testing::{TestDatabase, rows, transaction},
     };
 
     const TOPICS: Relation = Relation {
@@ -126,6 +151,35 @@ mod tests {
         ],
         signed: None,
     };
+
+    const NAMES: Relation = Relation {
+        name: "label_names",
+        columns: &[Column::itself("labels"), Column::line("name")],
+        ..LABELS
+    };
+
+    #[test]
+    fn an_addition_changes_rows_that_are_there_and_makes_none() {
+        transaction(|tx| {
+            let user = rows::user(tx, "ada")?;
+            let group = rows::group(tx, "tools")?;
+            let project = rows::project(tx, group, user, "tools/tea")?.0;
+            let word = |text: &str| Cell::Word(text.to_owned());
+            let label = |name: &str| {
+                let dates = [Cell::Number(0), Cell::Number(0)];
+                [vec![Cell::Number(project), word(name), word("#ff0000")], dates.to_vec()].concat()
+            };
+            let ids = insert(tx, &LABELS, &[label("bug"), label("tea"), label("cup")])?;
+            let added = |pairs: &[(usize, &str)]| -> Vec<Vec<Cell>> {
+                pairs.iter().map(|(row, name)| vec![Cell::Number(ids[*row]), word(name)]).collect()
+            };
+            assert!(insert(tx, &NAMES, &added(&[(2, "pot"), (0, "ant")]))?.is_empty());
+            let names = page(tx, &LABELS, project, None, 9)?;
+            let names: Vec<_> = names.iter().map(|row| row["name"].clone()).collect();
+            assert_eq!(names, ["ant", "tea", "pot"]);
+            Ok(())
+        });
+    }
 
     /// Nothing of the kind passes by itself, so nobody is to try again.
     #[test]

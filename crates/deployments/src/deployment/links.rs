@@ -121,7 +121,7 @@ impl LinkFilter {
             all.push(format!("{time} >= {}", value(after.0)));
         }
         if let Some(before) = self.before {
-            all.push(format!("{time} <= {}", value(before.0)));
+            all.push(format!("{time} <= {}", value(before.end_of_shown().0)));
         }
         if all.is_empty() {
             all.push("1 = 1".to_owned());

@@ -53,7 +53,7 @@ impl DeploymentFilter {
             }
         }
         if let Some(before) = self.updated_before {
-            all.number("d.updated_at <= {}", before.0);
+            all.number("d.updated_at <= {}", before.end_of_shown().0);
         }
         if let Some(after) = self.updated_after {
             all.number("d.updated_at >= {}", after.0);

@@ -1,6 +1,7 @@
 //! Deployments.
 
 pub mod actions;
+pub mod archive;
 pub mod jobs;
 mod links;
 mod list;

@@ -1,9 +1,9 @@
-//! Environments and freeze periods in project archives. Deployments are left out.
+//! Environments and freeze periods in project archives.
 
 use db::archive::{Column, Relation};
 use kernel::TextEnum as _;
 
-use super::{EnvironmentState, Tier, is_name, rules::is_address};
+use super::{EnvironmentState, Tier, is_name, is_slug, rules::is_address};
 
 pub static RELATIONS: &[&Relation] = &[&ENVIRONMENTS, &FREEZE_PERIODS];
 
@@ -45,8 +45,3 @@ static FREEZE_PERIODS: Relation = Relation {
     ],
     signed: None,
 };
-
-fn is_slug(text: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    !text.is_empty() && text.len() <= 24 && text.bytes().all(fits)
-}

@@ -16,7 +16,7 @@ pub use cleanup_store::{DeployedRef, EnvironmentCleanupStore};
 pub use model::Environment;
 pub(crate) use rules::is_address;
 pub use rules::{EnvironmentAttributes, is_name};
-pub use slug::slug;
+pub use slug::{is_slug, slug};
 pub use state::{EnvironmentState, EnvironmentStep};
 pub use store::{EnvironmentFilter, EnvironmentFolder, EnvironmentStore};
 pub use tier::Tier;

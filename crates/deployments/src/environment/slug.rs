@@ -35,6 +35,12 @@ pub fn slug(name: &str) -> String {
     slug + &digits(name)
 }
 
+/// Whether a text may be the slug of an environment.
+pub fn is_slug(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !text.is_empty() && text.len() <= MOST && text.bytes().all(fits)
+}
+
 /// The last digits of a name's digest, read as a number.
 fn digits(name: &str) -> String {
     let modulus = BASE.pow(6);

@@ -1,5 +1,7 @@
 //! A webhook of a project or group, and a system hook. Tokens and values are never shown.
 
+use std::collections::BTreeSet;
+
 use admin::{
     flags::Flag,
     hook::{AlertStatus, BranchStrategy, Hook},
@@ -119,8 +121,8 @@ pub struct DoneEntity {
     pub message: &'static str,
 }
 
-fn keys<V>(values: impl IntoIterator<Item = (String, V)>) -> Vec<KeyEntity> {
-    values.into_iter().map(|(key, _)| KeyEntity { key }).collect()
+fn keys(names: BTreeSet<String>) -> Vec<KeyEntity> {
+    names.into_iter().map(|key| KeyEntity { key }).collect()
 }
 
 /// Whether the names of variables are shown.
@@ -133,6 +135,7 @@ pub enum Detail {
 impl HookBasics {
     pub fn new(vault: &Vault, row: &Hook, detail: Detail, now: Ts) -> Result<Self> {
         let secrets = row.secrets(vault)?;
+        let names = (detail == Detail::Full).then(|| secrets.url_variable_names());
         Ok(Self {
             id: row.id.0,
             url: secrets.url,
@@ -146,7 +149,7 @@ impl HookBasics {
             enable_ssl_verification: row.enable_ssl_verification,
             alert_status: row.alert_status(now),
             disabled_until: row.disabled_until,
-            url_variables: (detail == Detail::Full).then(|| keys(secrets.url_variables)),
+            url_variables: names.map(keys),
         })
     }
 }
@@ -185,7 +188,7 @@ impl HookEntity {
             push_events_branch_filter: (!is_group).then(|| row.push_events_branch_filter.clone()),
             branch_filter_strategy: row.branch_filter_strategy,
             custom_webhook_template: row.custom_webhook_template.clone(),
-            custom_headers: keys(row.secrets(vault)?.custom_headers),
+            custom_headers: keys(row.secrets(vault)?.custom_header_names()),
         })
     }
 }

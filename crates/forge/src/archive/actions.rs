@@ -38,7 +38,9 @@ use org::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{check, failure::ArchiveError, import, replace, unpack, upload, workspace::Workspace};
+use super::{
+    check, failure::ArchiveError, progress::later, replace, unpack, upload, workspace::Workspace,
+};
 use crate::{
     Forge,
     files::Upload,
@@ -352,14 +354,14 @@ where
         let import = NewArchiveImport { home, user, overrides, correlation_id };
         let import = tx.insert_archive_import(&import)?;
         // Should the server be stopped before the repository is made.
-        import::later(tx, import, tx.now.plus(MAKING))?;
+        later(tx, import, tx.now.plus(MAKING))?;
         with(tx, made.id)?;
         Ok((made, import))
     });
     let (made, id) = unless_refused(forge, &kept, made.await).await?;
     let begun = begin(forge, made, InitialContent { branch: Some(branch), readme: None }).await;
     let made = unless_refused(forge, &kept, begun).await?;
-    forge.db.write(move |tx| import::later(tx, id, tx.now)).await?;
+    forge.db.write(move |tx| later(tx, id, tx.now)).await?;
     Ok(made)
 }
 
@@ -469,7 +471,7 @@ where
         let (home, overrides) = (ArchiveHome::Group(group.id), Overrides::default());
         let import = NewArchiveImport { home, user, overrides, correlation_id };
         let import = tx.insert_archive_import(&import)?;
-        import::later(tx, import, tx.now)?;
+        later(tx, import, tx.now)?;
         with(tx, group.id)?;
         Ok(group)
     });

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use db::Tx;
 use kernel::{
     Error, Result,
     ids::{ProjectId, UserId},
@@ -23,7 +24,13 @@ use repo::{
 use tokio::task::spawn_blocking;
 
 use super::failure::ArchiveError;
-use crate::{Forge, import::git, project::create::USUAL_BRANCH};
+use crate::{
+    Forge,
+    deployment::is_deployment_ref,
+    import::git,
+    project::create::USUAL_BRANCH,
+    wiki::{promise, remeasure},
+};
 
 /// How long git may take to write one.
 const WRITING: Duration = Duration::from_secs(60 * 60);
@@ -32,7 +39,12 @@ const LONGEST_LIST: u64 = 64 << 20;
 const LONGEST_LINE: usize = 1100;
 const SIGNATURE: &[u8] = b"# v2 git bundle\n";
 /// What bundles hold. Other refs are this server's own.
-const REFS: [&str; 3] = ["--branches", "--tags", "--glob=refs/merge-requests/*/head"];
+const REFS: [&str; 4] = [
+    "--branches",
+    "--tags",
+    "--glob=refs/merge-requests/*/head",
+    "--glob=refs/environments/*/deployments/*",
+];
 
 /// Writes the bundle of a repository into a file; false where it has nothing.
 pub(super) async fn write(forge: &Forge, repository: &RepoPath, into: File) -> Result<bool> {
@@ -107,7 +119,8 @@ impl BundleHead {
 
 fn usable_ref(name: &[u8]) -> Option<RefName> {
     let full = RefName::full(name).ok()?;
-    if is_head_of_merge_request(name) {
+    let is_deployment = std::str::from_utf8(name).is_ok_and(is_deployment_ref);
+    if is_deployment || is_head_of_merge_request(name) {
         return Some(full);
     }
     let name = full.for_new_ref().ok()?;
@@ -229,7 +242,11 @@ pub(super) async fn land_wiki(
     }
     let prepared = refs::prepare(&repository, &moves).await?;
     let noted = moves.clone();
-    if let Err(refusal) = forge.db.write(move |tx| tx.save_wiki_moves(wiki, &noted)).await {
+    let decided = move |tx: &mut Tx<'_>| {
+        tx.save_wiki_moves(wiki, &noted)?;
+        promise(tx, wiki)
+    };
+    if let Err(refusal) = forge.db.write(decided).await {
         if let Err(cause) = prepared.abort().await {
             tracing::warn!(error = %cause, "a wiki was not given back cleanly");
         }
@@ -242,8 +259,7 @@ pub(super) async fn land_wiki(
         _ => usual,
     };
     refs::set_head(&repository, &head).await?;
-    forge.db.write(move |tx| tx.finish_wiki_moves(wiki, &moves)).await?;
-    Ok(())
+    Ok(remeasure(forge, wiki, moves).await?)
 }
 
 #[cfg(test)]
@@ -262,20 +278,32 @@ mod tests {
     }
 
     #[test]
-    fn refs_of_a_bundle_are_branches_tags_and_heads_of_merge_requests() {
+    fn refs_of_a_bundle_are_branches_tags_heads_of_merge_requests_and_deployments() {
         let names = [
             "HEAD",
             "refs/heads/main",
             "refs/tags/v1",
             "refs/merge-requests/7/head",
             "refs/merge-requests/07/head",
+            "refs/environments/review-one/deployments/3",
+            "refs/environments/review-one/deployments/03",
+            "refs/environments/Review/deployments/3",
+            "refs/environments/review-one/deployments/3/4",
             "refs/pipelines/3",
             "refs/heads/../../x",
         ];
         let lines: String = names.iter().map(|name| format!("{ID} {name}\n")).collect();
         let found = head(&format!("# v2 git bundle\n{lines}\nPACK")).unwrap();
         let kept: Vec<String> = found.refs.iter().map(|(name, _)| name.to_string()).collect();
-        assert_eq!(kept, ["refs/heads/main", "refs/tags/v1", "refs/merge-requests/7/head"]);
+        assert_eq!(
+            kept,
+            [
+                "refs/heads/main",
+                "refs/tags/v1",
+                "refs/merge-requests/7/head",
+                "refs/environments/review-one/deployments/3",
+            ]
+        );
     }
 
     #[test]

@@ -3,14 +3,17 @@
 use std::path::Path;
 
 use db::archive::{self, ArchiveRow, Relation};
+use kernel::Error;
 use org::{namespace::archive::GroupRecord, project::archive::ProjectRecord};
 
 use super::{
     failure::{ArchiveError, unreadable},
-    files, layout,
+    files, job_artifacts, job_logs, layout,
     lines::{self, Lines},
     people::{self, Person},
+    picture,
     rows::row_flaw,
+    settings::{self, ProjectSettings},
 };
 
 /// Groups of one archive.
@@ -22,6 +25,7 @@ const LONGEST_RECORD: u64 = 4 << 20;
 #[derive(Debug)]
 pub(super) struct ProjectTree {
     pub(super) project: ProjectRecord,
+    pub(super) settings: ProjectSettings,
     pub(super) people: Vec<Person>,
 }
 
@@ -35,22 +39,33 @@ pub(super) struct GroupTree {
 /// Reads an unpacked archive of a project, and looks whether all of it can be taken. Blocks.
 pub(super) fn project(folder: &Path) -> Result<ProjectTree, ArchiveError> {
     ensure_version(folder)?;
+    let project = project_record(folder)?;
+    picture::ensure_sound(folder, project.avatar.as_deref())?;
+    let last = layout::project_closing_relations();
+    for relation in layout::project_relations().into_iter().chain(last) {
+        ensure_sound(folder, &layout::of_project(relation), relation)?;
+    }
+    files::uploads(folder)?;
+    files::check_lfs(folder)?;
+    job_logs::check(folder)?;
+    job_artifacts::check(folder)?;
+    let settings = settings::read(folder)?;
+    Ok(ProjectTree { project, settings, people: people_of(folder)? })
+}
+
+fn project_record(folder: &Path) -> Result<ProjectRecord, ArchiveError> {
     let path = folder.join(layout::PROJECT);
     let about = std::fs::metadata(&path)
         .map_err(|_gone| ArchiveError::flawed("The archive is not one of a project."))?;
     if about.len() > LONGEST_RECORD {
         return Err(ArchiveError::flawed("The archive's record of the project is too long."));
     }
-    let project: ProjectRecord = serde_json::from_slice(&std::fs::read(path)?)
-        .map_err(|cause| unreadable("The archive's record of the project", &cause))?;
-    for relation in layout::project_relations() {
-        ensure_sound(folder, &layout::of_project(relation), relation)?;
-    }
-    let members = &org::project::archive::MEMBERS;
-    ensure_sound(folder, &layout::of_project(members), members)?;
-    files::uploads(folder)?;
-    files::check_lfs(folder)?;
-    Ok(ProjectTree { project, people: people_of(folder)? })
+    let text = std::fs::read(path)?;
+    let unread = |cause| unreadable("The archive's record of the project", &cause);
+    let project: ProjectRecord = serde_json::from_slice(&text).map_err(unread)?;
+    settings::ensure_storable(layout::PROJECT, &serde_json::from_slice(&text).map_err(unread)?)?;
+    project.ensure_sound().map_err(|cause| settings::flaw("settings", &cause))?;
+    Ok(project)
 }
 
 /// As [`project`], for an archive of a group.
@@ -67,6 +82,10 @@ pub(super) fn groups(folder: &Path) -> Result<GroupTree, ArchiveError> {
         if is_known || (place > 0 && !has_parent) {
             return Err(ArchiveError::flawed("The archive has a group that lies nowhere."));
         }
+        group.ensure_sound().map_err(|cause| settings::flaw("a group", &cause))?;
+        let fields = serde_json::to_value(group).map_err(Error::internal)?;
+        settings::ensure_storable(layout::GROUPS, &fields)?;
+        picture::ensure_sound_of_group(folder, group.id, group.avatar.as_deref())?;
         let members = [&org::namespace::archive::MEMBERS];
         for relation in layout::group_relations().into_iter().chain(members) {
             ensure_sound(folder, &layout::of_group(group.id, relation), relation)?;

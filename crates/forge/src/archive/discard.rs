@@ -10,8 +10,11 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
 };
 use org::{
-    namespace::{archive::below, removal},
-    project::{archive as records, statistics::StatisticsStore as _},
+    namespace::{
+        archive::{below, empty as empty_group},
+        removal,
+    },
+    project::{archive as records, statistics::StatisticsStore as _, store::ProjectStore as _},
     settings::store::SettingsStore as _,
 };
 use repo::{
@@ -24,7 +27,14 @@ use tokio::task::spawn_blocking;
 
 use super::layout;
 use crate::{
-    Forge, checksums::FIRST_CHECK, files::attachments::remove_uploads, project::remove::clear_away,
+    Forge, activity_feed,
+    checksums::FIRST_CHECK,
+    files::{
+        attachments::remove_uploads,
+        avatars::{Owner, tidy},
+    },
+    project::remove::clear_away,
+    runner::removal as removal_of_jobs,
     wiki::clear_wiki,
 };
 
@@ -43,7 +53,16 @@ pub(super) fn rows(tx: &mut Tx<'_>, home: ArchiveHome) -> Result<()> {
         ArchiveHome::Project(project) => project_rows(tx, project)?,
         ArchiveHome::Group(group) => group_rows(tx, group)?,
     }
-    relations(tx, home)
+    relations(tx, home)?;
+    // What stays is an empty project, whose feed begins as any other.
+    let left = match home {
+        ArchiveHome::Project(project) => tx.find_project(project)?,
+        ArchiveHome::Group(_) => None,
+    };
+    match left {
+        Some(row) => activity_feed::created(tx, row.id, row.creator_id, &row.name, row.created_at),
+        None => Ok(()),
+    }
 }
 
 fn project_rows(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
@@ -63,19 +82,24 @@ fn project_rows(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
 fn group_rows(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
     refs::forget(tx, RefHolder::GroupWiki(group))?;
     for group in below(tx, group)? {
-        removal::remove_tree(tx, group, None)?;
+        removal::remove_unannounced(tx, group)?;
     }
-    Ok(())
+    empty_group(tx, group)
 }
 
 /// Removes the files; a project gets an empty repository.
 pub(super) async fn files(forge: &Forge, home: ArchiveHome) -> Result<()> {
     let project = match home {
         ArchiveHome::Project(project) => project,
-        ArchiveHome::Group(group) => return clear_wiki(forge, Wiki::Group(group)).await,
+        ArchiveHome::Group(group) => {
+            tidy(forge, Owner::Group(group), None).await?;
+            return clear_wiki(forge, Wiki::Group(group)).await;
+        }
     };
     clear_wiki(forge, Wiki::Project(project)).await?;
     remove_uploads(forge, project).await?;
+    tidy(forge, Owner::Project(project), None).await?;
+    removal_of_jobs::remove_project(forge, project).await?;
     clear_away(forge, project).await?;
     let branch = forge.db.peek(|tx| tx.settings()).await?.default_branch();
     let (storage, head) = (forge.storage.clone(), RefName::branch(&branch)?);

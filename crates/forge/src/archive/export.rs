@@ -15,7 +15,10 @@ use repo::git::{RepoPath, Wiki};
 use time::Duration;
 use worker::Queue as _;
 
-use super::{bundle, files, import, layout, pack::Packer, people, rows, upload};
+use super::{
+    bundle, files, import, job_artifacts, job_logs, layout, pack::Packer, people, picture, rows,
+    settings, upload,
+};
 use crate::Forge;
 
 /// After this time whoever wrote an archive is gone.
@@ -145,12 +148,16 @@ async fn add_project(
 ) -> Result<()> {
     let mut record = forge.db.read(move |tx| org::project::archive::record(tx, id)).await?;
     record.description = description.or(record.description);
+    record.avatar = picture::write(forge, packer, id, record.avatar).await?;
     packer.text(layout::PROJECT, &serde_json::to_string(&record).map_err(Error::internal)?)?;
-    let members = [&org::project::archive::MEMBERS];
-    for relation in layout::project_relations().into_iter().chain(members) {
+    let last = layout::project_closing_relations();
+    for relation in layout::project_relations().into_iter().chain(last) {
         add_rows(forge, packer, relation, id.0, &layout::of_project(relation), named).await?;
     }
+    settings::write(forge, packer, id).await?;
     files::write(forge, packer, id).await?;
+    job_logs::write(forge, packer, id).await?;
+    job_artifacts::write(forge, packer, id).await?;
     add_bundle(forge, packer, layout::REPOSITORY, &forge.storage.repository(id)).await?;
     let wiki = Wiki::Project(id);
     if forge.storage.wiki_exists(wiki) {
@@ -165,9 +172,11 @@ async fn add_groups(
     id: NamespaceId,
     named: &mut BTreeSet<i64>,
 ) -> Result<()> {
-    let groups = forge.db.read(move |tx| org::namespace::archive::records(tx, id)).await?;
+    let mut groups = forge.db.read(move |tx| org::namespace::archive::records(tx, id)).await?;
     let mut text = String::new();
-    for group in &groups {
+    for group in &mut groups {
+        let (name, own) = (group.avatar.take(), NamespaceId(group.id));
+        group.avatar = picture::write_of_group(forge, packer, own, name).await?;
         text.push_str(&serde_json::to_string(group).map_err(Error::internal)?);
         text.push('\n');
     }
@@ -177,6 +186,11 @@ async fn add_groups(
         for relation in layout::group_relations().into_iter().chain(members) {
             let path = layout::of_group(group.id, relation);
             add_rows(forge, packer, relation, group.id, &path, named).await?;
+        }
+        let wiki = Wiki::Group(NamespaceId(group.id));
+        if group.id != id.0 && forge.storage.wiki_exists(wiki) {
+            let path = layout::group_wiki(group.id);
+            add_bundle(forge, packer, &path, &forge.storage.wiki(wiki)).await?;
         }
     }
     let wiki = Wiki::Group(id);

@@ -1,6 +1,7 @@
 //! Files of a project on their way into an archive and out of one: uploads and large files.
 
 use std::{
+    collections::HashMap,
     fs::File,
     io::{BufWriter, Read as _, Write},
     path::Path,
@@ -60,7 +61,7 @@ pub(super) async fn write(forge: &Forge, packer: &mut Packer, project: ProjectId
     packer.text(layout::LFS_OBJECTS, &lines_of(&objects)?)
 }
 
-fn lines_of<T: Serialize>(all: &[T]) -> Result<String> {
+pub(super) fn lines_of<T: Serialize>(all: &[T]) -> Result<String> {
     let mut text = String::new();
     for one in all {
         text.push_str(&serde_json::to_string(one).map_err(Error::internal)?);
@@ -69,7 +70,7 @@ fn lines_of<T: Serialize>(all: &[T]) -> Result<String> {
     Ok(text)
 }
 
-async fn copy_into(
+pub(super) async fn copy_into(
     into: File,
     content: impl Stream<Item = std::io::Result<Bytes>>,
 ) -> Result<File> {
@@ -92,6 +93,26 @@ pub(super) fn uploads(folder: &Path) -> Result<Vec<UploadLine>, ArchiveError> {
         true => Ok(all),
         false => Err(ArchiveError::flawed("The archive has an upload without a usable name.")),
     }
+}
+
+/// A file that was added to a text, as an archive has it.
+#[derive(Clone, Debug)]
+pub(super) struct ArchiveUpload {
+    pub(super) name: String,
+    /// `None` where the archive does not have the file itself.
+    pub(super) bytes: Option<i64>,
+}
+
+/// The uploads of an archive by their secrets.
+pub(super) fn uploads_by_secret(
+    folder: &Path,
+) -> Result<HashMap<String, ArchiveUpload>, ArchiveError> {
+    let upload = |one: UploadLine| {
+        let about = std::fs::metadata(folder.join(layout::upload(&one.secret))).ok();
+        let bytes = about.map(|about| i64::try_from(about.len()).unwrap_or(i64::MAX));
+        (one.secret, ArchiveUpload { name: one.name, bytes })
+    };
+    Ok(uploads(folder)?.into_iter().map(upload).collect())
 }
 
 /// Looks whether the large files that an archive says it has can be named.

@@ -1,28 +1,39 @@
 //! Groups out of an archive: the first one is there already, those below it are made.
 
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 use admin::{
     archive::{ArchiveImport, ArchiveImportStore as _},
     import::ImportStep,
 };
 use db::Tx;
-use kernel::{Error, Visibility, ids::NamespaceId};
-use org::namespace::archive::{GroupRecord, make_below, restore};
+use kernel::{
+    Error, Visibility,
+    ids::{NamespaceId, UserId},
+};
+use org::namespace::{
+    actions::set_avatar,
+    archive::{GroupRecord, announce, make_below, restore},
+};
 use repo::git::Wiki;
 use tokio::task::spawn_blocking;
-use worker::Queue as _;
 
 use super::{
     bundle, check,
     failure::ArchiveError,
     import::{context, relation_rows},
-    layout, members,
+    layout, members, picture,
+    progress::withdraw,
+    rows::Context,
 };
-use crate::Forge;
+use crate::{Forge, files::avatars::Owner};
 
-/// Places of relations of one group.
-const PER_GROUP: i64 = 100;
+/// A group of an archive: what it is there, and here.
+#[derive(Clone, Debug)]
+struct ImportedGroup {
+    record: GroupRecord,
+    home: NamespaceId,
+}
 
 /// Brings an archive into a group.
 pub(super) async fn import(
@@ -33,54 +44,119 @@ pub(super) async fn import(
 ) -> Result<(), ArchiveError> {
     let from = folder.to_owned();
     let tree = spawn_blocking(move || check::groups(&from)).await.map_err(Error::internal)??;
-    let wiki = folder.join(layout::GROUP_WIKI);
-    if import.relation == 0 && import.line == 0 && wiki.exists() {
-        bundle::land_wiki(forge, &wiki, Wiki::Group(id)).await?;
+    let groups = make_groups(forge, import, id, tree.groups).await?;
+    if import.relation == 0 {
+        land_pictures(forge, &groups, folder).await?;
+        land_wikis(forge, &groups, folder).await?;
     }
-    let made = group_ids(forge, import, id, tree.groups.clone()).await?;
-    let (mut seen, mut members) = (import.clone(), Vec::new());
-    for (place, group) in tree.groups.iter().enumerate() {
-        let Some(home) = made.get(&group.id).copied() else { continue };
-        let ids = (home.0, group.id);
-        let context = context(forge, import, ids, folder, &tree.people).await?;
-        let first = i64::try_from(place).unwrap_or(i64::MAX).saturating_mul(PER_GROUP);
-        for (number, relation) in layout::group_relations().into_iter().enumerate() {
-            let number = i64::try_from(number).unwrap_or(i64::MAX);
-            let place = first.saturating_add(number).saturating_add(1);
-            if place >= seen.relation {
-                let path = folder.join(layout::of_group(group.id, relation));
-                seen = relation_rows(forge, &context, seen, relation, place, path).await?;
-            }
-        }
-        members.extend(members::of_group(&context, home, folder)?);
+    let source = groups.first().map_or(0, |group| group.record.id);
+    let context = context(forge, import, (id.0, source), folder, &tree.people).await?;
+    let seen = write_rows(forge, &context, import.clone(), &groups, folder).await?;
+    let mut members = Vec::new();
+    for group in &groups {
+        members.extend(members::of_group(&group.context(&context), group.home, folder)?);
     }
-    let (own, groups) = (import.id, tree.groups);
+    let owner = import.user_id;
     // Until then all of them are private, and have no members of the archive.
     let ended = move |tx: &mut Tx<'_>| {
-        let kind = <admin::archive::ReadArchive as worker::Job>::KIND;
-        tx.withdraw_work(&format!("{kind}:{own}"))?;
-        if !tx.advance_archive_import(own, ImportStep::Finish, None)? {
+        withdraw(tx, seen.id)?;
+        if !tx.advance_archive_import(seen.id, ImportStep::Finish, None)? {
             return Ok(());
         }
-        // Each after the one that it lies in, which bounds who sees it.
-        for group in &groups {
-            let Some(home) = made.get(&group.id).copied() else { continue };
-            review::archive::restore_counters(tx, review::Home::Group(home))?;
-            restore(tx, home, group)?;
-        }
+        finish(tx, owner, &groups)?;
         members::insert(tx, &members)
     };
     Ok(forge.db.write(ended).await?)
 }
 
-/// What the groups of an archive are here. Groups below the first one are found again by their paths.
-async fn group_ids(
+impl ImportedGroup {
+    /// The context of its rows.
+    fn context(&self, of_archive: &Context) -> Context {
+        Context { home: self.home.0, source_home: self.record.id, ..of_archive.clone() }
+    }
+}
+
+/// Writes the rows of one relation for all groups before those of the next one: items name others of groups above and
+/// below.
+async fn write_rows(
+    forge: &Forge,
+    context: &Context,
+    import: ArchiveImport,
+    groups: &[ImportedGroup],
+    folder: &Path,
+) -> Result<ArchiveImport, ArchiveError> {
+    let (mut seen, mut place) = (import, 0);
+    for relation in layout::group_relations() {
+        for group in groups {
+            place += 1;
+            if place >= seen.relation {
+                let context = Arc::new(group.context(context));
+                let path = folder.join(layout::of_group(group.record.id, relation));
+                seen = relation_rows(forge, &context, seen, relation, place, path).await?;
+            }
+        }
+    }
+    Ok(seen)
+}
+
+/// Brings the pictures of all groups; done again, it writes the same ones.
+async fn land_pictures(
+    forge: &Forge,
+    groups: &[ImportedGroup],
+    folder: &Path,
+) -> Result<(), ArchiveError> {
+    for group in groups {
+        let Some(name) = &group.record.avatar else { continue };
+        let staged = picture::stage_of_group(forge, folder, group.record.id, name).await?;
+        let home = group.home;
+        let written = forge.db.write(move |tx: &mut Tx<'_>| {
+            set_avatar(tx, home, staged.name.clone())?;
+            staged.commit(tx, Owner::Group(home))
+        });
+        written.await?;
+    }
+    Ok(())
+}
+
+/// Brings the wikis of all groups; done again, it does what is left.
+async fn land_wikis(
+    forge: &Forge,
+    groups: &[ImportedGroup],
+    folder: &Path,
+) -> Result<(), ArchiveError> {
+    for (number, group) in groups.iter().enumerate() {
+        let path = match number {
+            0 => folder.join(layout::GROUP_WIKI),
+            _ => folder.join(layout::group_wiki(group.record.id)),
+        };
+        if path.exists() {
+            bundle::land_wiki(forge, &path, Wiki::Group(group.home)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Shows the groups, and tells of those below the first one, of which nobody was told before.
+fn finish(tx: &mut Tx<'_>, owner: UserId, groups: &[ImportedGroup]) -> kernel::Result<()> {
+    // Each after the one that it lies in, which bounds who sees it.
+    for (number, group) in groups.iter().enumerate() {
+        review::archive::restore_counters(tx, review::Home::Group(group.home))?;
+        restore(tx, group.home, owner, &group.record)?;
+        if number > 0 {
+            announce(tx, group.home, owner)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the groups of an archive. Those below the first one are found again by their paths.
+async fn make_groups(
     forge: &Forge,
     import: &ArchiveImport,
     root: NamespaceId,
     groups: Vec<GroupRecord>,
-) -> Result<HashMap<i64, NamespaceId>, ArchiveError> {
-    let owner = import.user_id;
+) -> Result<Vec<ImportedGroup>, ArchiveError> {
+    let (owner, records) = (import.user_id, groups.clone());
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
         let mut made: HashMap<i64, NamespaceId> = HashMap::new();
         for group in &groups {
@@ -96,5 +172,10 @@ async fn group_ids(
         }
         Ok(made)
     });
-    Ok(made.await?)
+    let made = made.await?;
+    let found = |record: GroupRecord| {
+        let home = made.get(&record.id).copied()?;
+        Some(ImportedGroup { record, home })
+    };
+    Ok(records.into_iter().filter_map(found).collect())
 }

@@ -2,7 +2,6 @@
 //! transaction, with the place at which to go on.
 
 use std::{
-    collections::HashSet,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration as Wait,
@@ -24,6 +23,7 @@ use kernel::{
     ids::{ArchiveImportId, ProjectId},
 };
 use org::project::{import::move_status, statistics::StatisticsStore as _};
+use security::integration::archive::{INTEGRATIONS, insert_integrations};
 use time::Duration;
 use tokio::task::spawn_blocking;
 use worker::Queue as _;
@@ -33,25 +33,30 @@ use super::{
     check::{self, ProjectTree},
     discard,
     failure::ArchiveError,
-    files, groups, layout,
-    lines::Lines,
-    members, people, replace,
+    files, groups, job_artifacts, job_logs, layout,
+    lines::{self, Lines},
+    members, people, pipelines,
+    progress::{LONGEST_STEP, later, lines_done, save_page, withdraw},
+    replace,
     rows::{self, Context, PAGE},
+    settings,
     unpack::{UnpackLimits, unpack},
     workspace::Workspace,
 };
 use crate::{
     Forge,
     project::{create::USUAL_BRANCH, repository::EnsureRepository},
+    runner::removal,
+    security::restore_identities,
 };
 
-/// After this time without a step whoever read an archive is gone.
-const LONGEST_STEP: Duration = Duration::hours(1);
 /// Failures of the machine in a row after which an import is given up.
 const MOST_ATTEMPTS: i32 = 5;
 const PAUSE: Duration = Duration::seconds(30);
 /// Whoever keeps the file of an import has written the import down by then.
 const LEFT: Wait = Wait::from_secs(24 * 60 * 60);
+/// Alert integrations of one archive.
+const MOST_INTEGRATIONS: usize = 100;
 /// The place of the first relation of a project. Before it, everything that is no row is done.
 const FIRST_RELATION: i64 = 1;
 
@@ -125,17 +130,6 @@ pub(super) async fn resume(forge: &Forge) -> Result<()> {
         Ok(())
     };
     forge.db.write(resumed).await
-}
-
-/// Has the import begin, or go on, at a time.
-pub(super) fn later(tx: &mut Tx<'_>, import: ArchiveImportId, at: kernel::Ts) -> Result<()> {
-    withdraw(tx, import)?;
-    tx.enqueue_at(&ReadArchive { import }, at)
-}
-
-fn withdraw(tx: &mut Tx<'_>, import: ArchiveImportId) -> Result<()> {
-    let kind = <ReadArchive as worker::Job>::KIND;
-    tx.withdraw_work(&format!("{kind}:{import}")).map(drop)
 }
 
 async fn work(forge: &Forge, import: ArchiveImport) -> Result<()> {
@@ -231,26 +225,60 @@ async fn project(
             seen = relation_rows(forge, &context, seen, relation, place, folder.join(path)).await?;
         }
     }
+    pipelines::end_all(forge, id).await?;
+    let place = FIRST_RELATION.saturating_add(i64::try_from(relations.len()).unwrap_or(i64::MAX));
+    let seen = land_job_files(forge, seen, place, folder).await?;
+    restore_identities(forge, ProjectId(tree.project.id), id).await?;
     let members = members::of_project(&context, id, folder)?;
+    let (vault, integrations) = (Arc::clone(&forge.vault), alert_integrations(folder)?);
     let overrides = import.overrides()?;
+    let picture = tree.project.avatar.as_deref();
+    let settings = settings::stage(forge, folder, tree.settings, picture).await?;
     let (record, user) = (tree.project.overridden(&overrides.project), import.user_id);
     // Until then the project is private, and only its creator is a member.
     let ended = move |tx: &mut Tx<'_>| {
-        review::archive::restore_counters(tx, review::Home::Project(id))?;
+        restore_counters(tx, id)?;
         withdraw(tx, seen.id)?;
         let Some(now) = tx.find_archive_import(seen.id)? else { return Ok(()) };
         if advance(tx, &now, ImportStep::Finish, None)? {
-            members::insert(tx, &members)?;
+            members::insert_of_project(tx, user, id, &members)?;
+            insert_integrations(tx, &vault, id, &integrations)?;
             let actor = actor(tx, user)?;
             if let Some(address) = &overrides.replaces {
                 replace::take_over(tx, actor, id, address)?;
             }
             org::project::archive::restore(tx, id, actor, &record)?;
             org::project::archive::finish(tx, id, &record)?;
+            settings.restore(tx, id)?;
         }
         Ok(())
     };
     Ok(forge.db.write(ended).await?)
+}
+
+fn alert_integrations(folder: &Path) -> Result<Vec<ArchiveRow>, ArchiveError> {
+    lines::read_all(folder, &layout::of_project(&INTEGRATIONS), MOST_INTEGRATIONS)
+}
+
+fn restore_counters(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    review::archive::restore_counters(tx, review::Home::Project(project))?;
+    ci::archive::restore_counters(tx, project)?;
+    deployments::deployment::archive::restore_counters(tx, project)?;
+    security::archive::restore_counters(tx, project)
+}
+
+/// The logs and artifacts of jobs, at this place and the next one: their jobs are there by then.
+async fn land_job_files(
+    forge: &Forge,
+    import: ArchiveImport,
+    place: i64,
+    folder: &Path,
+) -> Result<ArchiveImport, ArchiveError> {
+    let seen = match import.relation <= place {
+        true => job_logs::land(forge, import, place, folder).await?,
+        false => import,
+    };
+    job_artifacts::land(forge, seen, place.saturating_add(1), folder).await
 }
 
 /// Everything that is no row: repositories and files.
@@ -284,7 +312,8 @@ async fn land(
         tx.forget_archive_ids(seen.id).map(|()| true)
     };
     match forge.db.write(cleared).await? {
-        true => Ok(()),
+        // The rows of jobs have just gone.
+        true => Ok(removal::remove_project(forge, id).await?),
         false => Err(ArchiveError::Overtaken),
     }
 }
@@ -306,9 +335,10 @@ pub(super) async fn context(
     let all = named.to_vec();
     let people = forge.db.read(move |tx| people::find(tx, &all, user, &host)).await?;
     let strangers = named.iter().filter(|one| !people.contains_key(&one.id));
-    let strangers = strangers.map(|one| (one.id, one.name.clone())).collect();
-    let uploads = files::uploads(folder)?.into_iter().map(|one| one.secret);
-    let uploads: HashSet<String> = uploads.collect();
+    let strangers = Arc::new(strangers.map(|one| (one.id, one.name.clone())).collect());
+    let from = folder.to_owned();
+    let uploads = spawn_blocking(move || files::uploads_by_secret(&from)).await;
+    let uploads = Arc::new(uploads.map_err(Error::internal)??);
     let import = import.clone();
     let people = Arc::new(people);
     Ok(Arc::new(Context { import, home, source_home, people, strangers, uploads }))
@@ -324,36 +354,19 @@ pub(super) async fn relation_rows(
     path: PathBuf,
 ) -> Result<ArchiveImport, ArchiveError> {
     let mut seen = import;
-    let mut line = if seen.relation == place { seen.line } else { 0 };
+    let mut line = lines_done(&seen, place);
     let name = relation.name;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let mut lines = Lines::open(&folder, &format!("{name}.ndjson"))?;
     lines.skip(line)?;
     loop {
-        let mut rows: Vec<ArchiveRow> = Vec::with_capacity(PAGE);
-        while rows.len() < PAGE
-            && let Some(row) = lines.next()?
-        {
-            rows.push(row);
-        }
+        let rows: Vec<ArchiveRow> = lines.page(PAGE)?;
         if rows.is_empty() {
             return Ok(seen);
         }
         line += i64::try_from(rows.len()).unwrap_or_default();
-        let (context, now) = (Arc::clone(context), seen.clone());
-        let written = forge.db.write(move |tx: &mut Tx<'_>| {
-            if !tx.save_archive_progress(&now, place, line)? {
-                return Ok(Err(ArchiveError::Overtaken));
-            }
-            // A flaw takes everything of this transaction back, by way of the error that it becomes.
-            match rows::insert(tx, &context, relation, &rows) {
-                Ok(()) => later(tx, now.id, tx.now.plus(LONGEST_STEP)).map(Ok),
-                Err(ArchiveError::Own(cause)) => Err(cause),
-                Err(flaw) => Err(Error::unprocessable().whole(flaw.to_string())),
-            }
-        });
-        written.await??;
-        seen.steps += 1;
-        (seen.relation, seen.line, seen.attempts) = (place, line, 0);
+        let context = Arc::clone(context);
+        let write = move |tx: &mut Tx<'_>| rows::insert(tx, &context, relation, &rows);
+        seen = save_page(forge, seen, place, line, write).await?;
     }
 }

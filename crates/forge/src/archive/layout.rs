@@ -10,9 +10,16 @@ pub(super) const GROUPS: &str = "tree/groups.ndjson";
 pub(super) const USERS: &str = "tree/users.ndjson";
 pub(super) const UPLOADS: &str = "tree/project/uploads.ndjson";
 pub(super) const LFS_OBJECTS: &str = "tree/project/lfs_objects.ndjson";
+pub(super) const JOB_LOGS: &str = "tree/project/job_logs.ndjson";
+pub(super) const JOB_ARTIFACTS: &str = "tree/project/job_artifacts.ndjson";
 pub(super) const REPOSITORY: &str = "project.bundle";
 pub(super) const WIKI: &str = "project.wiki.bundle";
 pub(super) const GROUP_WIKI: &str = "group.wiki.bundle";
+/// The picture of the project. Its name is in the record of the project.
+pub(super) const AVATAR: &str = "avatar";
+pub(super) const HOOKS: &str = "tree/project/hooks.ndjson";
+pub(super) const INTEGRATIONS: &str = "tree/project/integrations.ndjson";
+pub(super) const PUSH_RULES: &str = "tree/project/push_rules.ndjson";
 
 /// The file of an upload: its secret alone, since names may be longer than headers.
 pub(super) fn upload(secret: &str) -> String {
@@ -21,6 +28,25 @@ pub(super) fn upload(secret: &str) -> String {
 
 pub(super) fn lfs_object(id: &str) -> String {
     format!("lfs-objects/{id}")
+}
+
+/// The log of a job, by the id of the job in the archive.
+pub(super) fn job_log(job: i64) -> String {
+    format!("job-logs/{job}")
+}
+
+pub(super) fn job_artifact(id: i64) -> String {
+    format!("job-artifacts/{id}")
+}
+
+/// The picture of a group.
+pub(super) fn group_avatar(group: i64) -> String {
+    format!("group-avatars/{group}")
+}
+
+/// The wiki of a group below the first one.
+pub(super) fn group_wiki(group: i64) -> String {
+    format!("group-wikis/{group}.bundle")
 }
 
 pub(super) fn of_project(relation: &Relation) -> String {
@@ -36,13 +62,22 @@ pub(super) fn project_relations() -> Vec<&'static Relation> {
     let parts = [
         repo::protection::archive::RELATIONS,
         repo::release::archive::RELATIONS,
+        repo::lfs::archive::RELATIONS,
         review::archive::PROJECT,
         &[&repo::release::archive::MILESTONES],
         ci::schedule::archive::RELATIONS,
+        ci::archive::RELATIONS,
         deployments::environment::archive::RELATIONS,
         deployments::protection::archive::RELATIONS,
+        deployments::deployment::archive::RELATIONS,
+        security::archive::RELATIONS,
     ];
     parts.into_iter().flatten().copied().collect()
+}
+
+/// What archives of projects hold besides: it is read as a whole, and written last.
+pub(super) fn project_closing_relations() -> [&'static Relation; 2] {
+    [&org::project::archive::MEMBERS, &security::integration::archive::INTEGRATIONS]
 }
 
 pub(super) fn group_relations() -> Vec<&'static Relation> {
@@ -58,13 +93,16 @@ pub(super) fn is_known(path: &str) -> bool {
     let is_hex = |name: &str, length: usize| {
         name.len() == length && name.bytes().all(|byte| byte.is_ascii_hexdigit())
     };
+    let is_id = |name: &str| name.parse::<i64>().is_ok_and(|id| id > 0 && id.to_string() == name);
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
-        [VERSION | REPOSITORY | WIKI | GROUP_WIKI] | ["tree", "project.json"] => true,
+        [VERSION | REPOSITORY | WIKI | GROUP_WIKI | AVATAR] | ["tree", "project.json"] => true,
         ["tree", name] | ["tree", "project", name] => is_lines(name),
         ["tree", "groups", id, name] => id.parse::<u32>().is_ok() && is_lines(name),
         ["uploads", secret] => is_hex(secret, 32),
         ["lfs-objects", id] => is_hex(id, 64),
+        ["job-logs" | "job-artifacts" | "group-avatars", id] => is_id(id),
+        ["group-wikis", name] => name.strip_suffix(".bundle").is_some_and(is_id),
         _ => false,
     }
 }
@@ -75,7 +113,10 @@ mod tests {
 
     use db::archive::Field;
 
-    use super::{group_relations, is_known, of_project, project_relations};
+    use super::{
+        JOB_ARTIFACTS, JOB_LOGS, group_avatar, group_relations, group_wiki, is_known, job_artifact,
+        job_log, of_project, project_relations,
+    };
 
     #[test]
     fn every_relation_comes_after_those_that_it_names() {
@@ -85,7 +126,7 @@ mod tests {
                 known.insert(relation.table);
                 for column in relation.columns {
                     let named: Vec<&str> = match column.field {
-                        Field::Row(of) => vec![of],
+                        Field::Row(of) | Field::Itself(of) => vec![of],
                         Field::Kind(kinds) => kinds.iter().map(|(_, of)| *of).collect(),
                         _ => Vec::new(),
                     };
@@ -100,7 +141,17 @@ mod tests {
 
     #[test]
     fn only_what_the_layout_has_is_taken_out_of_an_archive() {
-        for path in ["VERSION", "tree/project/issues.ndjson", "tree/groups/7/labels.ndjson"] {
+        for path in [
+            "VERSION",
+            "tree/project/issues.ndjson",
+            "tree/groups/7/labels.ndjson",
+            JOB_LOGS,
+            JOB_ARTIFACTS,
+            &job_log(7),
+            &job_artifact(i64::MAX),
+            &group_wiki(7),
+            &group_avatar(7),
+        ] {
             assert!(is_known(path), "{path}");
         }
         for path in [
@@ -112,6 +163,15 @@ mod tests {
             "uploads/0123456789abcdef0123456789abcdeg",
             "tree/project/.ndjson",
             "hooks/post-receive",
+            "job-logs/../7",
+            "job-logs/07",
+            "job-logs/+7",
+            "job-artifacts/0",
+            "job-artifacts/-7",
+            "job-artifacts/7/x",
+            "job-artifacts/9223372036854775808",
+            "group-wikis/../7.bundle",
+            "group-wikis/7",
         ] {
             assert!(!is_known(path), "{path}");
         }

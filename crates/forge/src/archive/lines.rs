@@ -2,11 +2,12 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead as _, BufReader, Read as _},
+    io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _},
     path::Path,
 };
 
-use serde::de::DeserializeOwned;
+use kernel::Error;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::failure::{ArchiveError, unreadable};
 
@@ -37,6 +38,20 @@ impl Lines {
         serde_json::from_slice(&text)
             .map(Some)
             .map_err(|cause| unreadable(&format!("Line {} of {}", self.number, self.name), &cause))
+    }
+
+    /// The next documents, so many at most; none at the end.
+    pub(super) fn page<T: DeserializeOwned>(
+        &mut self,
+        most: usize,
+    ) -> Result<Vec<T>, ArchiveError> {
+        let mut page = Vec::with_capacity(most);
+        while page.len() < most
+            && let Some(one) = self.next()?
+        {
+            page.push(one);
+        }
+        Ok(page)
     }
 
     /// Leaves so many documents out.
@@ -76,6 +91,17 @@ pub(super) fn read_all<T: DeserializeOwned>(
         all.push(one);
     }
     Ok(all)
+}
+
+/// Adds a document as a line.
+pub(super) fn write(into: &mut BufWriter<File>, one: &impl Serialize) -> kernel::Result<()> {
+    serde_json::to_writer(&mut *into, one).map_err(Error::internal)?;
+    into.write_all(b"\n").map_err(Error::internal)
+}
+
+/// The file with all lines that were added.
+pub(super) fn finish(lines: BufWriter<File>) -> kernel::Result<File> {
+    lines.into_inner().map_err(|cause| Error::internal(cause.into_error()))
 }
 
 #[cfg(test)]

@@ -4,21 +4,32 @@ use std::path::Path;
 
 use db::{Tx, archive::ArchiveRow};
 use kernel::{
-    AccessLevel, Result, Ts,
+    AccessLevel, Actor, Result, Ts,
     ids::{NamespaceId, ProjectId, UserId},
 };
-use org::member::{NewMember, Source, steps, store::MemberStore as _};
+use org::{
+    access::level_in_project,
+    member::{NewMember, Source, steps, store::MemberStore as _},
+    user::store::UserStore as _,
+};
 use serde_json::Value;
 
 use super::{failure::ArchiveError, layout, lines, rows::Context};
 /// Members of one archive.
 const MOST: usize = 50_000;
 
+/// A member of an archive's project or group, as there is one here.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ArchivedMember {
+    member: NewMember,
+    since: Option<Ts>,
+}
+
 pub(super) fn of_project(
     context: &Context,
     project: ProjectId,
     folder: &Path,
-) -> Result<Vec<NewMember>, ArchiveError> {
+) -> Result<Vec<ArchivedMember>, ArchiveError> {
     let path = layout::of_project(&org::project::archive::MEMBERS);
     read(context, Source::Project(project), folder, &path)
 }
@@ -27,7 +38,7 @@ pub(super) fn of_group(
     context: &Context,
     group: NamespaceId,
     folder: &Path,
-) -> Result<Vec<NewMember>, ArchiveError> {
+) -> Result<Vec<ArchivedMember>, ArchiveError> {
     let path = layout::of_group(context.source_home, &org::namespace::archive::MEMBERS);
     read(context, Source::Group(group), folder, &path)
 }
@@ -37,31 +48,54 @@ fn read(
     source: Source,
     folder: &Path,
     path: &str,
-) -> Result<Vec<NewMember>, ArchiveError> {
+) -> Result<Vec<ArchivedMember>, ArchiveError> {
     let rows: Vec<ArchiveRow> = lines::read_all(folder, path, MOST)?;
     Ok(rows.iter().filter_map(|row| member(context, source, row)).collect())
 }
 
+/// Adds those of a project that are no members yet, with no more rights than whoever imports has there.
+pub(super) fn insert_of_project(
+    tx: &mut Tx<'_>,
+    importer: UserId,
+    project: ProjectId,
+    new: &[ArchivedMember],
+) -> Result<()> {
+    let most = match tx.user(importer)?.admin {
+        true => AccessLevel::Owner,
+        false => {
+            let actor = Actor { id: Some(importer), ..Actor::ANONYMOUS };
+            level_in_project(tx, actor, project)?
+        }
+    };
+    let bounded = new.iter().filter(|_| most > AccessLevel::NoAccess).map(|one| {
+        let access_level = one.member.access_level.min(most);
+        ArchivedMember { member: NewMember { access_level, ..one.member }, ..*one }
+    });
+    insert(tx, &bounded.collect::<Vec<_>>())
+}
+
 /// Adds those that are no members yet.
-pub(super) fn insert(tx: &mut Tx<'_>, new: &[NewMember]) -> Result<()> {
-    for one in new {
-        if tx.find_member(one.source, one.user_id)?.is_none()
-            && one.expires_at.is_none_or(|at| at > tx.now)
+pub(super) fn insert(tx: &mut Tx<'_>, new: &[ArchivedMember]) -> Result<()> {
+    for ArchivedMember { member, since } in new {
+        if tx.find_member(member.source, member.user_id)?.is_none()
+            && member.expires_at.is_none_or(|at| at > tx.now)
         {
-            steps::insert(tx, one)?;
+            steps::insert_archived(tx, member, *since)?;
         }
     }
     Ok(())
 }
 
-fn member(context: &Context, source: Source, row: &ArchiveRow) -> Option<NewMember> {
+fn member(context: &Context, source: Source, row: &ArchiveRow) -> Option<ArchivedMember> {
     let number = |name: &str| row.get(name).and_then(Value::as_i64);
+    let moment = |name: &str| row.get(name).and_then(Value::as_str).and_then(Ts::parse);
     let user = *context.people.get(&number("user_id")?)?;
-    Some(NewMember {
+    let member = NewMember {
         source,
         user_id: UserId(user),
         access_level: AccessLevel::find(number("access_level")?)?,
-        expires_at: row.get("expires_at").and_then(Value::as_str).and_then(Ts::parse),
+        expires_at: moment("expires_at"),
         created_by: Some(context.import.user_id),
-    })
+    };
+    Some(ArchivedMember { member, since: moment("created_at") })
 }

@@ -29,7 +29,7 @@ const AT_ONCE: usize = 400;
 /// Notes whom a row names.
 pub(super) fn note(relation: &Relation, row: &ArchiveRow, into: &mut BTreeSet<i64>) {
     for column in relation.columns {
-        if matches!(column.field, Field::Author | Field::Person) {
+        if matches!(column.field, Field::Author | Field::Doer(..) | Field::Person) {
             into.extend(row.get(column.name).and_then(Value::as_i64));
         }
     }

@@ -1,7 +1,7 @@
 //! Rows of tables on their way into an archive and out of one.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeSet, HashMap},
     fs::File,
     io::{BufWriter, Write as _},
     sync::Arc,
@@ -15,7 +15,9 @@ use db::{
 use kernel::{Error, Result};
 use serde_json::Value;
 
-use super::{failure::ArchiveError, people};
+use super::{
+    corrections::Corrections, failure::ArchiveError, files::ArchiveUpload, people, pipelines,
+};
 use crate::Forge;
 
 /// Rows of one page, and of one transaction.
@@ -58,9 +60,9 @@ pub(super) struct Context {
     pub(super) source_home: i64,
     pub(super) people: Arc<HashMap<i64, i64>>,
     /// Names of those who have no account here.
-    pub(super) strangers: HashMap<i64, String>,
-    /// Secrets of the archive's files.
-    pub(super) uploads: HashSet<String>,
+    pub(super) strangers: Arc<HashMap<i64, String>>,
+    /// The archive's files by their secrets.
+    pub(super) uploads: Arc<HashMap<String, ArchiveUpload>>,
 }
 
 /// Writes rows of an archive, and notes what their ids are here.
@@ -71,15 +73,20 @@ pub(super) fn insert(
     rows: &[ArchiveRow],
 ) -> Result<(), ArchiveError> {
     let names = names(tx, context, relation, rows)?;
+    let corrections = Corrections::read(tx, relation, &names)?;
     let (mut all, mut ids): (Vec<Vec<Cell>>, Vec<i64>) = (Vec::new(), Vec::new());
     for row in rows {
-        let row = sign(context, relation, row);
+        let mut row = sign(context, relation, row);
+        if !corrections.apply(context, relation, &names, &mut row) {
+            continue;
+        }
         let cells = archive::cells(relation, &row, &names).map_err(|flaw| row_flaw(&flaw))?;
         let Some(cells) = cells else { continue };
         all.push(cells);
         ids.extend(row.get("id").and_then(Value::as_i64));
     }
     let made = archive::insert(tx, relation, &all)?;
+    pipelines::complete(tx, context, relation, &all, &made)?;
     let pairs: Vec<(i64, i64)> = ids.into_iter().zip(made).collect();
     tx.insert_archive_ids(context.import.id, relation.table, &pairs)?;
     Ok(())
@@ -145,7 +152,7 @@ fn rename_uploads(context: &Context, text: &str) -> String {
         let (before, after) = rest.split_at(at + FOLDER.len());
         new.push_str(before);
         rest = after;
-        let secret = rest.get(..LENGTH).filter(|secret| context.uploads.contains(*secret));
+        let secret = rest.get(..LENGTH).filter(|secret| context.uploads.contains_key(*secret));
         if let Some(secret) = secret {
             new.push_str(&context.import.upload_secret(secret));
             rest = rest.get(LENGTH..).unwrap_or_default();

@@ -26,7 +26,8 @@ const RATIO: u64 = 100;
 const ROOM: u64 = 64 << 20;
 /// No archive becomes larger.
 const MOST: u64 = 25 << 30;
-const ENTRIES: usize = 200_000;
+/// Entries of an archive with as many files of each kind as archives hold.
+const ENTRIES: usize = 500_000;
 
 impl UnpackLimits {
     /// For an archive of so many bytes.

@@ -18,7 +18,7 @@ pub(crate) use jobs::{begin_for_pipeline, environment_terms, follow_jobs};
 pub use ref_stops::StopEnvironmentsOf;
 pub(crate) use ref_stops::{branches_removed, merge_request_ended, stop_environments_of};
 pub use refs::DropDeploymentRefs;
-pub(crate) use refs::drop_refs;
+pub(crate) use refs::{drop_refs, is_deployment_ref};
 pub use report::report;
 pub use review_apps::remove_review_apps;
 pub use stop::{StopResult, stop};

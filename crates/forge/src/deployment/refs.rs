@@ -1,6 +1,9 @@
 //! Refs that keep the commits of deployments.
 
-use deployments::{deployment::Deployment, environment::Environment};
+use deployments::{
+    deployment::Deployment,
+    environment::{Environment, is_slug},
+};
 use kernel::{Error, Result, ids::ProjectId};
 use repo::{
     git::{
@@ -14,8 +17,20 @@ use worker::Job;
 
 use crate::Forge;
 
+const ENVIRONMENTS: &str = "refs/environments/";
+const DEPLOYMENTS: &str = "/deployments/";
+
 fn folder(slug: &str) -> String {
-    format!("refs/environments/{slug}/deployments/")
+    format!("{ENVIRONMENTS}{slug}{DEPLOYMENTS}")
+}
+
+/// Whether a ref of this full name keeps the commit of a deployment.
+pub(crate) fn is_deployment_ref(name: &str) -> bool {
+    let parts = name.strip_prefix(ENVIRONMENTS).and_then(|rest| rest.split_once(DEPLOYMENTS));
+    parts.is_some_and(|(slug, iid)| {
+        let number = iid.parse::<i64>().ok().filter(|number| *number > 0);
+        is_slug(slug) && number.is_some_and(|number| number.to_string() == iid)
+    })
 }
 
 /// Keeps the commit of a deployment, whatever becomes of its branch.

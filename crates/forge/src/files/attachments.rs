@@ -1,5 +1,7 @@
 //! Files that people add to projects: pictures in texts, and whatever else.
 
+use std::fs::File;
+
 use futures_util::TryStreamExt as _;
 use kernel::{Error, Result, ids::ProjectId};
 
@@ -59,8 +61,20 @@ pub fn shown_as(name: &str) -> Option<&'static str> {
 /// Keeps a file for a project.
 pub async fn keep(forge: &Forge, project: ProjectId, upload: Upload) -> Result<StoredFile> {
     let secret = hex::encode(rand::random::<[u8; 16]>());
-    let name = plain_name(&upload.file_name);
     let file = upload.file.reopen().map_err(Error::internal)?;
+    keep_under(forge, project, secret, &upload.file_name, file).await
+}
+
+/// As [`keep`], under a secret of 32 hexadecimal digits that the caller has; what is there under the same secret and name
+/// is replaced. The file is read from where it stands.
+pub(crate) async fn keep_under(
+    forge: &Forge,
+    project: ProjectId,
+    secret: String,
+    file_name: &str,
+    file: File,
+) -> Result<StoredFile> {
+    let name = plain_name(file_name);
     forge.uploads.keep_file(&location(&secret, project, &name), file).await?;
     Ok(StoredFile { secret, name })
 }

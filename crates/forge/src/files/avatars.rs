@@ -2,7 +2,9 @@
 
 use std::{
     fmt,
+    fs::File,
     io::{self, Read as _},
+    path::{Path, PathBuf},
 };
 
 use admin::appearance::Picture;
@@ -77,9 +79,25 @@ pub(crate) fn is_picture_file(upload: &Upload) -> bool {
 }
 
 fn begins_as_picture(upload: &Upload) -> bool {
+    upload.file.reopen().is_ok_and(has_known_beginning)
+}
+
+fn has_known_beginning(file: File) -> bool {
     let mut first = Vec::new();
-    let read = upload.file.reopen().and_then(|file| file.take(12).read_to_end(&mut first));
-    read.is_ok() && is_known(&first)
+    file.take(12).read_to_end(&mut first).is_ok() && is_known(&first)
+}
+
+/// As [`fault`], for a file of an archive, whose owner's row is to hold the name as it is. Blocks.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(crate) fn archived_fault(name: &str, path: &Path) -> io::Result<Option<&'static str>> {
+    let file = File::open(path)?;
+    let is_small = file.metadata()?.len() <= LARGEST;
+    if plain_name(name) != name || !is_picture(name) || !has_known_beginning(file) {
+        return Ok(Some(NO_PICTURE));
+    }
+    Ok((!is_small).then_some(TOO_LARGE))
 }
 
 /// Whether a file begins as the formats do that browsers show.
@@ -112,10 +130,28 @@ pub struct StagedAvatar {
 /// Reads a picture.
 pub async fn stage(forge: &Forge, upload: Upload) -> Result<StagedAvatar> {
     ensure(&upload)?;
-    let (name, all) = (plain_name(&upload.file_name), forge.avatars.clone());
+    let name = plain_name(&upload.file_name);
+    stage_file(forge, name, move || upload.file.reopen()).await
+}
+
+/// As [`stage`], for a file of an archive in which there is no fault.
+pub(crate) async fn stage_archived(
+    forge: &Forge,
+    name: String,
+    path: PathBuf,
+) -> Result<StagedAvatar> {
+    stage_file(forge, name, move || File::open(path)).await
+}
+
+async fn stage_file(
+    forge: &Forge,
+    name: String,
+    open: impl FnOnce() -> io::Result<File> + Send + 'static,
+) -> Result<StagedAvatar> {
+    let all = forge.avatars.clone();
     let read = spawn_blocking(move || {
         let mut content = Vec::new();
-        upload.file.reopen()?.read_to_end(&mut content)?;
+        open()?.read_to_end(&mut content)?;
         let sha256 = hex::encode(Sha256::digest(&content));
         Ok::<_, io::Error>((Bytes::from(content), sha256))
     });

@@ -3,12 +3,14 @@
 use std::{
     collections::{HashMap, HashSet},
     fmt,
-    io::{self, Write},
-    sync::Arc,
+    fs::File,
+    io::{self, Seek as _},
+    path::Path,
     time::Duration,
 };
 
 use admin::import::{Import, ImportStore as _, NewFailure, Origin, Relation};
+use hmac::{Hmac, Mac as _};
 use kernel::{
     Error, Result, TextEnum as _,
     ids::{ProjectId, ReleaseId},
@@ -20,17 +22,16 @@ use review::item::{
     import::iids_after,
     import_text::{ImportedText, texts_of},
 };
+use secrets::Secret;
 use sha1::{Digest as _, Sha1};
+use sha2::Sha256;
 use tokio::task::spawn_blocking;
 
 use super::{
     SourceClient, SourceError,
     batch::{AttachmentBatch, Batch, Step},
 };
-use crate::{
-    Forge,
-    files::{Upload, attachments},
-};
+use crate::{Forge, files::attachments};
 
 /// Items or releases of one step.
 const ITEMS: i64 = 20;
@@ -41,6 +42,8 @@ const IMAGES: &str = "https://user-images.githubusercontent.com/";
 const TIME: Duration = Duration::from_secs(120);
 /// Bytes of one file where the installation sets no limit.
 const LARGEST: u64 = 100 << 20;
+/// What the key is for that the secrets of kept files are made with.
+const SECRETS: &str = "attachments of imports";
 
 /// Brings along the next files of the texts at the cursor. What was brought is no address of the source there any more,
 /// and what was not is remembered, so the cursor moves on once the texts name nothing else.
@@ -238,14 +241,14 @@ async fn bring(
     let (address, agent, headers) = (url.to_owned(), client.agent(), client.headers());
     let folder = forge.data().to_owned();
     let fetched = spawn_blocking(move || -> Result<_, SourceError> {
-        let file = tempfile::NamedTempFile::new_in(folder).map_err(Error::internal)?;
-        let mut sink = CountedFile { file, bytes: 0 };
+        let mut file = nameless_file(&folder).map_err(Error::internal)?;
         let request =
             Exchange { method: "GET", url: &address, headers: &headers, body: &[], limits };
-        let head = agent.exchange(&request, &mut sink)?;
-        Ok((head, sink))
+        let head = agent.exchange(&request, &mut file)?;
+        file.rewind().map_err(Error::internal)?;
+        Ok((head, file))
     });
-    let (head, sink) = match fetched.await.map_err(Error::internal)? {
+    let (head, file) = match fetched.await.map_err(Error::internal)? {
         Err(failure @ (SourceError::Refused(_) | SourceError::Unusable(_))) => {
             return Ok(Err(failure.to_string()));
         }
@@ -255,14 +258,25 @@ async fn bring(
         Err(failure) if !failure.is_passing() => return Ok(Err(failure.to_string())),
         answered => answered?,
     }
-    let upload = Upload {
-        file_name: file_name(url, head.header("content-type")),
-        content_type: head.header("content-type").map(str::to_owned),
-        size: sink.bytes,
-        file: Arc::new(sink.file),
-    };
-    let kept = attachments::keep(forge, import.project_id, upload).await?;
+    let name = file_name(url, head.header("content-type"));
+    let key = forge.vault.derived_key(SECRETS);
+    let secret = upload_secret(&key, &import.correlation_id, &name, url)?;
+    let kept = attachments::keep_under(forge, import.project_id, secret, &name, file).await?;
     Ok(Ok(format!("/uploads/{}/{}", kept.secret, kept.name)))
+}
+
+/// A file that goes with the process, however that ends.
+fn nameless_file(folder: &Path) -> io::Result<File> {
+    tempfile::tempfile_in(folder)
+}
+
+/// The secret of a kept file: the same each time, so that a step which is done again writes the same file. Others may know
+/// the import and the address at the source, hence the key.
+fn upload_secret(key: &Secret, import: &str, name: &str, url: &str) -> Result<String> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key.reveal().as_bytes())
+        .map_err(|length| Error::internal(length.to_string()))?;
+    mac.update(format!("{import}/{name}/{url}").as_bytes());
+    Ok(hex::encode(mac.finalize().into_bytes()).chars().take(32).collect())
 }
 
 /// The last part of an address; pictures without an ending get that of their type.
@@ -294,30 +308,42 @@ fn replaced(text: &str, kept: &HashMap<String, String>) -> String {
     out
 }
 
-/// A file while it arrives.
-struct CountedFile {
-    file: tempfile::NamedTempFile,
-    bytes: u64,
-}
-
-impl Write for CountedFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write_all(bytes)?;
-        self.bytes += u64::try_from(bytes.len()).unwrap_or_default();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::{fs, io::Write as _};
+
     use kernel::ids::ReleaseId;
     use review::item::ItemKind;
+    use secrets::Secret;
 
-    use super::{TextCursor, file_name, is_attachment, replaced, urls};
+    use super::{
+        TextCursor, file_name, is_attachment, nameless_file, replaced, upload_secret, urls,
+    };
+
+    #[test]
+    fn a_file_that_arrives_leaves_no_name_for_a_killed_server_to_forget() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = nameless_file(folder.path()).unwrap();
+        file.write_all(b"half a picture").unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_kept_file_has_the_same_secret_each_time_which_nobody_knows_without_the_key() {
+        let key = Secret::new("k3y");
+        let secret = |name: &str| upload_secret(&key, "1a2b", name, "https://a.test/1").unwrap();
+        let first = secret("1.png");
+        assert_eq!((first.len(), &first), (32, &secret("1.png")));
+        assert_ne!(first, secret("1.jpg"));
+        for (key, import, url) in [
+            ("k4y", "1a2b", "https://a.test/1"),
+            ("k3y", "1a2c", "https://a.test/1"),
+            ("k3y", "1a2b", "https://a.test/2"),
+        ] {
+            let other = upload_secret(&Secret::new(key), import, "1.png", url).unwrap();
+            assert_ne!(first, other, "{key} {import} {url}");
+        }
+    }
 
     #[test]
     fn addresses_are_found_in_texts() {

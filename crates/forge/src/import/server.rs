@@ -20,7 +20,7 @@ use super::{
     diff_line,
     git::land_branches,
     heads::{self, PullRequestCommits},
-    json::{fitting, list, millis, number, server_user, text, title},
+    json::{fitting, list, merge_request_title, millis, number, server_user, text},
     people::{KnownPeople, People, SourceUser},
 };
 use crate::Forge;
@@ -180,14 +180,10 @@ impl ServerStep<'_> {
         let updated_at = millis(item, "updatedDate").unwrap_or(created_at);
         let closed_at = millis(item, "closedDate").unwrap_or(updated_at);
         let (from, to) = (&item["fromRef"], &item["toRef"]);
-        let mut title = title(item);
-        if item["draft"].as_bool() == Some(true) {
-            title = review::merge_request::draft::drafted(&title).chars().take(255).collect();
-        }
         let reviewers = list(&item["reviewers"]).iter();
         ImportedMergeRequest {
             iid,
-            title,
+            title: merge_request_title(item),
             description: fitting(&known.text(&author, text(item, "description"))),
             state,
             author: known.author(&author),

@@ -2,6 +2,7 @@
 
 use admin::integration::Values;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use markup::escaped_html;
 use serde_json::{Value, json};
 
 use super::{Message, below, branch, encoded, text};
@@ -19,8 +20,8 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
         }
         "teamcity" => {
             let url = below(text(values, "teamcity_url")?, "httpAuth/app/rest/buildQueue");
-            let name = encoded_xml(branch(payload)?);
-            let build = encoded_xml(text(values, "build_type")?);
+            let name = escaped_html(branch(payload)?);
+            let build = escaped_html(text(values, "build_type")?);
             let body = format!("<build branchName=\"{name}\"><buildType id=\"{build}\"/></build>");
             let message = Message { body, ..Message::json(url, &json!({})) };
             basic(message, values).header("Content-Type", "application/xml".to_owned())
@@ -65,11 +66,6 @@ fn basic(message: Message, values: &Values) -> Message {
     message.header("Authorization", format!("Basic {person}"))
 }
 
-fn encoded_xml(text: &str) -> String {
-    let pairs = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;")];
-    pairs.into_iter().fold(text.to_owned(), |text, (sign, name)| text.replace(sign, name))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -91,6 +87,16 @@ mod tests {
         assert_eq!(sent.headers, [("Authorization".to_owned(), "Basic YWRhOng=".to_owned())]);
         let tag = json!({ "object_kind": "tag_push", "ref": "refs/tags/v1" });
         assert!(message("bamboo", &values, &tag).is_none());
+    }
+
+    #[test]
+    fn names_of_branches_stay_names_in_xml() {
+        let push = json!({ "object_kind": "push", "ref": "refs/heads/a\"b'<&" });
+        let values = json!({ "teamcity_url": "https://t.example.com", "build_type": "Bt1" });
+        let sent = message("teamcity", values.as_object().unwrap(), &push).unwrap();
+        let name = "a&quot;b&#39;&lt;&amp;";
+        let body = format!("<build branchName=\"{name}\"><buildType id=\"Bt1\"/></build>");
+        assert_eq!(sent.body, body);
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! Chat rooms: one line for people about what happened. Titles, names and comments come from whoever may write them, so nothing in
 //! them means more than its letters: no link that shows another address than its own, and no call to a whole room.
 
-use std::borrow::Cow;
-
 use admin::{flags::Flag, integration::Values};
 use serde_json::{Value, json};
 
@@ -73,11 +71,9 @@ impl Markup {
     /// A text that means no more than its letters.
     fn plain(self, text: &str) -> String {
         match self {
-            Self::Angles | Self::Html => {
-                text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-            }
-            // A sign without width keeps `@all` and its like from being a name.
-            Self::Markdown => escaped(text).replace('@', "@\u{200b}"),
+            Self::Angles => escaped_angles(text),
+            Self::Html => markup::escaped_html(text),
+            Self::Markdown => escaped_markdown(text),
         }
     }
 
@@ -86,27 +82,31 @@ impl Markup {
         match self {
             Self::Angles => format!("<{url}|{}>", self.plain(&words)),
             Self::Markdown => format!("[{}]({url})", self.plain(&words)),
-            Self::Html => {
-                let address = self.plain(url).replace('"', "&quot;");
-                format!("<a href=\"{address}\">{}</a>", self.plain(&words))
-            }
+            Self::Html => format!("<a href=\"{}\">{}</a>", self.plain(url), self.plain(&words)),
         }
     }
 }
 
+/// A text in which no angle begins a link or a mention. Receivers of [`Markup::Angles`] know these three entities alone
+/// and show any other as it is written.
+fn escaped_angles(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 /// Markdown in which nothing begins a link or a mention.
-fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(['[', ']', '<', '\\']) {
-        return Cow::Borrowed(text);
-    }
+fn escaped_markdown(text: &str) -> String {
     let mut all = String::with_capacity(text.len() + 8);
     for sign in text.chars() {
         if matches!(sign, '[' | ']' | '<' | '\\') {
             all.push('\\');
         }
         all.push(sign);
+        if sign == '@' {
+            // A sign without width keeps `@all` and its like from being a name.
+            all.push('\u{200b}');
+        }
     }
-    Cow::Owned(all)
+    all
 }
 
 /// One line about what happened.
@@ -205,7 +205,7 @@ mod tests {
     use admin::flags::Flag;
     use serde_json::{Value, json};
 
-    use super::message;
+    use super::{Markup, line, message};
 
     fn pipeline(status: &str) -> Value {
         json!({
@@ -240,5 +240,18 @@ mod tests {
         let room = said("mattermost");
         assert!(room.contains("\\\\<!channel> \\\\[x\\\\](http://evil) @\u{200b}all"), "{room}");
         assert!(said("discord").contains(r#""allowed_mentions":{"parse":[]}"#));
+    }
+
+    #[test]
+    fn a_name_is_shown_by_the_signs_that_its_receiver_knows() {
+        let mut ended = pipeline("failed");
+        ended["user"]["name"] = json!("O'Neil \"<&>\"");
+        let by = |markup| {
+            let line = line(&ended, markup).unwrap();
+            line.split_once(" by ").unwrap().1.strip_suffix(" failed").unwrap().to_owned()
+        };
+        assert_eq!(by(Markup::Angles), "O'Neil \"&lt;&amp;&gt;\"");
+        assert_eq!(by(Markup::Html), "O&#39;Neil &quot;&lt;&amp;&gt;&quot;");
+        assert_eq!(by(Markup::Markdown), "O'Neil \"\\<&>\"");
     }
 }

@@ -28,7 +28,7 @@ pub struct ArchivedFile {
 }
 
 /// Whether the archive is to blame: it is none, it was cut off, or it says what cannot be.
-fn is_broken(odd: &io::Error) -> bool {
+pub(super) fn is_broken(odd: &io::Error) -> bool {
     matches!(odd.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof)
 }
 

@@ -20,12 +20,17 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 use worker::Job as Work;
 
-use super::reports::{self, ReportResult, cases_location};
+use super::{
+    archived_files::is_broken,
+    reports::{self, ReportResult, cases_location},
+};
 use crate::Forge;
 
 /// So many artifacts go in one transaction.
 const AT_ONCE: i64 = 500;
 pub(super) const MEGABYTE: u64 = 1 << 20;
+/// The name of the list of what is in an archive.
+pub(crate) const LIST_NAME: &str = "metadata.gz";
 
 /// An artifact that is brought.
 #[derive(Clone, Debug)]
@@ -65,12 +70,16 @@ pub async fn size_limit(forge: &Forge, kind: ArtifactKind) -> Result<u64> {
 
 /// Begins to keep an artifact of a job.
 pub async fn begin(forge: &Forge, job: &Job, kind: ArtifactKind) -> Result<IncomingArtifact> {
-    let location = location(job, kind);
+    let location = new_location(job, kind);
     Ok(IncomingArtifact { incoming: forge.artifacts.begin(&location)?, location })
 }
 
-fn location(job: &Job, kind: ArtifactKind) -> String {
-    let own = hex::encode(rand::random::<[u8; 8]>());
+fn new_location(job: &Job, kind: ArtifactKind) -> String {
+    location(job, kind, &hex::encode(rand::random::<[u8; 8]>()))
+}
+
+/// Where an artifact of a job lies. `own` is of this one alone.
+pub(crate) fn location(job: &Job, kind: ArtifactKind, own: &str) -> String {
     format!("{}/{}/{}/{kind}-{own}", job.project_id, job.pipeline_id, job.id)
 }
 
@@ -93,7 +102,11 @@ pub async fn keep(
         });
     };
     let list = match brought.kind {
-        ArtifactKind::Archive => metadata(forge, job, &location, kept.size).await?,
+        ArtifactKind::Archive => {
+            let place = new_location(job, ArtifactKind::Metadata);
+            let list = keep_list(forge, &location, kept.size, &place).await?;
+            list.map(|list| (place, list))
+        }
         _ => None,
     };
     let mut locations = contents(brought.kind, &location);
@@ -112,7 +125,7 @@ pub async fn keep(
         };
         let mut all = vec![new(brought.kind, &brought.filename, &location, &kept)];
         if let Some((location, kept)) = &list {
-            all.push(new(ArtifactKind::Metadata, "metadata.gz", location, kept));
+            all.push(new(ArtifactKind::Metadata, LIST_NAME, location, kept));
         }
         let insertion = insert(tx, id, &all)?;
         if let (Insertion::Done, Some(report)) = (insertion, &report) {
@@ -166,13 +179,13 @@ fn insert(tx: &mut Tx<'_>, id: JobId, all: &[NewArtifact]) -> Result<Insertion> 
     Ok(Insertion::Done)
 }
 
-/// The list of what is in an archive; none where it is no archive.
-async fn metadata(
+/// Keeps the list of what is in an archive that is kept; none where it is no archive.
+pub(crate) async fn keep_list(
     forge: &Forge,
-    job: &Job,
     archive: &str,
     size: u64,
-) -> Result<Option<(String, StoredContent)>> {
+    location: &str,
+) -> Result<Option<StoredContent>> {
     let mut reader = forge.artifacts.reader(archive, size);
     let made = spawn_blocking(move || {
         let mut list = tempfile::tempfile()?;
@@ -182,12 +195,10 @@ async fn metadata(
     });
     let list = match made.await.map_err(Error::internal)? {
         Ok(list) => list,
-        Err(odd) if odd.kind() == std::io::ErrorKind::InvalidData => return Ok(None),
+        Err(odd) if is_broken(&odd) => return Ok(None),
         Err(failure) => return Err(Error::internal(failure)),
     };
-    let location = location(job, ArtifactKind::Metadata);
-    let kept = forge.artifacts.keep_file(&location, list).await?;
-    Ok(Some((location, kept)))
+    forge.artifacts.keep_file(location, list).await.map(Some)
 }
 
 /// The archive of a job, where it is still there and the caller may have it.

@@ -104,7 +104,18 @@ async fn read_tests(
         Some(spec) => forge.db.peek(move |tx| Ok(tx.spec(spec)?.options)).await?,
         None => ci::config::options::Options::default(),
     };
-    let mut suite = Suite::new(suite_name(&job.name, &options));
+    keep_tests(forge, job, suite_name(&job.name, &options), location, kept).await
+}
+
+/// Reads the report of a job's tests that lies at this place, and keeps the tests beside it.
+pub(crate) async fn keep_tests(
+    forge: &Forge,
+    job: &Job,
+    name: &str,
+    location: &str,
+    kept: &StoredContent,
+) -> Result<TestSuite> {
+    let mut suite = Suite::new(name);
     let _place = READING.acquire().await.map_err(Error::internal)?;
     let report = BufReader::new(forge.artifacts.reader(location, kept.size));
     let read = spawn_blocking(move || {

@@ -2,5 +2,8 @@
 
 pub mod exports;
 pub mod findings;
+mod identities;
 pub mod imports;
 pub mod readers;
+
+pub(crate) use identities::restore_identities;

@@ -50,7 +50,7 @@ pub async fn test<K: HookKeeper + Clone + Send + 'static>(
     let by = keeper.keeper()?;
     let (urls, vault) = (forge.urls.clone(), forge.vault.clone());
     let made = forge.db.write(move |tx| {
-        let hook = actions::wake(tx, &keeper, id)?;
+        let hook = actions::wake(tx, &keeper, &vault, id)?;
         actions::ensure_calm(tx, &keeper, id)?;
         let example = trial::example(tx, &urls, &vault, hook.home(), (flag, by))?;
         Ok((hook, example))
@@ -90,7 +90,8 @@ pub async fn test_system<K: HookKeeper + Clone + Send + 'static>(
     id: HookId,
 ) -> Result<serde_json::Value> {
     let by = keeper.keeper()?;
-    let hook = forge.db.write(move |tx| actions::wake(tx, &keeper, id)).await?;
+    let vault = forge.vault.clone();
+    let hook = forge.db.write(move |tx| actions::wake(tx, &keeper, &vault, id)).await?;
     let payload = example();
     let event =
         event(&hook, forge, (Flag::Projects, admin::delivery::SYSTEM_HEADER), payload.to_string());

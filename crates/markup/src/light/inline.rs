@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::Dialect;
-use crate::{Links, plain::escape};
+use crate::{Links, plain::push_escaped_html};
 
 /// The target and the words of a link may have so many bytes.
 const LONGEST_LINK: usize = 2_000;
@@ -57,9 +57,9 @@ pub(super) fn write(text: &str, dialect: Dialect, links: &Links<'_>, html: &mut 
 
 pub(super) fn picture(links: &Links<'_>, target: &str, alt: &str, html: &mut String) {
     html.push_str("<img src=\"");
-    escape(&links.resolve(target.trim()), html);
+    push_escaped_html(&links.resolve(target.trim()), html);
     html.push_str("\" alt=\"");
-    escape(alt.trim(), html);
+    push_escaped_html(alt.trim(), html);
     html.push_str("\">");
 }
 
@@ -92,7 +92,7 @@ impl<'a> Scan<'a> {
     fn letter(&mut self) {
         let rest = &self.text[self.at..];
         let length = rest.chars().next().map_or(1, char::len_utf8);
-        escape(&rest[..length], &mut self.plain);
+        push_escaped_html(&rest[..length], &mut self.plain);
         self.at += length;
     }
 
@@ -148,7 +148,7 @@ impl<'a> Scan<'a> {
             self.flush();
             self.open.push((byte, self.pieces.len()));
             let mut literal = String::new();
-            escape(&self.text[self.at..after], &mut literal);
+            push_escaped_html(&self.text[self.at..after], &mut literal);
             self.pieces.push(literal);
         } else {
             return false;
@@ -185,7 +185,7 @@ impl<'a> Scan<'a> {
         };
         self.flush();
         let mut piece = "<code>".to_owned();
-        escape(&self.text[self.at + 1..end], &mut piece);
+        push_escaped_html(&self.text[self.at + 1..end], &mut piece);
         piece.push_str("</code>");
         self.pieces.push(piece);
         self.at = end + 1;
@@ -231,9 +231,9 @@ impl<'a> Scan<'a> {
     fn push_link(&mut self, target: &str, words: &str) {
         self.flush();
         let mut piece = "<a href=\"".to_owned();
-        escape(target, &mut piece);
+        push_escaped_html(target, &mut piece);
         piece.push_str("\">");
-        escape(words, &mut piece);
+        push_escaped_html(words, &mut piece);
         piece.push_str("</a>");
         self.pieces.push(piece);
     }
@@ -321,7 +321,7 @@ impl<'a> Scan<'a> {
         let after = self.at + address.len();
         if address.len() > LONGEST_LINK {
             // Passed over as a whole: it may hold the beginning of many more.
-            escape(address, &mut self.plain);
+            push_escaped_html(address, &mut self.plain);
             self.at = after;
             return true;
         }

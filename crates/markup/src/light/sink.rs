@@ -6,7 +6,7 @@ use super::{Dialect, inline};
 use crate::{
     Links,
     bounds::{DEEPEST_LIST, MOST_ANCHORS},
-    plain::escape,
+    plain::push_escaped_html,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl<'a> Sink<'a> {
         match self.anchor(text) {
             Some(id) => {
                 self.html.push_str(&format!("<h{level} id=\""));
-                escape(&id, &mut self.html);
+                push_escaped_html(&id, &mut self.html);
                 self.html.push_str("\">");
             }
             None => self.html.push_str(&format!("<h{level}>")),
@@ -233,11 +233,11 @@ impl<'a> Sink<'a> {
         self.html.push_str("<pre");
         if let Some(language) = language.filter(|name| !name.is_empty()) {
             self.html.push_str(" lang=\"");
-            escape(language, &mut self.html);
+            push_escaped_html(language, &mut self.html);
             self.html.push('"');
         }
         self.html.push_str("><code>");
-        escape(text, &mut self.html);
+        push_escaped_html(text, &mut self.html);
         self.html.push_str("</code></pre>\n");
     }
 
@@ -261,7 +261,7 @@ impl<'a> Sink<'a> {
     pub(super) fn remark(&mut self, name: &str, text: &str) {
         self.end_blocks();
         self.html.push_str("<blockquote><p><strong>");
-        escape(name, &mut self.html);
+        push_escaped_html(name, &mut self.html);
         self.html.push_str("</strong> ");
         self.inline(text);
         self.html.push_str("</p></blockquote>\n");

@@ -41,6 +41,9 @@ pub struct Fact {
     /// The role and the end before a change; nothing where there was none.
     #[serde(skip)]
     pub before: Option<(AccessLevel, Option<Ts>)>,
+    /// Whether an archive brought it along, whose feed tells when it began.
+    #[serde(skip)]
+    pub is_archived: bool,
 }
 
 impl Fact {
@@ -61,6 +64,7 @@ impl Fact {
             by,
             created_at: None,
             before: None,
+            is_archived: false,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Error, Result,
+    AccessLevel, Error, Result, Ts,
     ids::{ProjectId, UserId},
 };
 
@@ -13,10 +13,23 @@ use crate::access;
 
 /// Adds a member; effective access follows in the same transaction.
 pub fn insert(tx: &mut Tx<'_>, new: &NewMember) -> Result<()> {
+    add(tx, new, false)
+}
+
+/// As [`insert`], for a member whom an archive brings along, since a moment.
+pub fn insert_archived(tx: &mut Tx<'_>, new: &NewMember, since: Option<Ts>) -> Result<()> {
+    add(tx, new, true)?;
+    match since.filter(|since| *since <= tx.now) {
+        Some(since) => tx.save_membership_start(new.source, new.user_id, since),
+        None => Ok(()),
+    }
+}
+
+fn add(tx: &mut Tx<'_>, new: &NewMember, is_archived: bool) -> Result<()> {
     tx.insert_member(new)?;
     refresh(tx, new.source, new.user_id)?;
     let fact = Fact::new(new.source, new.user_id, new.access_level, new.expires_at, new.created_by);
-    tx.emit(Event::Added(fact))
+    tx.emit(Event::Added(Fact { is_archived, ..fact }))
 }
 
 /// Whoever a personal namespace belongs to owns the projects in it, as members, too. Effective access is refreshed by

@@ -28,6 +28,8 @@ pub trait MemberStore {
     fn find_member_row(&mut self, source: Source, user: UserId) -> Result<Option<Member>>;
     fn find_member_by_id(&mut self, id: MemberId) -> Result<Option<Member>>;
     fn insert_member(&mut self, new: &NewMember) -> Result<()>;
+    /// Says since when somebody is a member.
+    fn save_membership_start(&mut self, source: Source, user: UserId, since: Ts) -> Result<()>;
     /// Changes what it gives, now or once it is approved, and its end.
     fn save_member(
         &mut self,
@@ -113,6 +115,13 @@ impl MemberStore for Tx<'_> {
         );
         let insert = diesel::insert_into(members::table).values(row);
         each_backend!(self, |conn| insert.execute(conn).map_err(error("Member")))?;
+        Ok(())
+    }
+
+    fn save_membership_start(&mut self, source: Source, user: UserId, since: Ts) -> Result<()> {
+        let Some(member) = self.find_member_row(source, user)? else { return Ok(()) };
+        let row = diesel::update(members::table.find(member.id)).set(members::created_at.eq(since));
+        each_backend!(self, |conn| row.execute(conn).map_err(error("Member")))?;
         Ok(())
     }
 

@@ -203,14 +203,16 @@ fn faults_of(
             faults.add("parent_id", "has too deep level of nesting");
         }
     }
-    faults.at_most("description", details.description.as_deref(), 500);
+    let description = details.description.as_deref();
+    faults.at_most("description", description, rules::LONGEST_DESCRIPTION);
     rules::settings_faults(&details.settings, parent.is_none(), &mut faults);
     if details.settings.require_two_factor_authentication
         && !runners::may_demand_second_factor(tx, parent)?
     {
         faults.add("require_two_factor_authentication", "is forbidden by a top-level group");
     }
-    if details.default_branch_protection.is_some_and(|level| !(0..=3).contains(&level)) {
+    let protection = details.default_branch_protection;
+    if protection.is_some_and(|level| !rules::BRANCH_PROTECTIONS.contains(&level)) {
         faults.add("default_branch_protection", "is not included in the list");
     }
     Ok(faults)

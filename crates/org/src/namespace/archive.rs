@@ -8,7 +8,7 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Error, Result, Visibility,
+    AccessLevel, Error, Faults, Result, Ts, Visibility,
     ids::{NamespaceId, UserId},
 };
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,18 @@ use serde::{Deserialize, Serialize};
 use super::{
     GroupDetails, GroupSettings, Namespace,
     addresses::free_addresses,
+    event::Event,
     full_path::NewPath,
     model::{ProjectCreation, SubgroupCreation},
+    rules, runners,
     store::NamespaceStore as _,
 };
 use crate::{
     access,
-    member::{NewMember, Source, steps},
+    member::{self, NewMember, Source, event::Fact, store::MemberStore as _},
     project::creation::runners_token,
     settings::store::SettingsStore as _,
+    user::store::UserStore as _,
 };
 
 /// Groups of one archive.
@@ -41,6 +44,7 @@ pub static MEMBERS: Relation = Relation {
         Column::person("user_id"),
         Column::level("access_level", 5, 50),
         Column::moment("expires_at").optional(),
+        Column::moment("created_at").optional(),
     ],
     signed: None,
 };
@@ -59,7 +63,14 @@ pub struct GroupRecord {
     pub visibility: Visibility,
     pub project_creation_level: ProjectCreation,
     pub subgroup_creation_level: SubgroupCreation,
+    #[serde(default)]
+    pub default_branch_protection: Option<i32>,
     pub settings: GroupSettings,
+    /// The name of the picture, which is a file of the archive.
+    #[serde(default)]
+    pub avatar: Option<String>,
+    #[serde(default)]
+    pub created_at: Option<String>,
 }
 
 /// A group and those below it, each after the one that it lies in.
@@ -107,8 +118,33 @@ impl GroupRecord {
             visibility: details.visibility,
             project_creation_level: details.project_creation_level,
             subgroup_creation_level: details.subgroup_creation_level,
+            default_branch_protection: details.default_branch_protection,
             settings: portable(details.settings),
+            avatar: details.avatar,
+            created_at: Some(group.created_at.iso()),
         }
+    }
+
+    /// Looks whether there can be such a group.
+    ///
+    /// # Errors
+    /// `BadRequest` for what groups cannot be called, and cannot be set to.
+    pub fn ensure_sound(&self) -> Result<()> {
+        let mut faults = Faults::default();
+        // The first one is called otherwise.
+        if self.parent_id.is_some() {
+            faults.add_each("name", rules::name_faults(&self.name));
+            faults.add_each("path", rules::inner_path_faults(&self.path));
+        }
+        let description = self.description.as_deref();
+        faults.at_most("description", description, rules::LONGEST_DESCRIPTION);
+        let protection = self.default_branch_protection;
+        if protection.is_some_and(|level| !rules::BRANCH_PROTECTIONS.contains(&level)) {
+            faults.add("default_branch_protection", "is not included in the list");
+        }
+        // What only groups at the top are set to is left out elsewhere.
+        rules::settings_faults(&self.settings, true, &mut faults);
+        faults.into_result()
     }
 
     /// As another group has it, below a group of its own.
@@ -145,19 +181,67 @@ fn portable(settings: GroupSettings) -> GroupSettings {
     }
 }
 
-/// Gives a new group what an archive says of it; its name and path stay.
+/// Gives a new group what an archive says of it, as far as whoever imports may say that and the group above allows it; its
+/// name, path and picture stay.
 ///
 /// # Errors
 /// When the database cannot be written.
-pub fn restore(tx: &mut Tx<'_>, id: NamespaceId, record: &GroupRecord) -> Result<()> {
+pub fn restore(
+    tx: &mut Tx<'_>,
+    id: NamespaceId,
+    importer: UserId,
+    record: &GroupRecord,
+) -> Result<()> {
     let group = tx.namespace(id)?;
     let visibility = visibility_below(tx, group.parent_id, record.visibility)?;
     let details = record.details(visibility);
     let settings =
         GroupSettings { runners_token: group.settings().runners_token, ..details.settings };
-    let kept = GroupDetails { name: group.name, path: group.path, settings, ..details };
+    let may_protect = tx.settings()?.group_owners_can_manage_default_branch_protection()
+        || tx.user(importer)?.admin;
+    let kept = GroupDetails {
+        name: group.name,
+        path: group.path,
+        avatar: group.avatar,
+        settings,
+        default_branch_protection: record.default_branch_protection.filter(|_| may_protect),
+        ..details
+    };
     tx.save_group(id, &kept)?;
+    if let Some(parent) = group.parent_id {
+        let (saved, parent) = (tx.namespace(id)?, tx.namespace(parent)?);
+        runners::follow(tx, &saved, &parent)?;
+    }
+    if let Some(at) = record.created_at.as_deref().and_then(Ts::parse).filter(|at| *at <= tx.now) {
+        let row = diesel::update(namespaces::table.find(id)).set(namespaces::created_at.eq(at));
+        each_backend!(tx, |conn| row.execute(conn).map_err(error("Group")))?;
+    }
     access::refresh_group(tx, id)
+}
+
+/// Says of a group that it has no picture.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn empty(tx: &mut Tx<'_>, id: NamespaceId) -> Result<()> {
+    match tx.find_namespace(id)? {
+        Some(group) => {
+            tx.save_group(id, &GroupDetails { avatar: None, ..GroupDetails::of(&group) })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Tells of a group that was made below another one, and of its owner: nobody is told before it is whole.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn announce(tx: &mut Tx<'_>, id: NamespaceId, owner: UserId) -> Result<()> {
+    let group = tx.namespace(id)?;
+    let source = Source::Group(id);
+    let fact = Fact::new(source, owner, AccessLevel::Owner, None, Some(owner));
+    tx.emit(member::Event::Added(fact))?;
+    tx.emit(Event::GroupCreate { group: (&group).into(), user: Some(owner) })
 }
 
 /// The groups directly in another one.
@@ -172,10 +256,10 @@ pub fn below(tx: &mut Tx<'_>, parent: NamespaceId) -> Result<Vec<NamespaceId>> {
     each_backend!(tx, |conn| rows.load(conn).map_err(error("Group")))
 }
 
-/// Makes a group of an archive below another one, where none has its path yet.
+/// Makes a group of an archive below another one, where none has its path yet. [`announce`] tells of it later.
 ///
 /// # Errors
-/// When the database cannot be written.
+/// `BadRequest` where it would lie too deep, or the path is taken.
 pub fn make_below(
     tx: &mut Tx<'_>,
     parent: NamespaceId,
@@ -191,9 +275,13 @@ pub fn make_below(
     if tx.is_path_taken(&full_path)? {
         return Err(Error::invalid("path", "has already been taken"));
     }
+    if above.full_path.split('/').count() >= rules::MAX_DEPTH {
+        return Err(Error::invalid("parent_id", "has too deep level of nesting"));
+    }
     let visibility = visibility_below(tx, Some(parent), record.visibility)?;
     free_addresses(tx, &full_path)?;
     let group = tx.insert_group(&record.details(visibility), Some(&above))?;
+    runners::follow(tx, &group, &above)?;
     let owner = NewMember {
         source: Source::Group(group.id),
         user_id: owner,
@@ -201,7 +289,7 @@ pub fn make_below(
         expires_at: None,
         created_by: Some(owner),
     };
-    steps::insert(tx, &owner)?;
+    tx.insert_member(&owner)?;
     access::refresh_group(tx, group.id)?;
     Ok(group.id)
 }

@@ -151,8 +151,27 @@ fn take_away(tx: &mut Tx<'_>, group: &Namespace, user: Option<UserId>) -> Result
 /// Takes away a namespace, everything below it, and the projects of all of these: from now on nothing of it is found,
 /// nobody has a role by it, and its paths are free. Rows and repositories are cleared away later. `user` asked for it.
 pub fn remove_tree(tx: &mut Tx<'_>, id: NamespaceId, user: Option<&Person>) -> Result<()> {
+    if let Some(removal) = take_tree(tx, id, user)? {
+        tx.mention(removal);
+    }
+    Ok(())
+}
+
+/// As [`remove_tree`], for groups that nobody was told of: their end is not told either, that of projects in them is.
+pub fn remove_unannounced(tx: &mut Tx<'_>, id: NamespaceId) -> Result<()> {
+    if let Some(removal) = take_tree(tx, id, None)? {
+        tx.mention(TreeRemoval { groups: Vec::new(), ..removal });
+    }
+    Ok(())
+}
+
+fn take_tree(
+    tx: &mut Tx<'_>,
+    id: NamespaceId,
+    user: Option<&Person>,
+) -> Result<Option<TreeRemoval>> {
     access::lock_access_projection(tx)?;
-    let Some(namespace) = tx.find_namespace(id)? else { return Ok(()) };
+    let Some(namespace) = tx.find_namespace(id)? else { return Ok(None) };
     seats::leaves(tx, &namespace.full_path)?;
     changes::groups(tx)?;
     let tree = Tree::of(&namespace);
@@ -167,8 +186,8 @@ pub fn remove_tree(tx: &mut Tx<'_>, id: NamespaceId, user: Option<&Person>) -> R
     tree.hide(tx)?;
     // A group is told of after those in it.
     groups.sort_by_key(|group| group.group_id == id);
-    tx.mention(TreeRemoval { groups, projects, owners, user: user.cloned() });
-    tx.enqueue(&PurgeDeletions {})
+    tx.enqueue(&PurgeDeletions {})?;
+    Ok(Some(TreeRemoval { groups, projects, owners, user: user.cloned() }))
 }
 
 /// A namespace and everything below it, by their addresses.

@@ -1,5 +1,7 @@
 //! Validation of group names, paths and visibility.
 
+use std::ops::RangeInclusive;
+
 use kernel::{Visibility, values::length_fault};
 
 use super::{GroupSettings, networks::Networks};
@@ -74,6 +76,10 @@ const INNER: &[&str] = &[
 ];
 /// How many groups may lie inside one another.
 pub const MAX_DEPTH: usize = 20;
+/// Characters of a description.
+pub const LONGEST_DESCRIPTION: usize = 500;
+/// The numbers of the ways to protect default branches.
+pub const BRANCH_PROTECTIONS: RangeInclusive<i32> = 0..=3;
 
 /// What speaks against a path of a top-level group or a user name.
 pub fn top_level_path_faults(path: &str) -> Vec<String> {

@@ -7,14 +7,16 @@ use db::{
     schema::projects,
 };
 use diesel::prelude::*;
-use kernel::{Actor, Result, TextEnum as _, Ts, Visibility, access::FeatureAccess, ids::ProjectId};
+use kernel::{
+    Actor, Faults, Result, TextEnum as _, Ts, Visibility, access::FeatureAccess, ids::ProjectId,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{
     FeatureChange, ProjectChange, Settings, SettingsChange,
     change::{self, Columns},
     home,
-    rules::{ensure_possible, ensure_unrestricted},
+    rules::{ensure_possible, ensure_runners, ensure_unrestricted},
     settings::SettingsStore as _,
     store::ProjectStore as _,
     topics::TopicStore as _,
@@ -26,8 +28,10 @@ use crate::{
 
 /// Topics of one project.
 const MOST_TOPICS: usize = 100;
-/// Characters of a description.
-const LONGEST_DESCRIPTION: usize = 2000;
+/// Characters of a description, as of all long texts.
+const LONGEST_DESCRIPTION: usize = 1 << 20;
+/// Approvals that a project can ask for in the older way.
+const MOST_APPROVALS: i64 = 100;
 
 /// Direct members. They are written by [`members`](crate::member), which keeps effective access.
 pub static MEMBERS: Relation = Relation {
@@ -40,6 +44,7 @@ pub static MEMBERS: Relation = Relation {
         Column::person("user_id"),
         Column::level("access_level", 5, 50),
         Column::moment("expires_at").optional(),
+        Column::moment("created_at").optional(),
     ],
     signed: None,
 };
@@ -61,6 +66,9 @@ pub struct ProjectRecord {
     pub settings: Settings,
     #[serde(default)]
     pub topics: Vec<String>,
+    /// The name of the picture, which is a file of the archive.
+    #[serde(default)]
+    pub avatar: Option<String>,
     pub created_at: String,
 }
 
@@ -103,6 +111,7 @@ pub fn record(tx: &mut Tx<'_>, id: ProjectId) -> Result<ProjectRecord> {
         default_branch: project.default_branch,
         settings,
         topics: topics.remove(&id).unwrap_or_default(),
+        avatar: project.avatar,
         created_at: project.created_at.iso(),
     })
 }
@@ -111,7 +120,7 @@ pub fn record(tx: &mut Tx<'_>, id: ProjectId) -> Result<ProjectRecord> {
 /// show it, and keeps its own name, path and address.
 ///
 /// # Errors
-/// `BadRequest` for settings that no job could run with.
+/// As [`ProjectRecord::ensure_sound`].
 pub fn restore(tx: &mut Tx<'_>, id: ProjectId, actor: Actor, record: &ProjectRecord) -> Result<()> {
     let project = tx.project(id)?;
     let home = tx.namespace(project.namespace_id)?;
@@ -121,8 +130,13 @@ pub fn restore(tx: &mut Tx<'_>, id: ProjectId, actor: Actor, record: &ProjectRec
         Ok(()) => wanted,
         Err(_restricted) => Visibility::Private,
     };
-    let settings = settings_change(&record.settings);
-    ensure_possible(&settings)?;
+    record.ensure_sound()?;
+    let mut settings = settings_change(&record.settings);
+    // Runners that a group keeps from its projects stay off.
+    let begun = tx.project_settings(id)?;
+    if ensure_runners(&home, &begun, &settings).is_err() {
+        settings.shared_runners_enabled = Some(begun.shared_runners_enabled);
+    }
     let description = record.description.clone();
     let description =
         description.map(|text| text.chars().take(LONGEST_DESCRIPTION).collect::<String>());
@@ -139,6 +153,7 @@ pub fn restore(tx: &mut Tx<'_>, id: ProjectId, actor: Actor, record: &ProjectRec
             snippets: Some(record.features.snippets),
         },
         topics: Some(record.topics.iter().take(MOST_TOPICS).cloned().collect()),
+        avatar: Some(record.avatar.clone()),
         settings,
         ..ProjectChange::default()
     };
@@ -189,6 +204,47 @@ macro_rules! changing_all { ($($name:ident: $type:ty = $default:expr),* $(,)?) =
 each_project_setting!(changing_all);
 
 impl ProjectRecord {
+    /// Looks whether there can be such a project.
+    ///
+    /// # Errors
+    /// `BadRequest` for settings that no job could run with, and for values that no project can be set to.
+    pub fn ensure_sound(&self) -> Result<()> {
+        let mut faults = Faults::default();
+        for (name, access) in self.levels() {
+            if access == FeatureAccess::Public {
+                faults.add(name, "does not have a valid value");
+            }
+        }
+        let approvals = Some(self.settings.approvals_before_merge);
+        faults.range("approvals_before_merge", approvals, 0..=MOST_APPROVALS);
+        faults.into_result()?;
+        ensure_possible(&settings_change(&self.settings))
+    }
+
+    /// The reach of each feature that is shown to members at most where the project is. Pages may be shown to all.
+    fn levels(&self) -> [(&'static str, FeatureAccess); 17] {
+        let (own, rest) = (&self.features, &self.settings);
+        [
+            ("repository_access_level", own.repository),
+            ("issues_access_level", own.issues),
+            ("merge_requests_access_level", own.merge_requests),
+            ("forking_access_level", own.forking),
+            ("builds_access_level", own.builds),
+            ("wiki_access_level", own.wiki),
+            ("snippets_access_level", own.snippets),
+            ("operations_access_level", rest.operations_access_level),
+            ("analytics_access_level", rest.analytics_access_level),
+            ("container_registry_access_level", rest.container_registry_access_level),
+            ("security_and_compliance_access_level", rest.security_and_compliance_access_level),
+            ("releases_access_level", rest.releases_access_level),
+            ("environments_access_level", rest.environments_access_level),
+            ("feature_flags_access_level", rest.feature_flags_access_level),
+            ("infrastructure_access_level", rest.infrastructure_access_level),
+            ("monitor_access_level", rest.monitor_access_level),
+            ("requirements_access_level", rest.requirements_access_level),
+        ]
+    }
+
     /// Values that somebody gives in the place of those of the archive; what is no value of a field does not count.
     #[must_use]
     pub fn overridden(self, values: &serde_json::Map<String, serde_json::Value>) -> Self {

@@ -131,13 +131,13 @@ impl TokenStore for Tx<'_> {
                     query = query.filter(access_tokens::created_at.ge(at));
                 }
                 if let Some(at) = filter.created_before {
-                    query = query.filter(access_tokens::created_at.le(at));
+                    query = query.filter(access_tokens::created_at.le(at.end_of_shown()));
                 }
                 if let Some(at) = filter.last_used_after {
                     query = query.filter(access_tokens::last_used_at.ge(at));
                 }
                 if let Some(at) = filter.last_used_before {
-                    query = query.filter(access_tokens::last_used_at.le(at));
+                    query = query.filter(access_tokens::last_used_at.le(at.end_of_shown()));
                 }
                 if let Some(at) = filter.expires_after {
                     query = query.filter(access_tokens::expires_at.ge(at));

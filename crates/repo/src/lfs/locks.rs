@@ -8,6 +8,13 @@ use kernel::{
 };
 
 const WHAT: &str = "Lock";
+/// Bytes of a path.
+const LONGEST_PATH: usize = 4096;
+
+/// Whether a file with this path can be locked.
+pub fn is_lock_path(path: &str) -> bool {
+    !path.is_empty() && path.len() <= LONGEST_PATH
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = locks, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]

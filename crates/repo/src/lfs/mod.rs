@@ -1,5 +1,6 @@
 //! Git LFS: large files that lie beside the repositories, which only point at them.
 
+pub mod archive;
 pub mod files;
 pub mod locks;
 pub mod object;
@@ -7,7 +8,7 @@ pub mod smudge;
 pub mod store;
 
 pub use files::{IncomingFile, KIND, LfsFiles};
-pub use locks::{LfsLock, LfsLocks, LockFilter};
+pub use locks::{LfsLock, LfsLocks, LockFilter, is_lock_path};
 pub use object::{LfsId, Pointer};
 pub use smudge::Smudge;
 pub use store::LfsStore;

@@ -91,7 +91,7 @@ static COMMIT_NOTES: Relation = Relation {
         Column::choice("sha", is_sha),
         Column::author("author_id"),
         Column::text("note"),
-        Column::line("path").optional(),
+        Column::text("path").optional(),
         Column::count("line").optional(),
         Column::choice("line_type", is_line_type).optional(),
         CREATED,

@@ -2,6 +2,7 @@
 //! projects begin with.
 
 pub mod actions;
+pub mod archive;
 pub mod judge;
 pub mod model;
 pub mod pattern;

@@ -6,6 +6,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, PushRuleId},
     values::{length_fault, range_fault},
 };
+use serde::{Deserialize, Serialize};
 
 use super::pattern::Pattern;
 
@@ -45,10 +46,23 @@ pub struct PushRule {
     pub terms: Terms,
 }
 
-/// The requirements of a push rule. An empty pattern requires nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Queryable, Selectable, Insertable, AsChangeset)]
+/// The requirements of a push rule. An empty pattern requires nothing. Archives hold them by these names.
+#[derive(
+    Clone,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Queryable,
+    Selectable,
+    Insertable,
+    AsChangeset,
+    Serialize,
+    Deserialize,
+)]
 #[diesel(table_name = db::schema::push_rules, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 #[diesel(treat_none_as_null = true)]
+#[serde(default)]
 pub struct Terms {
     pub commit_message_regex: Option<String>,
     pub commit_message_negative_regex: Option<String>,

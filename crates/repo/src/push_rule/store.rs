@@ -3,7 +3,7 @@
 use db::{Tx, each_backend, error, schema::push_rules as rules};
 use diesel::prelude::*;
 use kernel::{
-    Result,
+    Result, Ts,
     ids::{NamespaceId, ProjectId, PushRuleId},
 };
 
@@ -18,6 +18,8 @@ pub trait PushRuleStore {
     /// The rules of these projects.
     fn push_rules_of_projects(&mut self, projects: &[ProjectId]) -> Result<Vec<PushRule>>;
     fn insert_push_rule(&mut self, owner: Owner, terms: &Terms) -> Result<PushRule>;
+    /// As [`insert_push_rule`](Self::insert_push_rule), for one that is there since a moment.
+    fn insert_push_rule_of(&mut self, owner: Owner, terms: &Terms, since: Ts) -> Result<PushRule>;
     fn save_push_rule(&mut self, id: PushRuleId, terms: &Terms) -> Result<PushRule>;
     fn delete_push_rule(&mut self, id: PushRuleId) -> Result<()>;
 }
@@ -63,10 +65,15 @@ impl PushRuleStore for Tx<'_> {
     }
 
     fn insert_push_rule(&mut self, owner: Owner, terms: &Terms) -> Result<PushRule> {
+        let now = self.now;
+        self.insert_push_rule_of(owner, terms, now)
+    }
+
+    fn insert_push_rule_of(&mut self, owner: Owner, terms: &Terms, since: Ts) -> Result<PushRule> {
         let row = (
             rules::project_id.eq(owner.project()),
             rules::namespace_id.eq(owner.group()),
-            rules::created_at.eq(self.now),
+            rules::created_at.eq(since),
             rules::updated_at.eq(self.now),
             terms,
         );

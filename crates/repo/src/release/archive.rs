@@ -4,6 +4,7 @@ use db::archive::{Column, Relation};
 use kernel::TextEnum as _;
 
 use super::link::{LinkType, is_link_path, is_link_url};
+use crate::git::RefName;
 
 pub static RELATIONS: &[&Relation] = &[&RELEASES, &LINKS];
 
@@ -41,7 +42,7 @@ static RELEASES: Relation = Relation {
     key: &["id"],
     columns: &[
         Column::home("project_id"),
-        Column::line("tag"),
+        Column::choice("tag", is_tag),
         Column::line("name"),
         Column::text("description").optional(),
         Column::author("author_id"),
@@ -52,6 +53,10 @@ static RELEASES: Relation = Relation {
     ],
     signed: Some("description"),
 };
+
+fn is_tag(name: &str) -> bool {
+    RefName::tag(name).is_ok_and(|tag| tag.is_storable())
+}
 
 /// A release that never had a commit has an empty one.
 fn is_sha(word: &str) -> bool {

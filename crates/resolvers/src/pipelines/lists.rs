@@ -127,7 +127,7 @@ async fn filter(
         },
     };
     let wanted = PipelineQuery {
-        scope: value_of::<PipelineScope>(arguments.maybe_enum("scope")),
+        scope: scope(arguments),
         status: value_of::<Status>(arguments.maybe_enum("status")),
         source,
         ref_name: arguments.maybe_text("ref"),
@@ -137,12 +137,22 @@ async fn filter(
         name: None,
         created_before: None,
         created_after: None,
-        updated_before: moment(arguments, "updatedBefore")?,
+        updated_before: moment(arguments, "updatedBefore")?.map(Ts::end_of_shown_second),
         updated_after: moment(arguments, "updatedAfter")?,
         order: PipelineOrder::Id,
         descending: true,
     };
     Ok(Some(wanted.into_filter(&context.forge, &grant).await.map_err(failure_of)?))
+}
+
+/// The scope; where none is given, that of the kind of ref.
+fn scope(arguments: &Arguments) -> Option<PipelineScope> {
+    let of_refs = || match arguments.maybe_enum("refType").as_deref() {
+        Some("HEADS") => Some(PipelineScope::Branches),
+        Some("TAGS") => Some(PipelineScope::Tags),
+        _ => None,
+    };
+    value_of(arguments.maybe_enum("scope")).or_else(of_refs)
 }
 
 /// A moment that an argument names.

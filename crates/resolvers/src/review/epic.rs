@@ -22,7 +22,7 @@ use review::{
 use super::{
     epic_issues,
     issue::EpicIssueRecord,
-    item_filter::{ensure_short, iids, labels, moment, named},
+    item_filter::{ensure_short, iids, labels, last_moment, moment, named},
     item_pages::ItemPage,
     items,
     loaders::ReviewLoaders,
@@ -295,9 +295,9 @@ fn epic_filter(arguments: &Arguments, not: Option<&Arguments>) -> Result<EpicFil
             .maybe_text("search")
             .map(|text| Search { text, fields: SearchFields::Both }),
         created_after: moment(arguments, "createdAfter")?,
-        created_before: moment(arguments, "createdBefore")?,
+        created_before: last_moment(arguments, "createdBefore")?,
         updated_after: moment(arguments, "updatedAfter")?,
-        updated_before: moment(arguments, "updatedBefore")?,
+        updated_before: last_moment(arguments, "updatedBefore")?,
         not_labels: not.map(|not| not.texts("labelName")).unwrap_or_default(),
         ..EpicFilter::default()
     })

@@ -17,7 +17,8 @@ use review::{
 };
 
 use super::item_filter::{
-    ensure_short, iids, labels, milestones, moment, named, number_choice, text_choice, word,
+    ensure_short, iids, labels, last_moment, milestones, moment, named, number_choice, text_choice,
+    word,
 };
 
 /// The arguments of a list of issues, checked as far as possible without the database.
@@ -133,7 +134,7 @@ impl IssueListArguments {
             state: state.as_deref().and_then(IssueState::find),
             types,
             closed_after: moment(arguments, "closedAfter")?,
-            closed_before: moment(arguments, "closedBefore")?,
+            closed_before: last_moment(arguments, "closedBefore")?,
             confidential: arguments.maybe_bool("confidential"),
             weight: number_choice(arguments, "weight"),
             epic: number_choice(arguments, "epicId"),
@@ -221,9 +222,9 @@ fn common(
     };
     Ok(Common {
         created_after: moment(arguments, "createdAfter")?,
-        created_before: moment(arguments, "createdBefore")?,
+        created_before: last_moment(arguments, "createdBefore")?,
         updated_after: moment(arguments, "updatedAfter")?,
-        updated_before: moment(arguments, "updatedBefore")?,
+        updated_before: last_moment(arguments, "updatedBefore")?,
         search: arguments.maybe_text("search").map(|text| Search { text, fields }),
         authors: Vec::new(),
         assignees: number_choice(arguments, "assigneeId").map(people).into_iter().collect(),

@@ -20,6 +20,14 @@ pub fn moment(arguments: &Arguments, name: &str) -> Result<Option<Ts>, Failure> 
     }
 }
 
+/// The last moment of a list: to the end of what is shown as it.
+///
+/// # Errors
+/// For a text that is no moment.
+pub fn last_moment(arguments: &Arguments, name: &str) -> Result<Option<Ts>, Failure> {
+    Ok(moment(arguments, name)?.map(Ts::end_of_shown_second))
+}
+
 /// `NONE` and `ANY`, whatever their letter case.
 pub fn word<T>(text: &str) -> Option<Choice<T>> {
     if text.eq_ignore_ascii_case("none") {

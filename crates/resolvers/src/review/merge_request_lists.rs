@@ -23,7 +23,7 @@ use review::{
 };
 
 use super::{
-    item_filter::{ensure_short, iids, labels, milestones, moment, named, word},
+    item_filter::{ensure_short, iids, labels, last_moment, milestones, moment, named, word},
     item_pages::ItemPage,
     item_values::merge_request,
     records::MergeRequestRecord,
@@ -226,9 +226,9 @@ fn list_arguments(arguments: &Arguments) -> Result<(MergeRequestFilter, People),
     let filter = MergeRequestFilter {
         common: Common {
             created_after: moment(arguments, "createdAfter")?,
-            created_before: moment(arguments, "createdBefore")?,
+            created_before: last_moment(arguments, "createdBefore")?,
             updated_after: moment(arguments, "updatedAfter")?,
-            updated_before: moment(arguments, "updatedBefore")?,
+            updated_before: last_moment(arguments, "updatedBefore")?,
             iids: iids(arguments).filter(|iids| !iids.is_empty()),
             labels: labels(arguments, "labels").or_else(|| labels(arguments, "labelName")),
             milestone: milestones(titled(arguments)),
@@ -250,7 +250,7 @@ fn list_arguments(arguments: &Arguments) -> Result<(MergeRequestFilter, People),
         source_branches: arguments.texts("sourceBranches"),
         target_branches: arguments.texts("targetBranches"),
         merged_after: moment(arguments, "mergedAfter")?,
-        merged_before: moment(arguments, "mergedBefore")?,
+        merged_before: last_moment(arguments, "mergedBefore")?,
         ..MergeRequestFilter::default()
     };
     Ok((filter, people))

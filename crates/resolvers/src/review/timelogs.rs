@@ -25,7 +25,7 @@ use review::{
 };
 
 use super::{
-    item_filter::moment,
+    item_filter::{last_moment, moment},
     loaders::ReviewLoaders,
     scope::{self, kind_of},
 };
@@ -164,7 +164,7 @@ const BACKWARDS: &str = "Start argument must be before End argument";
 
 fn filter(arguments: &Arguments) -> Result<TimelogFilter, Failure> {
     let (start, from) = (moment(arguments, "startTime")?, moment(arguments, "startDate")?);
-    let (end, until) = (moment(arguments, "endTime")?, moment(arguments, "endDate")?);
+    let (end, until) = (last_moment(arguments, "endTime")?, moment(arguments, "endDate")?);
     if start.is_some() && from.is_some() {
         return Err(Failure::message(BOTH_STARTS));
     }

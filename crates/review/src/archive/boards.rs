@@ -6,13 +6,18 @@ use super::choices::is_one_of;
 use crate::board::LimitMetric;
 
 const OWN: &str = "board_id IN (SELECT boards.id FROM boards WHERE boards.project_id = $1)";
-const BOARD: Column = Column::row("board_id", "boards");
-const POSITION: Column = Column::count("position");
-const ISSUES: Column = Column::count("max_issue_count");
-const WEIGHT: Column = Column::count("max_issue_weight");
-const METRIC: Column = Column::choice("limit_metric", is_one_of::<LimitMetric>).optional();
-const CREATED: Column = Column::moment("created_at");
-const UPDATED: Column = Column::moment("updated_at");
+pub(super) const NAME: Column = Column::line("name");
+pub(super) const HIDE_BACKLOG: Column = Column::flag("hide_backlog_list");
+pub(super) const HIDE_CLOSED: Column = Column::flag("hide_closed_list");
+pub(super) const DISPLAY: Column = Column::flag("display_colors");
+pub(super) const BOARD: Column = Column::row("board_id", "boards");
+pub(super) const POSITION: Column = Column::count("position");
+pub(super) const ISSUES: Column = Column::count("max_issue_count");
+pub(super) const WEIGHT: Column = Column::count("max_issue_weight");
+pub(super) const METRIC: Column =
+    Column::choice("limit_metric", is_one_of::<LimitMetric>).optional();
+pub(super) const CREATED: Column = Column::moment("created_at");
+pub(super) const UPDATED: Column = Column::moment("updated_at");
 
 pub(super) static BOARDS: Relation = Relation {
     name: "boards",
@@ -22,10 +27,10 @@ pub(super) static BOARDS: Relation = Relation {
     columns: &[
         Column::home("project_id"),
         Column::fixed("item_kind", "'Issue'"),
-        Column::line("name"),
-        Column::flag("hide_backlog_list"),
-        Column::flag("hide_closed_list"),
-        Column::flag("display_colors"),
+        NAME,
+        HIDE_BACKLOG,
+        HIDE_CLOSED,
+        DISPLAY,
         Column::row("milestone_id", "milestones").optional(),
         Column::person("assignee_id").optional(),
         Column::count("weight").optional(),

@@ -2,11 +2,14 @@
 
 use kernel::TextEnum;
 
-use crate::{label::Color, note::position::Position};
+use crate::{emoji, label::Color, note::position::Position};
 
 /// Issues and merge requests, by the kinds that rows beside them have.
 pub(super) const ITEM_KINDS: &[(&str, &str)] =
     &[("Issue", "issues"), ("MergeRequest", "merge_requests")];
+
+/// Epics, in archives of groups.
+pub(super) const EPIC: &[(&str, &str)] = &[("Epic", "epics")];
 
 /// What people can react to.
 pub(super) const AWARDED_KINDS: &[(&str, &str)] =
@@ -25,6 +28,11 @@ pub(super) fn is_sha(word: &str) -> bool {
 
 pub(super) fn is_color(word: &str) -> bool {
     Color::parse(word).is_ok()
+}
+
+/// The name under which an emoji is kept.
+pub(super) fn is_emoji(word: &str) -> bool {
+    emoji::canonical(word) == Some(word)
 }
 
 /// A place in a diff, as it is stored.

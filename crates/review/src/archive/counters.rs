@@ -1,15 +1,21 @@
-//! Counter columns, recomputed once all rows of an archive are written.
+//! What is worked out once all rows of an archive are written.
 
 use db::{
     Tx, each_backend, error,
-    schema::{epics, issues, iterations, merge_requests, milestones, project_issue_counts},
+    schema::{
+        board_lists, boards, epics, issues, iterations, merge_requests, milestones,
+        project_issue_counts,
+    },
 };
 use diesel::{dsl::max, prelude::*};
-use kernel::Result;
+use kernel::{Result, ids::NamespaceId};
 
-use crate::{Home, issue::IssueState, sequence};
+use crate::{
+    Home, board::ListKind, epic::children::bound_depth, issue::IssueState, item::ItemKind, sequence,
+};
 
-/// Lets numbers go on after those that are taken, and counts the open issues.
+/// Lets numbers go on after those that are taken, and counts the open issues. Epics and boards of a group come to fit one
+/// another.
 ///
 /// # Errors
 /// When the database cannot be written.
@@ -48,7 +54,22 @@ pub fn restore_counters(tx: &mut Tx<'_>, home: Home) -> Result<()> {
         Home::Group(id) => {
             reach!(milestones.namespace_id "milestone" of id, epics.namespace_id "epic" of id,
                 iterations.namespace_id "iteration" of id);
+            bound_depth(tx, id)?;
+            clear_epic_boards(tx, id)?;
         }
     }
+    Ok(())
+}
+
+/// Takes away lists that boards of epics cannot have: epics have no milestones and no iterations.
+fn clear_epic_boards(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
+    let of_epics = boards::item_kind.eq(ItemKind::Epic);
+    let theirs =
+        boards::table.filter(boards::namespace_id.eq(group).and(of_epics)).select(boards::id);
+    let usual = [ListKind::Backlog, ListKind::Label, ListKind::Closed];
+    let odd = board_lists::table
+        .filter(board_lists::board_id.eq_any(theirs))
+        .filter(board_lists::kind.ne_all(usual));
+    each_backend!(tx, |conn| diesel::delete(odd).execute(conn).map_err(error("List")))?;
     Ok(())
 }

@@ -96,8 +96,6 @@ pub(super) static EPICS: Relation = Relation {
         Column::moment("closed_at").optional(),
         CREATED,
         UPDATED,
-        Column::row("parent_id", "epics").optional(),
-        Column::number("parent_position", -(1 << 50), 1 << 50).optional(),
         Column::count("upvotes"),
         Column::count("downvotes"),
     ],

@@ -2,7 +2,7 @@
 
 use db::archive::{Column, Field, Relation};
 
-use super::choices::{AWARDED_KINDS, ITEM_KINDS, is_one_of};
+use super::choices::{AWARDED_KINDS, ITEM_KINDS, is_emoji, is_one_of};
 use crate::{
     activity::{ResourceAction, ResourceKind, ResourceState},
     issue::link::LinkType,
@@ -66,7 +66,7 @@ pub(super) static AWARDS: Relation = Relation {
         Column::new("item_kind", Field::Kind(AWARDED_KINDS)),
         ITEM,
         Column::person("user_id"),
-        Column::line("name"),
+        Column::choice("name", is_emoji),
         Column::moment("created_at"),
         Column::moment("updated_at"),
     ],
@@ -108,7 +108,7 @@ pub(super) static EVENTS: Relation = Relation {
         Column::row("label_id", "labels").optional(),
         Column::row("milestone_id", "milestones").optional(),
         Column::choice("state", is_one_of::<ResourceState>).optional(),
-        Column::count("weight").optional(),
+        Column::number("weight", 0, i64::MAX).optional(),
         Column::moment("created_at"),
     ],
     signed: None,

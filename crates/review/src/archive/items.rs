@@ -1,6 +1,8 @@
 //! Issues, merge requests, and what people say about them.
 
-use db::archive::{Column, Field, Relation};
+use db::archive::{ArchiveRow, Column, Field, Relation};
+use kernel::TextEnum as _;
+use serde_json::Value;
 
 use super::choices::{ITEM_KINDS, LAST_NUMBER, is_one_of, is_position, is_sha};
 use crate::{
@@ -8,6 +10,9 @@ use crate::{
     merge_request::MergeRequestState,
     note::NoteType,
 };
+
+/// Characters of the longest name of a ref.
+const LONGEST_REF: usize = 2048;
 
 pub(super) static ISSUES: Relation = Relation {
     name: "issues",
@@ -26,7 +31,7 @@ pub(super) static ISSUES: Relation = Relation {
         Column::flag("confidential"),
         Column::flag("discussion_locked").optional(),
         Column::row("milestone_id", "milestones").optional(),
-        Column::count("weight").optional(),
+        Column::number("weight", 0, i64::MAX).optional(),
         Column::choice("health_status", is_one_of::<HealthStatus>).optional(),
         Column::moment("due_date").optional(),
         Column::number("relative_position", -(1 << 50), 1 << 50),
@@ -41,7 +46,6 @@ pub(super) static ISSUES: Relation = Relation {
         Column::count("task_completed_count"),
         Column::moment("closed_at").optional(),
         Column::person("closed_by_id").optional(),
-        Column::row("duplicated_to_id", "issues").optional(),
         Column::moment("created_at"),
         Column::moment("updated_at"),
         Column::moment("last_edited_at").optional(),
@@ -51,7 +55,19 @@ pub(super) static ISSUES: Relation = Relation {
     signed: Some("description"),
 };
 
-/// What came from a fork keeps its commits, and has no source any more.
+/// Issues that say what another one of the project says, which may be younger.
+pub(super) static DUPLICATES: Relation = Relation {
+    name: "issue_duplicates",
+    table: "issues",
+    scope: "project_id = $1 AND duplicated_to_id IN \
+        (SELECT originals.id FROM issues AS originals WHERE originals.project_id = $1)",
+    key: &["id"],
+    columns: &[Column::itself("issues"), Column::row("duplicated_to_id", "issues")],
+    signed: None,
+};
+
+/// What came from a fork keeps its commits, and has no source any more. What was to be merged when its pipeline succeeds
+/// waits for none, and what was being merged is open.
 pub(super) static MERGE_REQUESTS: Relation = Relation {
     name: "merge_requests",
     table: "merge_requests",
@@ -61,15 +77,16 @@ pub(super) static MERGE_REQUESTS: Relation = Relation {
         Column::home("project_id"),
         Column::number("iid", 1, LAST_NUMBER),
         Column::row("source_project_id", "projects").optional(),
-        Column::line("source_branch"),
-        Column::line("target_branch"),
+        Column::new("source_branch", Field::Text(LONGEST_REF)),
+        Column::new("target_branch", Field::Text(LONGEST_REF)),
         Column::line("title"),
         Column::text("description").optional(),
-        Column::choice("state", is_one_of::<MergeRequestState>),
+        Column::word("state", settled_state),
         Column::flag("draft"),
         Column::author("author_id"),
         Column::row("milestone_id", "milestones").optional(),
         Column::fixed("merge_status", "'unchecked'"),
+        Column::text("merge_error").optional(),
         Column::choice("head_sha", is_sha).optional(),
         Column::choice("base_sha", is_sha).optional(),
         Column::choice("start_sha", is_sha).optional(),
@@ -97,7 +114,6 @@ pub(super) static MERGE_REQUESTS: Relation = Relation {
         Column::count("task_completed_count"),
         Column::moment("created_at"),
         Column::moment("updated_at"),
-        Column::moment("locked_at").optional(),
         Column::moment("last_edited_at").optional(),
         Column::person("last_edited_by_id").optional(),
         Column::person("updated_by_id").optional(),
@@ -105,10 +121,27 @@ pub(super) static MERGE_REQUESTS: Relation = Relation {
     signed: Some("description"),
 };
 
+/// Whoever wanted it merged when its pipeline succeeds is named until then alone.
+pub(super) fn correct_merge_request(row: &mut ArchiveRow) {
+    if row.get("state").and_then(Value::as_str).and_then(MergeRequestState::find)
+        != Some(MergeRequestState::Merged)
+    {
+        row.insert("merge_user_id".to_owned(), Value::Null);
+    }
+}
+
+fn settled_state(word: &str) -> Option<&'static str> {
+    Some(match MergeRequestState::find(word)? {
+        MergeRequestState::Locked => MergeRequestState::Opened.as_str(),
+        state => state.as_str(),
+    })
+}
+
+/// Sentences about items of other projects and of groups stay behind with those: not everybody may read them.
 pub(super) static NOTES: Relation = Relation {
     name: "notes",
     table: "notes",
-    scope: "project_id = $1",
+    scope: "project_id = $1 AND (source_kind IS NULL OR source_project_id = $1)",
     key: &["id"],
     columns: &[
         Column::home("project_id"),
@@ -127,6 +160,9 @@ pub(super) static NOTES: Relation = Relation {
         Column::moment("resolved_at").optional(),
         Column::moment("created_at"),
         Column::moment("updated_at"),
+        Column::new("source_kind", Field::Kind(ITEM_KINDS)).optional(),
+        Column::new("source_id", Field::Item("source_kind")).strict(),
+        Column::row("source_project_id", "projects").strict(),
     ],
     signed: Some("body"),
 };

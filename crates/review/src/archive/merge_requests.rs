@@ -13,6 +13,8 @@ const OWN: &str = "merge_request_id IN \
 const OF_RULES: &str = "rule_id IN \
     (SELECT approval_rules.id FROM approval_rules WHERE approval_rules.project_id = $1)";
 const MERGE_REQUEST: Column = Column::row("merge_request_id", "merge_requests");
+/// The pattern of files, where a rule is of code owners.
+const NAME: Column = Column::text("name");
 
 pub(super) static VERSIONS: Relation = Relation {
     name: "merge_request_versions",
@@ -115,11 +117,11 @@ pub(super) static RULES: Relation = Relation {
     key: &["id"],
     columns: &[
         Column::home("project_id"),
-        Column::line("name"),
+        NAME,
         Column::choice("rule_type", is_one_of::<RuleType>),
         Column::choice("report_type", is_one_of::<ReportType>).optional(),
-        Column::line("section").optional(),
-        Column::number("approvals_required", 0, 100),
+        Column::text("section").optional(),
+        Column::count("approvals_required"),
         Column::flag("applies_to_all_protected_branches"),
         Column::moment("created_at"),
         Column::moment("updated_at"),
@@ -136,11 +138,11 @@ pub(super) static RULES_OF_MERGE_REQUESTS: Relation = Relation {
         Column::home("project_id"),
         MERGE_REQUEST,
         Column::row("source_rule_id", "approval_rules").optional(),
-        Column::line("name"),
+        NAME,
         Column::choice("rule_type", is_one_of::<RuleType>),
         Column::choice("report_type", is_one_of::<ReportType>).optional(),
-        Column::line("section").optional(),
-        Column::number("approvals_required", 0, 100),
+        Column::text("section").optional(),
+        Column::count("approvals_required"),
         Column::flag("applies_to_all_protected_branches"),
         Column::moment("created_at"),
         Column::moment("updated_at"),

@@ -5,14 +5,22 @@ use db::archive::{Column, Relation};
 use super::choices::{LAST_NUMBER, is_color, is_one_of};
 use crate::milestone::MilestoneState;
 
-/// Those of the project, and those of groups above it that its items have: the copy has them itself.
+/// Those of the project, and those of groups above it that its items have or had, that its boards show, or that it orders:
+/// the copy has them itself.
 pub(super) static LABELS: Relation = Relation {
     name: "labels",
     table: "labels",
     scope: "(project_id = $1 OR (project_id IS NULL \
         AND id IN (SELECT MIN(named.id) FROM labels AS named \
-            JOIN item_labels ON item_labels.label_id = named.id \
-            WHERE item_labels.project_id = $1 AND named.project_id IS NULL GROUP BY named.name) \
+            WHERE named.project_id IS NULL AND named.id IN (\
+                SELECT label_id FROM item_labels WHERE project_id = $1 \
+                UNION SELECT label_id FROM resource_events WHERE project_id = $1 \
+                UNION SELECT label_id FROM label_priorities WHERE project_id = $1 \
+                UNION SELECT board_labels.label_id FROM board_labels \
+                    JOIN boards ON boards.id = board_labels.board_id WHERE boards.project_id = $1 \
+                UNION SELECT board_lists.label_id FROM board_lists \
+                    JOIN boards ON boards.id = board_lists.board_id WHERE boards.project_id = $1) \
+            GROUP BY named.name) \
         AND name NOT IN (SELECT own.name FROM labels AS own WHERE own.project_id = $1)))",
     key: &["id"],
     columns: &[

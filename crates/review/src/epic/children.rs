@@ -237,6 +237,21 @@ fn height(tx: &mut Tx<'_>, epic: &Epic) -> Result<usize> {
     Ok(height)
 }
 
+/// Takes epics of a group out of others where they would lie too deep, or inside of themselves, which an archive may say.
+pub(crate) fn bound_depth(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
+    let mut above = store::parents_in(tx, group)?;
+    for _ in 1..DEEPEST {
+        let mut ancestors: Vec<i64> = above.iter().map(|(_, ancestor)| *ancestor).collect();
+        ancestors.sort_unstable();
+        ancestors.dedup();
+        let parents = store::parents_of(tx, &ancestors)?;
+        let next = |(id, ancestor): (i64, i64)| Some((id, *parents.get(&ancestor)?));
+        above = above.into_iter().filter_map(next).collect();
+    }
+    let deepest: Vec<i64> = above.into_iter().map(|(id, _)| id).collect();
+    store::forget_parents(tx, &deepest)
+}
+
 /// Every epic inside of one, and inside of these, the innermost first.
 pub(super) fn descendants(tx: &mut Tx<'_>, epic: &Epic) -> Result<Vec<Epic>> {
     let (mut all, mut level) = (Vec::new(), vec![epic.id]);

@@ -19,6 +19,9 @@ use kernel::{
 use super::model::{DateRange, Epic};
 use crate::{Home, issue::IssueState, item::removal, sequence};
 
+/// Epics of one statement.
+const AT_ONCE: usize = 500;
+
 /// Columns of an epic that can be changed.
 #[derive(Clone, Debug)]
 pub(super) struct EpicDetails {
@@ -137,6 +140,39 @@ pub(super) fn save_parent(tx: &mut Tx<'_>, id: i64, parent: Option<(i64, i64)>) 
         .returning(Epic::as_returning())
         .get_result(conn)
         .map_err(error("Epic")))
+}
+
+/// The epics of a group that are inside of others, each with the one that it is inside of.
+pub(super) fn parents_in(tx: &mut Tx<'_>, group: NamespaceId) -> Result<Vec<(i64, i64)>> {
+    let inner = epics::table
+        .filter(epics::namespace_id.eq(group).and(epics::parent_id.is_not_null()))
+        .select((epics::id, epics::parent_id.assume_not_null()));
+    each_backend!(tx, |conn| inner.load(conn).map_err(error("Epic")))
+}
+
+/// What these epics are inside of, by their ids.
+pub(super) fn parents_of(tx: &mut Tx<'_>, ids: &[i64]) -> Result<HashMap<i64, i64>> {
+    let mut all = HashMap::new();
+    for some in ids.chunks(AT_ONCE) {
+        let inner = epics::table
+            .filter(epics::id.one_of(some).and(epics::parent_id.is_not_null()))
+            .select((epics::id, epics::parent_id.assume_not_null()));
+        let inner: Vec<(i64, i64)> =
+            each_backend!(tx, |conn| inner.load(conn).map_err(error("Epic")))?;
+        all.extend(inner);
+    }
+    Ok(all)
+}
+
+/// Takes epics out of those that they are inside of.
+pub(super) fn forget_parents(tx: &mut Tx<'_>, ids: &[i64]) -> Result<()> {
+    let none: Option<i64> = None;
+    for some in ids.chunks(AT_ONCE) {
+        let rows = diesel::update(epics::table.filter(epics::id.one_of(some)));
+        let rows = rows.set((epics::parent_id.eq(none), epics::parent_position.eq(none)));
+        each_backend!(tx, |conn| rows.execute(conn).map_err(error("Epic")))?;
+    }
+    Ok(())
 }
 
 pub(super) fn keep(tx: &mut Tx<'_>, id: i64, details: &EpicDetails) -> Result<Epic> {

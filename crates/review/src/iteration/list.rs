@@ -61,7 +61,7 @@ pub fn list(
         all.number("i.updated_at >= {}", after.0);
     }
     if let Some(before) = filter.updated_before {
-        all.number("i.updated_at <= {}", before.0);
+        all.number("i.updated_at <= {}", before.end_of_shown().0);
     }
     if let Some(id) = filter.id {
         all.number("i.id = {}", id);

@@ -102,7 +102,7 @@ impl MilestoneStore for Tx<'_> {
                         .filter(due.is_null().or(due.ge(first)));
                 }
                 if let Some(before) = filter.updated_before {
-                    query = query.filter(milestones::updated_at.le(before));
+                    query = query.filter(milestones::updated_at.le(before.end_of_shown()));
                 }
                 if let Some(after) = filter.updated_after {
                     query = query.filter(milestones::updated_at.ge(after));

@@ -18,7 +18,7 @@ use crate::{
 
 const LONGEST_NAME: usize = 255;
 /// Integrations of one project.
-const MOST: i64 = 100;
+pub(super) const MOST: i64 = 100;
 /// Parts of a place in what is sent, and signs of each and of what the place is called.
 const DEEPEST: usize = 20;
 const LONGEST_PART: usize = 255;
@@ -155,7 +155,7 @@ fn json(mappings: &Mappings) -> Result<String> {
     serde_json::to_string(mappings).map_err(Error::internal)
 }
 
-fn ensure_fit(name: &str, mappings: &Mappings, example: Option<&str>) -> Result<()> {
+pub(super) fn ensure_fit(name: &str, mappings: &Mappings, example: Option<&str>) -> Result<()> {
     let mut faults = Faults::default();
     if name.trim().is_empty() {
         faults.add("name", "can't be blank");

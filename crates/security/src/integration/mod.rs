@@ -1,6 +1,7 @@
 //! Alert integrations: endpoints with a key that accept alerts of a project.
 
 pub mod actions;
+pub mod archive;
 mod key;
 mod model;
 mod store;

@@ -5,4 +5,5 @@ mod model;
 mod store;
 
 pub use model::{ImageDetails, MetricImage};
+pub(crate) use model::{is_image_text, is_image_url};
 pub use store::MetricImageStore;

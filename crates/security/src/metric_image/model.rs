@@ -46,6 +46,16 @@ impl ImageDetails {
     }
 }
 
+/// Whether an image may have such a URL.
+pub(crate) fn is_image_url(url: &str) -> bool {
+    ImageDetails { url: Some(url.to_owned()), url_text: None }.faults().is_empty()
+}
+
+/// Whether an image may have such a text for its URL.
+pub(crate) fn is_image_text(text: &str) -> bool {
+    ImageDetails { url: None, url_text: Some(text.to_owned()) }.faults().is_empty()
+}
+
 #[cfg(test)]
 mod tests {
     use super::ImageDetails;

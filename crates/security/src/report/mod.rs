@@ -9,3 +9,7 @@ mod fingerprint;
 mod identity;
 
 pub use document::{FINDING_LIMIT, REPORT_SIZE_LIMIT, Report, ReportFault, read};
+pub use identity::provisional_uuid;
+pub(crate) use identity::uuid_in_copy;
+#[cfg(test)]
+pub(crate) use identity::uuid_of_finding;

@@ -4,7 +4,7 @@ use actix_multipart::{Field, Multipart};
 use actix_web::{HttpRequest, HttpResponse, ResponseError as _, dev::Payload, http::StatusCode};
 use ci::{
     Status,
-    artifact::{ArtifactFormat, ArtifactKind},
+    artifact::{ArtifactFormat, ArtifactKind, plain_filename},
     job::{JobToken, token::find_job},
 };
 use forge::runner::{
@@ -69,8 +69,6 @@ const WRONG_FORMAT: &str = "Invalid file format with specified file type";
 const LARGEST_REST: usize = 1 << 20;
 /// What may be said in the form as well as in the query, in fields before the file. The form counts more.
 const FIELDS: [&str; 3] = ["artifact_type", "artifact_format", "expire_in"];
-/// Signs of a name.
-const LONGEST_NAME: usize = 255;
 
 async fn serve_upload(
     app: App,
@@ -143,16 +141,10 @@ async fn upload(
     Ok(rejection(&shown, StatusCode::BAD_REQUEST, "file is missing"))
 }
 
-/// The last part of a name, without what could lead elsewhere or end a header.
+/// The name that comes with a file, or that of its type.
 fn plain_name(part: &Field, kind: ArtifactKind) -> String {
     let given = part.content_disposition().and_then(|given| given.get_filename());
-    let last = given.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
-    let signs = last.chars().filter(|sign| !sign.is_control() && *sign != '"');
-    let name: String = signs.take(LONGEST_NAME).collect();
-    match name.as_str() {
-        "" | "." | ".." => kind.to_string(),
-        _ => name,
-    }
+    given.and_then(plain_filename).unwrap_or_else(|| kind.to_string())
 }
 
 async fn keep(

@@ -43,6 +43,9 @@ async fn pipelines_are_chosen_and_counted() {
     assert_eq!(refs("").await, ["topic", "main"]);
     assert_eq!(refs("(status: FAILED)").await, ["main"]);
     assert_eq!(refs("(scope: RUNNING)").await, ["topic"]);
+    assert_eq!(refs("(refType: HEADS)").await, ["topic", "main"]);
+    assert_eq!(refs("(refType: TAGS)").await, Vec::<Value>::new());
+    assert_eq!(refs("(refType: TAGS, scope: RUNNING)").await, ["topic"]);
     assert_eq!(refs(r#"(ref: "main", username: "ada")"#).await, ["main"]);
     assert_eq!(refs(r#"(source: "push")"#).await, Vec::<Value>::new());
     assert_eq!(refs("(first: 1)").await, ["topic"]);
@@ -51,6 +54,21 @@ async fn pipelines_are_chosen_and_counted() {
     );
     let counts = json!({ "all": 2, "finished": 1, "running": 1, "pending": 0 });
     assert_eq!(ask(&ada, &query).await["project"]["pipelineCounts"], counts);
+}
+
+#[actix_web::test]
+async fn a_list_of_pipelines_has_the_second_until_which_it_is_asked_for() {
+    let app = TestApp::new();
+    app.clock.advance(time::Duration::milliseconds(300));
+    let (_, ada, path) = two(&app).await;
+    let refs = async |until: &str| {
+        let query = format!(
+            r#"{{ project(fullPath: "{path}") {{ pipelines(updatedBefore: "{until}") {{ nodes {{ ref }} }} }} }}"#
+        );
+        nodes(&ask(&ada, &query).await["project"]["pipelines"], "ref")
+    };
+    assert_eq!(refs("2026-01-01T00:00:00Z").await, ["topic", "main"]);
+    assert_eq!(refs("2026-01-01T00:00:00.200Z").await, Vec::<Value>::new());
 }
 
 #[actix_web::test]

@@ -92,6 +92,25 @@ async fn issues_are_listed_by_filters_negations_and_alternatives() {
 }
 
 #[actix_web::test]
+async fn a_list_has_the_second_until_which_it_is_asked_for() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Private);
+    app.clock.advance(time::Duration::milliseconds(300));
+    write(&ada, project, json!({ "title": "Leak" })).await;
+    let close = json!({ "state_event": "close" });
+    ada.put(&format!("/projects/{project}/issues/1"), close).await.ok();
+
+    for name in ["createdBefore", "updatedBefore", "closedBefore"] {
+        let until = async |fraction: &str| {
+            titles(&ada, &format!(r#"{name}: "2026-01-01T00:00:00{fraction}Z""#)).await
+        };
+        assert_eq!(until("").await, ["Leak"], "{name}");
+        assert_eq!(until(".200").await, Vec::<Value>::new(), "{name}");
+    }
+}
+
+#[actix_web::test]
 async fn a_list_is_read_page_by_page_from_both_ends() {
     let app = TestApp::new();
     let ada = app.person("ada");

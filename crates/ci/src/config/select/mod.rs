@@ -328,6 +328,7 @@ impl<'c> Selection<'c, '_> {
             variables: picked.variables.into_iter().map(yaml_variable).collect(),
             resource_group: picked.resource_group,
             coverage: entry.coverage.clone(),
+            instance: picked.job.instance,
             options,
         })
     }

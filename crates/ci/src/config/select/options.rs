@@ -24,14 +24,12 @@ impl Selection<'_, '_> {
         };
         let unchanged = rule_start.is_none()
             && !(rule_allows && shared.allow_failure_criteria.is_some())
-            && picked.job.instance.is_none()
             && picked.caches.is_none();
         if unchanged {
             return Ok(shared);
         }
         let mut own = Options::clone(&shared);
         own.start_in = rule_start.or(own.start_in);
-        own.instance = picked.job.instance;
         own.cache = picked.caches.clone().or(own.cache);
         if rule_allows {
             own.allow_failure_criteria = None;

@@ -22,9 +22,6 @@ pub(crate) const OWN: &str = "source <> 'parent_pipeline'";
 /// The id of no pipeline.
 const NO_PIPELINE: i64 = 0;
 
-/// In microseconds.
-const MILLISECOND: i64 = 1_000;
-
 kernel::text_enum! {
     pub enum PipelineOrder {
         Id = "id",
@@ -57,10 +54,10 @@ pub struct PipelineFilter {
     pub users: Option<Vec<UserId>>,
     /// Those alone that have this name.
     pub name: Option<String>,
-    /// Until then: a time in whole milliseconds reaches to the end of its own, as this is all that is shown of one.
+    /// Until the [end of it](Ts::end_of_shown).
     pub created_before: Option<Ts>,
     pub created_after: Option<Ts>,
-    /// Until then, as for `created_before`.
+    /// Until the [end of it](Ts::end_of_shown).
     pub updated_before: Option<Ts>,
     pub updated_after: Option<Ts>,
     /// Only older ones than this.
@@ -116,12 +113,6 @@ pub(super) fn column_of(order: PipelineOrder) -> &'static str {
     }
 }
 
-/// The last moment that is shown as this one: lists show milliseconds. One that was given more finely is meant as it is.
-fn end_of_shown(at: Ts) -> Ts {
-    let is_shown = at.0.rem_euclid(MILLISECOND) == 0;
-    if is_shown { Ts(at.0 + MILLISECOND - 1) } else { at }
-}
-
 impl PipelineFilter {
     /// Whether a pipeline that was read already is one of those that are wanted; which is the newest of its ref, the list
     /// of all knows alone.
@@ -136,10 +127,10 @@ impl PipelineFilter {
             && (self.users.as_ref())
                 .is_none_or(|users| pipeline.user_id.is_some_and(|user| users.contains(&user)))
             && (self.name.as_ref()).is_none_or(|name| pipeline.name.as_ref() == Some(name))
-            && (self.created_before.map(end_of_shown))
+            && (self.created_before.map(Ts::end_of_shown))
                 .is_none_or(|before| pipeline.created_at <= before)
             && self.created_after.is_none_or(|after| pipeline.created_at >= after)
-            && (self.updated_before.map(end_of_shown))
+            && (self.updated_before.map(Ts::end_of_shown))
                 .is_none_or(|before| pipeline.updated_at <= before)
             && self.updated_after.is_none_or(|after| pipeline.updated_at >= after)
     }
@@ -233,9 +224,9 @@ pub(super) fn conditions(
         all.word("name = {}", name);
     }
     for (condition, bound) in [
-        ("created_at <= {}", filter.created_before.map(|before| end_of_shown(before).0)),
+        ("created_at <= {}", filter.created_before.map(|before| before.end_of_shown().0)),
         ("created_at >= {}", filter.created_after.map(|after| after.0)),
-        ("updated_at <= {}", filter.updated_before.map(|before| end_of_shown(before).0)),
+        ("updated_at <= {}", filter.updated_before.map(|before| before.end_of_shown().0)),
         ("updated_at >= {}", filter.updated_after.map(|after| after.0)),
         ("id < {}", filter.id_before.map(|before| before.0)),
         ("id > {}", filter.id_after.map(|after| after.0)),

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use admin::import::ImportStatus;
+use db::Tx;
 use kernel::{
     AccessLevel, Actor, Error, Result, Standing, TextEnum as _,
     head::Growth,
@@ -21,7 +22,12 @@ use repo::{
 use tokio::task::spawn_blocking;
 
 use super::{Remote, protocol::Advertisement};
-use crate::{Forge, import::SourceError, project::create::USUAL_BRANCH};
+use crate::{
+    Forge,
+    import::SourceError,
+    project::create::USUAL_BRANCH,
+    wiki::{promise, remeasure},
+};
 
 /// The local refs for the refs of a source.
 struct RefPlan {
@@ -227,8 +233,11 @@ pub(crate) async fn land_wiki(
     if !moves.is_empty() {
         let prepared = refs::prepare(&repository, &moves).await.map_err(Error::from)?;
         let noted = moves.clone();
-        let decided = forge.db.write(move |tx| tx.save_wiki_moves(wiki, &noted)).await;
-        if let Err(refusal) = decided {
+        let decided = forge.db.write(move |tx: &mut Tx<'_>| {
+            tx.save_wiki_moves(wiki, &noted)?;
+            promise(tx, wiki)
+        });
+        if let Err(refusal) = decided.await {
             if let Err(cause) = prepared.abort().await {
                 tracing::warn!(error = %cause, "a wiki was not given back cleanly");
             }
@@ -236,7 +245,7 @@ pub(crate) async fn land_wiki(
         }
         prepared.commit().await.map_err(Error::from)?;
         refs::set_head(&repository, &head).await.map_err(Error::from)?;
-        forge.db.write(move |tx| tx.finish_wiki_moves(wiki, &moves)).await?;
+        remeasure(forge, wiki, moves).await?;
     }
     Ok(true)
 }

@@ -15,12 +15,9 @@ use super::step::HostStep;
 use crate::import::{
     SourceError,
     batch::{Batch, NumberedEvent, Step},
-    json::{host_user, moment, number, text},
+    json::{host_user, moment, name, number, text},
     people::{KnownPeople, SourceUser},
 };
-
-/// Letters of a title or a name.
-const LONGEST_NAME: usize = 255;
 
 impl HostStep<'_> {
     pub(super) async fn events(&self) -> Result<Step, SourceError> {
@@ -135,9 +132,4 @@ fn person(item: &Value) -> Option<SourceUser> {
         _ => return None,
     };
     Some(host_user(&item[name])).filter(|user| !user.login.is_empty())
-}
-
-fn name(value: &Value, key: &str) -> Option<String> {
-    let name: String = text(value, key).chars().take(LONGEST_NAME).collect();
-    Some(name.replace('\0', "")).filter(|name| !name.is_empty())
 }

@@ -12,22 +12,21 @@ use super::step::{HostStep, NO_NUMBER, failure};
 use crate::import::{
     SourceError,
     batch::{Batch, Step},
-    json::{fitting, host_user, moment, number, text, title},
+    json::{fitting, host_user, moment, name, number, text, title},
     people::SourceUser,
 };
 
 impl HostStep<'_> {
     pub(super) async fn labels(&self) -> Result<Step, SourceError> {
         let (items, step) = self.list("labels").await?;
-        let rows = items
-            .iter()
-            .filter(|item| !text(item, "name").is_empty())
-            .map(|item| ImportedLabel {
-                name: text(item, "name").chars().take(255).collect(),
+        let label = |item: &Value| {
+            Some(ImportedLabel {
+                name: name(item, "name")?,
                 color: format!("#{}", text(item, "color")),
                 description: fitting(text(item, "description")),
             })
-            .collect();
+        };
+        let rows = items.iter().filter_map(label).collect();
         let fetched = Some((Relation::Label, items.len()));
         Ok(Step { batch: Batch::Labels(rows), fetched, ..step })
     }

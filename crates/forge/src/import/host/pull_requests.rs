@@ -10,7 +10,7 @@ use crate::import::{
     batch::{Batch, Step},
     git::land_branches,
     heads::{self, PullRequestCommits},
-    json::{fitting, host_user, list, moment, number, text, title},
+    json::{fitting, host_user, list, merge_request_title, moment, number, text},
     people::KnownPeople,
 };
 
@@ -67,15 +67,11 @@ impl HostStep<'_> {
         let accounts = |value: &Value| {
             list(value).iter().filter_map(|user| known.find(&host_user(user))).collect()
         };
-        let mut title = title(item);
-        if item["draft"].as_bool() == Some(true) {
-            title = review::merge_request::draft::drafted(&title).chars().take(255).collect();
-        }
         let created_at = moment(item, "created_at").unwrap_or(self.import.created_at);
         let merge_commit = Some(text(item, "merge_commit_sha").to_owned());
         ImportedMergeRequest {
             iid,
-            title,
+            title: merge_request_title(item),
             description: fitting(&known.text(&author, text(item, "body"))),
             state,
             author: known.author(&author),

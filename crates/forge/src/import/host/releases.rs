@@ -15,13 +15,12 @@ use crate::{
     import::{
         SourceError,
         batch::{Batch, Step},
-        json::{fitting, host_user, moment, text},
+        json::{fitting, host_user, moment, name, text},
     },
     release::commits_of_tags,
 };
 
 const NO_TAG: &str = "it has no tag here";
-const LONGEST_NAME: usize = 255;
 
 impl HostStep<'_> {
     pub(super) async fn releases(&self) -> Result<Step, SourceError> {
@@ -40,12 +39,11 @@ impl HostStep<'_> {
                 continue;
             }
             let author = host_user(&item["author"]);
-            let name: String = text(item, "name").chars().take(LONGEST_NAME).collect();
             let created_at = moment(item, "created_at").unwrap_or(self.import.created_at);
             links.insert(tag.to_owned(), files(item));
             rows.push(NewRelease {
                 tag: tag.to_owned(),
-                name: if name.trim().is_empty() { tag.to_owned() } else { name.replace('\0', "") },
+                name: name(item, "name").unwrap_or_else(|| tag.to_owned()),
                 description: fitting(&known.text(&author, text(item, "body"))),
                 author_id: Some(known.author(&author)),
                 sha,
@@ -62,7 +60,7 @@ impl HostStep<'_> {
 fn files(item: &Value) -> Vec<NewLink> {
     let all = item["assets"].as_array().into_iter().flatten();
     let link = |file: &Value| NewLink {
-        name: text(file, "name").chars().take(LONGEST_NAME).collect(),
+        name: name(file, "name").unwrap_or_default(),
         url: text(file, "browser_download_url").to_owned(),
         filepath: None,
         link_type: LinkType::Other,

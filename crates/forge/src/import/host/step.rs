@@ -11,7 +11,7 @@ use crate::{
         SourceClient, SourceError,
         batch::Step,
         client::SourcePage,
-        json::{list, text},
+        json::{list, name},
         people::People,
     },
 };
@@ -90,6 +90,5 @@ pub(super) fn items(page: &SourcePage) -> Result<&[Value], SourceError> {
 }
 
 pub(super) fn names(labels: &Value) -> Vec<String> {
-    let names = list(labels).iter().map(|label| text(label, "name"));
-    names.filter(|name| !name.is_empty()).map(|name| name.chars().take(255).collect()).collect()
+    list(labels).iter().filter_map(|label| name(label, "name")).collect()
 }

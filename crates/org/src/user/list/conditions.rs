@@ -233,7 +233,7 @@ pub(super) fn conditions(
         all.with("u.created_at >= {}", Bind::Number(at.0));
     }
     if let Some(at) = filter.created_before {
-        all.with("u.created_at <= {}", Bind::Number(at.0));
+        all.with("u.created_at <= {}", Bind::Number(at.end_of_shown().0));
     }
     all
 }

@@ -334,13 +334,13 @@ impl Conditions {
         }
     }
 
-    /// A moment within these, both included.
+    /// A moment within these, both included; `before` until the [end of it](Ts::end_of_shown).
     pub fn between(&mut self, column: &str, after: Option<Ts>, before: Option<Ts>) {
         if let Some(after) = after {
             self.plain(format!("i.{column} >= {}", value(after.0)));
         }
         if let Some(before) = before {
-            self.plain(format!("i.{column} <= {}", value(before.0)));
+            self.plain(format!("i.{column} <= {}", value(before.end_of_shown().0)));
         }
     }
 

@@ -173,7 +173,7 @@ fn selection(
         all.number("t.spent_at >= {}", after.0);
     }
     if let Some(before) = filter.spent_before {
-        all.number("t.spent_at <= {}", before.0);
+        all.number("t.spent_at <= {}", before.end_of_shown().0);
     }
     let order = ListOrder::of_ids("t.id", true);
     order.narrow(&mut all, window);

@@ -96,6 +96,17 @@ async fn a_list_knows_active_from_ended_tokens() {
 }
 
 #[actix_web::test]
+async fn a_time_that_is_shown_bounds_a_list_as_it_stands() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    app.clock.advance(time::Duration::microseconds(1_500));
+    made(&app, "ada", json!({ "name": "Deploy", "scopes": ["api"] })).await;
+
+    let list = "/personal_access_tokens?search=deploy";
+    assert_eq!(ada.counts_until(list, "created_before").await, [1, 0]);
+}
+
+#[actix_web::test]
 async fn a_list_comes_in_the_order_that_is_asked_for() {
     let app = TestApp::new();
     let ada = app.person("ada");

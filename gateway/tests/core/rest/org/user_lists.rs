@@ -79,6 +79,16 @@ async fn an_address_is_found_whole_by_those_who_may_see_it() {
 }
 
 #[actix_web::test]
+async fn a_time_that_is_shown_bounds_a_list_as_it_stands() {
+    let app = TestApp::new();
+    let root = app.admin();
+    app.clock.advance(time::Duration::microseconds(1_500));
+    app.person("cara");
+
+    assert_eq!(root.counts_until("/users?search=cara", "created_before").await, [1, 0]);
+}
+
+#[actix_web::test]
 async fn administrators_narrow_a_list_and_others_see_it_whole() {
     let app = TestApp::new();
     let (root, ada) = (app.admin(), app.person("ada"));

@@ -53,6 +53,20 @@ async fn three(app: &TestApp) -> (Person<'_>, ProjectId) {
 }
 
 #[actix_web::test]
+async fn a_time_that_is_shown_bounds_a_list_as_it_stands() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Private);
+    app.clock.advance(time::Duration::microseconds(1_500));
+    write(&ada, project, json!({ "title": "first" })).await;
+
+    let list = format!("/projects/{project}/issues");
+    for parameter in ["created_before", "updated_before"] {
+        assert_eq!(ada.counts_until(&list, parameter).await, [1, 0], "{parameter}");
+    }
+}
+
+#[actix_web::test]
 async fn every_filter_of_a_list_acts() {
     let app = TestApp::new();
     let (ada, project) = three(&app).await;

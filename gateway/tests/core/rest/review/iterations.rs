@@ -84,6 +84,17 @@ async fn iterations_are_listed_by_every_filter() {
 }
 
 #[actix_web::test]
+async fn a_time_that_is_shown_bounds_a_list_as_it_stands() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "private").await;
+    app.clock.advance(Duration::microseconds(1_500));
+    iterations(&app, &ada, group, &[("now", -2)]);
+
+    let list = format!("/groups/{group}/iterations");
+    assert_eq!(ada.counts_until(&list, "updated_before").await, [1, 0]);
+}
+
+#[actix_web::test]
 async fn issues_are_found_by_their_iteration_by_those_who_see_it() {
     let app = TestApp::new();
     let (ada, group, project) = set_up(&app, "private").await;

@@ -107,6 +107,17 @@ async fn every_filter_of_a_list_acts() {
 }
 
 #[actix_web::test]
+async fn a_time_that_is_shown_bounds_a_list_as_it_stands() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let milestones = format!("/projects/{}/milestones", app.project(&ada, "forge", Private));
+    app.clock.advance(time::Duration::microseconds(1_500));
+    ada.post(&milestones, json!({ "title": "one" })).await.created();
+
+    assert_eq!(ada.counts_until(&milestones, "updated_before").await, [1, 0]);
+}
+
+#[actix_web::test]
 async fn groups_have_milestones_for_all_their_projects() {
     let app = TestApp::new();
     let ada = app.person("ada");

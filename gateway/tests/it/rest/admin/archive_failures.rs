@@ -20,6 +20,41 @@ use crate::support::{TestApp, uploads::send_file};
 
 /// The same archive with each line of some lists twice, the second time with another id.
 fn with_twins(archive: &[u8], list: &str) -> Vec<u8> {
+    with_lines(archive, list, |row| {
+        let mut twin = row.clone();
+        twin["id"] = json!(row["id"].as_i64().expect("an id") + 1_000_000);
+        format!("{row}\n{twin}")
+    })
+}
+
+/// The same archive with other values in all rows of some lists.
+pub(super) fn with_fields(archive: &[u8], list: &str, fields: &Value) -> Vec<u8> {
+    with_lines(archive, list, |mut row| {
+        for (name, value) in fields.as_object().expect("fields") {
+            row[name] = value.clone();
+        }
+        row.to_string()
+    })
+}
+
+/// The same archive with other lines in some lists: what takes the place of each row is told by `change`.
+pub(super) fn with_lines(archive: &[u8], list: &str, change: impl Fn(Value) -> String) -> Vec<u8> {
+    rewritten(archive, |path, content| {
+        if !path.ends_with(list) {
+            return (path, content);
+        }
+        let text = String::from_utf8(content).expect("lines");
+        let rows = text.lines().map(|line| serde_json::from_str(line).expect("a row"));
+        let lines = rows.map(|row: Value| format!("{}\n", change(row)));
+        (path, lines.collect::<String>().into_bytes())
+    })
+}
+
+/// The same archive with other entries: what `change` makes of the path and content of each.
+pub(super) fn rewritten(
+    archive: &[u8],
+    change: impl Fn(String, Vec<u8>) -> (String, Vec<u8>),
+) -> Vec<u8> {
     let mut tar = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     let mut old = Archive::new(GzDecoder::new(archive));
     for entry in old.entries().expect("entries") {
@@ -27,15 +62,7 @@ fn with_twins(archive: &[u8], list: &str) -> Vec<u8> {
         let path = entry.path().expect("a path").to_string_lossy().into_owned();
         let mut content = Vec::new();
         entry.read_to_end(&mut content).expect("a content");
-        if path.ends_with(list) {
-            let text = String::from_utf8(content).expect("lines");
-            let twins = text.lines().map(|line| {
-                let mut row: Value = serde_json::from_str(line).expect("a row");
-                row["id"] = json!(row["id"].as_i64().expect("an id") + 1_000_000);
-                format!("{line}\n{row}\n")
-            });
-            content = twins.collect::<String>().into_bytes();
-        }
+        let (path, content) = change(path, content);
         let mut header = Header::new_ustar();
         header.set_size(content.len().try_into().expect("a length"));
         header.set_mode(0o600);
@@ -47,7 +74,7 @@ fn with_twins(archive: &[u8], list: &str) -> Vec<u8> {
 }
 
 /// Whether rows can be written into a table.
-fn set_writable(app: &TestApp, table: &'static str, writable: bool) {
+pub(super) fn set_writable(app: &TestApp, table: &'static str, writable: bool) {
     let run = move |tx: &mut db::Tx<'_>| {
         let statements = match (&tx.conn, writable) {
             (Conn::Sqlite(_), false) => vec![format!(

@@ -16,7 +16,7 @@ async fn tree(ada: &Person<'_>, parent: Option<i64>) -> i64 {
     top
 }
 
-async fn system(app: &TestApp) -> Receiver {
+pub(super) async fn system(app: &TestApp) -> Receiver {
     let receiver = Receiver::new();
     app.admin().post("/hooks", json!({ "url": receiver.url("system") })).await.created();
     receiver
@@ -29,7 +29,7 @@ fn named<'t>(told: &'t [ReceivedRequest], event: &str, path: &str) -> Vec<&'t Re
     named
 }
 
-fn paths<'t>(told: &'t [ReceivedRequest], event: &str, path: &str) -> Vec<&'t str> {
+pub(super) fn paths<'t>(told: &'t [ReceivedRequest], event: &str, path: &str) -> Vec<&'t str> {
     let named = named(told, event, path).into_iter();
     named.map(|one| one.body[path].as_str().expect("a path")).collect()
 }

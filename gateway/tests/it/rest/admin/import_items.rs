@@ -1,5 +1,6 @@
 //! What imports bring along of single items: all pages of it, files that texts name, and what happened.
 
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 
 use super::{
@@ -115,6 +116,31 @@ async fn files_come_along_however_many_a_text_names_and_those_of_releases_too() 
         .collect();
     assert_eq!(failed, [&json!(address("gone.png"))]);
     assert_eq!(source.requests().iter().filter(|one| one.ends_with("/gone.png")).count(), 1);
+}
+
+#[actix_web::test]
+async fn files_of_a_step_that_is_done_again_are_kept_once() {
+    let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
+    let ada = app.person("ada");
+    let paths = ["leak.png", "rust.png"].map(|name| format!("/user-attachments/assets/{name}"));
+    for path in &paths {
+        source.has(path, json!("a picture"));
+    }
+    source.breaks_at(&paths[1], SourceFault::Status(503));
+    let mut named = issue(1, "Leak");
+    named["body"] = json!(paths.each_ref().map(|path| source.url(path)).join(" "));
+    source.lists("issues", vec![named]);
+
+    let project = begin_with(&app, &ada, &source, "attachments_import").await;
+    finish(&app).await;
+
+    let requests = source.requests();
+    assert_eq!(requests.iter().filter(|path| *path == &paths[0]).count(), 2, "{requests:?}");
+    assert_eq!(app.state.uploads.list("").count().await, 2);
+    let issue = ada.get(&format!("{project}/issues/1")).await.ok();
+    let mut words = issue["description"].as_str().expect("a text").split_whitespace();
+    let place = words.find(|word| word.ends_with("/leak.png")).expect("an address");
+    assert_eq!(ada.get(&format!("{project}{place}")).await.bytes, b"\"a picture\"");
 }
 
 #[actix_web::test]

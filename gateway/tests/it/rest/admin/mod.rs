@@ -1,13 +1,21 @@
 //! Webhooks and integrations.
 
 mod alert_deliveries;
+mod archive_activity;
 mod archive_contents;
+mod archive_deployments;
 mod archive_failures;
+mod archive_hooks;
+mod archive_job_files;
+mod archive_pipelines;
+mod archive_security;
+mod archive_settings;
 mod archives;
 mod bulk_imports;
 mod deliveries;
 mod delivery_order;
 mod external_authorization;
+mod group_archive_contents;
 mod group_archives;
 mod group_removal;
 mod hooks;

@@ -173,10 +173,14 @@ impl ImportSource {
         self.with(|all| all.breaks.entry(path).or_default().extend(how.into_iter().map(Some)));
     }
 
+    /// Breaks the next answer to a path that is no part of the repository's API.
+    pub(super) fn breaks_at(&self, path: &str, how: SourceFault) {
+        self.with(|all| all.breaks.entry(path.to_owned()).or_default().push_back(Some(how)));
+    }
+
     /// Sends the next request for a path on to another address.
     pub(super) fn moves(&self, path: &str, to: String) {
-        let fault = SourceFault::Moved(to);
-        self.with(|all| all.breaks.entry(path.to_owned()).or_default().push_back(Some(fault)));
+        self.breaks_at(path, SourceFault::Moved(to));
     }
 
     /// What was asked for since the last look.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Person, TestApp};
 
-async fn merged(person: &Person<'_>, project: &Value, branch: &str) -> i64 {
+pub(crate) async fn merged(person: &Person<'_>, project: &Value, branch: &str) -> i64 {
     person.commit_text(project, branch, branch, "x").await;
     let iid = person.propose(project, branch, branch).await["iid"].clone();
     let merge = format!("/projects/{project}/merge_requests/{iid}/merge");
@@ -14,7 +14,7 @@ async fn merged(person: &Person<'_>, project: &Value, branch: &str) -> i64 {
     iid.as_i64().expect("a number")
 }
 
-async fn deploy(person: &Person<'_>, project: &Value, environment: &str) -> Value {
+pub(crate) async fn deploy(person: &Person<'_>, project: &Value, environment: &str) -> Value {
     let branch = person.get(&format!("/projects/{project}/repository/branches/main")).await.ok();
     let sha = &branch["commit"]["id"];
     let body = json!({ "environment": environment, "sha": sha, "ref": "main", "tag": false, "status": "success" });
@@ -69,6 +69,19 @@ async fn lists_of_merge_requests_know_where_these_are() {
     assert_eq!(listed("environment=staging&deployed_before=2026-01-01T00:30:00Z").await, [first]);
     let one = ada.get(&format!("/projects/{project}/merge_requests/{first}")).await.ok();
     assert_eq!(one["first_deployed_to_production_at"], Value::Null);
+}
+
+#[actix_web::test]
+async fn a_time_that_is_shown_bounds_a_list_as_it_stands() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("engine", "private").await;
+    merged(&ada, &project, "one").await;
+    app.clock.advance(time::Duration::microseconds(1_500));
+    deploy(&ada, &project, "staging").await;
+
+    let list = format!("/projects/{project}/merge_requests?environment=staging");
+    assert_eq!(ada.counts_until(&list, "deployed_before").await, [1, 0]);
 }
 
 #[actix_web::test]

@@ -1,7 +1,7 @@
 //! Environments and what is deployed to them.
 
 mod deploy_jobs;
-mod deployed_merge_requests;
+pub(crate) mod deployed_merge_requests;
 mod deployers;
 mod deployment_approvals;
 mod environment_cleanup;

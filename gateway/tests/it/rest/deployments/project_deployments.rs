@@ -187,6 +187,16 @@ async fn deployments_are_filtered_and_sorted() {
 }
 
 #[actix_web::test]
+async fn a_time_that_is_shown_bounds_a_list_as_it_stands() {
+    let app = TestApp::new();
+    let set = set_up(&app).await;
+    app.clock.advance(Duration::microseconds(1_500));
+    set.deploy("production", "success").await;
+
+    assert_eq!(set.dan.counts_until(&set.path, "updated_before").await, [1, 0]);
+}
+
+#[actix_web::test]
 async fn a_page_of_deployments_takes_as_many_statements_whatever_its_length() {
     let app = TestApp::new();
     let set = set_up(&app).await;

@@ -16,7 +16,7 @@ use crate::support::{
 };
 
 /// A zip file that holds `out/a.txt` with `one` in it, not packed.
-fn archive() -> Vec<u8> {
+pub(crate) fn archive() -> Vec<u8> {
     let (name, content) = (b"out/a.txt", b"one");
     let common: Vec<u8> = [
         &[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..],
@@ -334,7 +334,8 @@ async fn nothing_stays_where_the_installation_does_not_want_it() {
     mia.get(&left).await.with(404);
 }
 
-fn walk(folder: &std::path::Path) -> usize {
+/// The number of files below a folder.
+pub(crate) fn walk(folder: &std::path::Path) -> usize {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| if entry.path().is_dir() { walk(&entry.path()) } else { 1 }).sum()
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::monitor::set_up;
 use crate::support::{Answer, Person, TestApp};
 
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest of a picture";
+pub(crate) const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest of a picture";
 
 /// A project with one alert, its developer, and where pictures go.
 async fn with_alert(app: &TestApp) -> (ProjectId, Person<'_>, String) {
@@ -22,7 +22,7 @@ async fn with_alert(app: &TestApp) -> (ProjectId, Person<'_>, String) {
 }
 
 /// Sends a file with further fields.
-async fn upload(
+pub(crate) async fn upload(
     person: &Person<'_>,
     path: &str,
     (name, content): (&str, &[u8]),

@@ -25,7 +25,7 @@ use crate::{
 pub(crate) const JOBS: &str = "scan: {script: x}\n";
 
 /// One finding of a report.
-pub(super) fn weakness(name: &str) -> Value {
+pub(crate) fn weakness(name: &str) -> Value {
     json!({
         "id": name, "name": name, "severity": "High", "description": format!("about {name}"),
         "identifiers": [
@@ -36,7 +36,7 @@ pub(super) fn weakness(name: &str) -> Value {
     })
 }
 
-pub(super) fn report(findings: &[Value]) -> Value {
+pub(crate) fn report(findings: &[Value]) -> Value {
     let tool =
         json!({ "id": "semgrep", "name": "Semgrep", "version": "1", "vendor": { "name": "V" } });
     json!({
@@ -49,7 +49,7 @@ pub(super) fn report(findings: &[Value]) -> Value {
 }
 
 /// Takes the next job, brings a report, and ends the job.
-pub(super) async fn bring(runner: &Runner<'_>, kind: &str, content: &[u8]) {
+pub(crate) async fn bring(runner: &Runner<'_>, kind: &str, content: &[u8]) {
     let payload = runner.take().await;
     let work = Work::new(runner.app, &payload);
     let query = format!("?artifact_type={kind}&artifact_format=raw");

@@ -101,6 +101,17 @@ async fn audit_events_come_page_by_page_and_by_time() {
 }
 
 #[actix_web::test]
+async fn a_time_that_is_shown_bounds_a_list_as_it_stands() {
+    let app = TestApp::new();
+    let root = app.admin();
+    app.clock.advance(time::Duration::microseconds(1_500));
+    root.put("/application/settings", json!({ "first_day_of_week": 1 })).await.ok();
+
+    let list = "/audit_events?entity_type=Gitlab::Audit::InstanceScope";
+    assert_eq!(root.counts_until(list, "created_before").await, [1, 0]);
+}
+
+#[actix_web::test]
 async fn a_cursor_that_nobody_was_given_is_refused_by_every_list() {
     let app = TestApp::new();
     let ada = app.person("ada");

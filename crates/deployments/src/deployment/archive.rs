@@ -1,0 +1,133 @@
+//! Deployments in project archives, with their approvals and what they brought.
+//!
+//! What was under way in the source is canceled in a copy: nobody goes on with it there.
+
+use db::{
+    Tx,
+    archive::{Column, Field, Relation},
+    each_backend, error,
+    schema::{deployment_numbers as numbers, deployments},
+};
+use diesel::{dsl::max, prelude::*};
+use kernel::{Result, TextEnum as _, ids::ProjectId};
+
+use super::DeploymentStatus;
+use crate::approval::ApprovalStatus;
+
+/// They come after the environments, the rules for them, the merge requests and the jobs.
+pub static RELATIONS: &[&Relation] = &[&DEPLOYMENTS, &APPROVALS, &MERGE_REQUESTS];
+
+/// Largest number of a deployment.
+const LAST_NUMBER: i64 = 1 << 31;
+/// Characters of the longest ref, and of the longest comment.
+const LONGEST_REF: usize = 2_048;
+const LONGEST_COMMENT: usize = 255;
+
+static DEPLOYMENTS: Relation = Relation {
+    name: "deployments",
+    table: "deployments",
+    scope: "project_id = $1",
+    key: &["id"],
+    columns: &[
+        Column::home("project_id"),
+        Column::row("environment_id", "environments"),
+        Column::number("iid", 1, LAST_NUMBER),
+        Column::new("ref_name", Field::Text(LONGEST_REF)),
+        Column::flag("tag"),
+        Column::choice("sha", is_sha),
+        Column::person("user_id").optional(),
+        Column::row("job_id", "jobs").optional(),
+        Column::word("status", status_of_copy),
+        Column::line("on_stop").optional(),
+        Column::text("environment_url").optional(),
+        Column::text("auto_stop_in").optional(),
+        Column::moment("created_at"),
+        Column::moment("updated_at"),
+        Column::moment("finished_at").optional(),
+    ],
+    signed: None,
+};
+
+/// Approvals by rules for groups are left out with those rules.
+static APPROVALS: Relation = Relation {
+    name: "deployment_approvals",
+    table: "deployment_approvals",
+    scope: "deployment_id IN (SELECT deployments.id FROM deployments WHERE deployments.project_id = $1)",
+    key: &["id"],
+    columns: &[
+        Column::row("deployment_id", "deployments"),
+        Column::person("user_id"),
+        // 0 where no rule says who approves.
+        Column::row("rule_id", "protected_environment_access"),
+        Column::choice("status", |word| ApprovalStatus::find(word).is_some()),
+        Column::new("comment", Field::Text(LONGEST_COMMENT)).optional(),
+        Column::moment("created_at"),
+        Column::moment("updated_at"),
+    ],
+    signed: None,
+};
+
+static MERGE_REQUESTS: Relation = Relation {
+    name: "deployed_merge_requests",
+    table: "deployed_merge_requests",
+    scope: "project_id = $1",
+    key: &["deployment_id", "merge_request_id"],
+    columns: &[
+        Column::home("project_id"),
+        Column::row("deployment_id", "deployments"),
+        Column::row("merge_request_id", "merge_requests"),
+        Column::row("environment_id", "environments"),
+        Column::moment("deployed_at"),
+    ],
+    signed: None,
+};
+
+fn status_of_copy(word: &str) -> Option<&'static str> {
+    let status = match DeploymentStatus::find(word)? {
+        DeploymentStatus::Running => DeploymentStatus::Canceled,
+        status => status,
+    };
+    Some(status.as_str())
+}
+
+fn is_sha(word: &str) -> bool {
+    word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Lets numbers go on after those that are taken.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn restore_counters(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    let own = deployments::table.filter(deployments::project_id.eq(project));
+    let last = own.select(max(deployments::iid));
+    let last: Option<i64> =
+        each_backend!(tx, |conn| last.get_result(conn).map_err(error("Deployment")))?;
+    let Some(last) = last else { return Ok(()) };
+    each_backend!(tx, |conn| diesel::insert_into(numbers::table)
+        .values((numbers::project_id.eq(project), numbers::last.eq(last)))
+        .on_conflict(numbers::project_id)
+        .do_update()
+        .set(numbers::last.eq(last))
+        .execute(conn)
+        .map_err(error("Deployment")))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::status_of_copy;
+
+    #[test]
+    fn what_was_under_way_is_canceled_in_a_copy() {
+        for (word, copy) in [
+            ("created", Some("created")),
+            ("running", Some("canceled")),
+            ("success", Some("success")),
+            ("blocked", Some("blocked")),
+            ("paused", None),
+        ] {
+            assert_eq!(status_of_copy(word), copy, "{word}");
+        }
+    }
+}

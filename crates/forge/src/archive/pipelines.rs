@@ -1,0 +1,85 @@
+//! Pipelines and jobs of an archive: what decides about them here, in the transaction that writes them.
+
+use std::collections::HashMap;
+
+use ci::{
+    archive::{complete_jobs, cut_circles, end_pipelines, has_oversized_pipeline, unprotect},
+    pipeline::{Pipeline, PipelineRef, PipelineStore as _},
+    ports::Refs as _,
+};
+use db::{
+    Tx,
+    archive::{Cell, Relation},
+};
+use kernel::{
+    Actor, Result, Standing,
+    ids::{MergeRequestId, PipelineId, ProjectId},
+};
+
+use super::{failure::ArchiveError, rows::Context};
+use crate::{Forge, ports::ci::Refs};
+
+/// Completes rows of a relation that were written just now; `made` are the ids of those that have one of their own.
+pub(super) fn complete(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    relation: &Relation,
+    rows: &[Vec<Cell>],
+    made: &[i64],
+) -> Result<(), ArchiveError> {
+    match relation.name {
+        "pipelines" => check_protection(tx, ProjectId(context.home), made)?,
+        "jobs" => {
+            complete_jobs(tx, made)?;
+            if has_oversized_pipeline(tx, made)? {
+                return Err(ArchiveError::flawed("The archive has a pipeline of too many jobs."));
+            }
+        }
+        "pipeline_parents" => cut_circles(tx, &children(rows))?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The pipelines that rows add something to.
+fn children(rows: &[Vec<Cell>]) -> Vec<i64> {
+    let id = |row: &Vec<Cell>| match row.first() {
+        Some(Cell::Number(id)) => Some(*id),
+        _ => None,
+    };
+    rows.iter().filter_map(id).collect()
+}
+
+/// Jobs of protected branches and tags get protected variables and runners: whether theirs is protected is decided by the
+/// rules of the copy, which are there before, and not by what an archive says.
+fn check_protection(tx: &mut Tx<'_>, project: ProjectId, made: &[i64]) -> Result<()> {
+    let ids: Vec<PipelineId> = made.iter().copied().map(PipelineId).collect();
+    let found = tx.pipelines_by_id(&ids)?.into_values();
+    let protected: Vec<Pipeline> = found.filter(|pipeline| pipeline.protected).collect();
+    if protected.is_empty() {
+        return Ok(());
+    }
+    let requests: Vec<MergeRequestId> =
+        protected.iter().filter_map(|pipeline| pipeline.merge_request_id).collect();
+    let branches = match requests.is_empty() {
+        true => HashMap::new(),
+        false => Refs.source_branches(tx, &requests)?,
+    };
+    let branch = |id: MergeRequestId| branches.get(&id).cloned();
+    let place = |pipeline: &Pipeline| match pipeline.merge_request_id.and_then(branch) {
+        Some(name) => PipelineRef { name, tag: false },
+        None => pipeline.place(),
+    };
+    let places: Vec<PipelineRef> = protected.iter().map(place).collect();
+    let who = Standing::in_instance(Actor::ANONYMOUS);
+    let access = Refs.guarded_places(tx, &who, project, &places)?;
+    let open = protected.iter().zip(access).filter(|(_, access)| !access.protected);
+    let open: Vec<PipelineId> = open.map(|(pipeline, _)| pipeline.id).collect();
+    unprotect(tx, &open)
+}
+
+/// Ends the pipelines that were under way in the source. Done again, it does what is left.
+pub(super) async fn end_all(forge: &Forge, project: ProjectId) -> Result<()> {
+    while forge.db.write(move |tx| end_pipelines(tx, project)).await? {}
+    Ok(())
+}

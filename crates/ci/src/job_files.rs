@@ -24,6 +24,14 @@ pub enum JobFiles {
     Artifacts,
 }
 
+/// How many such files of a project are wanted, the newest.
+#[derive(Clone, Copy, Debug)]
+pub struct JobFileLimits {
+    pub files: usize,
+    /// Of all of them.
+    pub bytes: u64,
+}
+
 /// An artifact of a job that comes from elsewhere, whose content is kept.
 #[derive(Clone, Debug)]
 pub struct ArtifactCopy {
@@ -44,12 +52,13 @@ pub trait JobFileStore {
         after: JobId,
         most: usize,
     ) -> Result<Vec<JobId>>;
-    /// The job after which a project has `most` such files or fewer; no job's id where it has no more of them at all.
+    /// The job after which a project has no more such files than `limits` allow; no job's id where it has no more of
+    /// them at all. A log of which nobody knows how long it is counts as an empty one.
     fn job_before_newest_files(
         &mut self,
         project: ProjectId,
         files: JobFiles,
-        most: usize,
+        limits: JobFileLimits,
     ) -> Result<JobId>;
     /// Notes logs of jobs that have none.
     fn insert_logs(&mut self, all: &[JobLog]) -> Result<()>;
@@ -101,21 +110,29 @@ impl JobFileStore for Tx<'_> {
         &mut self,
         project: ProjectId,
         files: JobFiles,
-        most: usize,
+        limits: JobFileLimits,
     ) -> Result<JobId> {
-        let sql = match files {
+        let sizes = match files {
             JobFiles::Logs => format!(
-                "SELECT j.id AS id FROM jobs j WHERE j.project_id = $1 AND j.kind = 'build' AND {} \
-                 ORDER BY j.id DESC LIMIT 1 OFFSET $2",
+                "SELECT j.id AS job_id, j.id AS id, COALESCE(own.size, 0) AS size FROM jobs j \
+                 JOIN job_logs own ON own.job_id = j.id \
+                 WHERE j.project_id = $1 AND j.kind = 'build' AND {}",
                 files.condition()
             ),
             JobFiles::Artifacts => {
-                "SELECT a.job_id AS id FROM job_artifacts a WHERE a.project_id = $1 \
-                                    ORDER BY a.job_id DESC LIMIT 1 OFFSET $2"
+                "SELECT a.job_id AS job_id, a.id AS id, a.size AS size FROM job_artifacts a \
+                                    WHERE a.project_id = $1"
                     .to_owned()
             }
         };
-        let found = ids(self, &sql, &[Bind::Number(project.0), bind(most)])?;
+        let sql = format!(
+            "SELECT summed.job_id AS id FROM (SELECT job_id, \
+             ROW_NUMBER() OVER (ORDER BY job_id DESC, id DESC) AS place, \
+             SUM(size) OVER (ORDER BY job_id DESC, id DESC) AS bytes FROM ({sizes}) AS sized) AS summed \
+             WHERE summed.place > $2 OR summed.bytes > $3 ORDER BY summed.job_id DESC LIMIT 1"
+        );
+        let bytes = Bind::Number(i64::try_from(limits.bytes).unwrap_or(i64::MAX));
+        let found = ids(self, &sql, &[Bind::Number(project.0), bind(limits.files), bytes])?;
         Ok(JobId(found.first().copied().unwrap_or_default()))
     }
 

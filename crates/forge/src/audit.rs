@@ -8,7 +8,7 @@ use admin::audit::{AuditStore as _, Entity, NewAuditEvent};
 use db::Tx;
 use kernel::{
     Result,
-    audit::{AuditPlace, AuditRecord},
+    audit::{AuditBatch, AuditPlace, AuditRecord},
     event::Event,
     ids::UserId,
 };
@@ -61,6 +61,9 @@ pub(crate) fn on_event(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_record(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref::<AuditBatch>() {
+        return of_records(tx, fact.place, &fact.records);
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_approval_rule(tx, fact);
@@ -136,25 +139,43 @@ fn rule_details(rule: &RuleFact) -> Map<String, Value> {
 
 /// What a domain tells in so many words.
 fn of_record(tx: &mut Tx<'_>, fact: &AuditRecord) -> Result<()> {
+    of_records(tx, fact.place, std::slice::from_ref(fact))
+}
+
+/// As [`of_record`], for several of one place, in as many statements as for one.
+fn of_records(tx: &mut Tx<'_>, place: AuditPlace, facts: &[AuditRecord]) -> Result<()> {
+    // What is gone by now is no longer somebody's to answer for, and must not stop what happens to it.
+    let Some((entity, name, path)) = audited(tx, place)? else { return Ok(()) };
+    let (author, address) = (Author::find(tx, None)?, tx.origin.address);
+    let event = |fact| record_entry(fact).event(address, entity, (&name, &path), &author);
+    let events: Vec<NewAuditEvent> = facts.iter().map(event).collect();
+    tx.insert_audit_events(&events)
+}
+
+/// What an event is about, its name and its path.
+fn audited(tx: &mut Tx<'_>, place: AuditPlace) -> Result<Option<(Entity, String, String)>> {
+    Ok(match place {
+        AuditPlace::Instance => {
+            Some((Entity::Instance, "Instance".to_owned(), "gitlab_instance".to_owned()))
+        }
+        AuditPlace::Project(id) => {
+            tx.find_project(id)?.map(|found| (Entity::Project(id), found.name, found.full_path))
+        }
+        AuditPlace::Group(id) => {
+            tx.find_namespace(id)?.map(|found| (Entity::Group(id), found.name, found.full_path))
+        }
+        AuditPlace::User(id) => {
+            tx.find_user(id)?.map(|found| (Entity::User(id), found.name, found.username))
+        }
+    })
+}
+
+fn record_entry(fact: &AuditRecord) -> Entry {
     let details =
         fact.details.iter().map(|(name, value)| ((*name).to_owned(), value.clone().into()));
     let target =
         Target { kind: fact.target_type, id: fact.target_id, name: fact.target_name.clone() };
-    let entry = Entry::new(fact.name, Value::Object(details.collect())).about(target);
-    match fact.place {
-        AuditPlace::Instance => {
-            entry.write(tx, Entity::Instance, ("Instance", "gitlab_instance"), None)
-        }
-        AuditPlace::Project(project) => entry.of_project(tx, project, None),
-        AuditPlace::Group(group) => {
-            let Some(group) = tx.find_namespace(group)? else { return Ok(()) };
-            entry.of_group(tx, &(&group).into(), None)
-        }
-        AuditPlace::User(user) => {
-            let Some(user) = tx.find_user(user)? else { return Ok(()) };
-            entry.of_person(tx, &(&user).into(), None)
-        }
-    }
+    Entry::new(fact.name, Value::Object(details.collect())).about(target)
 }
 
 fn of_user(tx: &mut Tx<'_>, fact: &user::event::Event) -> Result<()> {

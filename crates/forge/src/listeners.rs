@@ -15,7 +15,6 @@ use kernel::{
 use org::{
     hierarchy::group_chain,
     project::{self, push::PushRecord, settings::SettingsStore as _},
-    settings::store::SettingsStore as _,
 };
 use repo::{jobs::MaintainRepository, push_rule, release};
 use review::{
@@ -43,7 +42,7 @@ use crate::{
         default_branch::protect_default_branch, maintenance::AFTER_PUSH,
         statistics::RefreshStatistics,
     },
-    runner::removal,
+    runner::{artifacts::keeps_latest, removal},
     security::imports,
     wiki::MaintainWiki,
 };
@@ -215,9 +214,9 @@ fn of_pipeline(tx: &mut Tx<'_>, vault: &Vault, fact: &ci::Event) -> Result<()> {
 
 /// Where the project and the installation want that, the artifacts of the newest pipeline of a ref that succeeded stay.
 fn keep_latest_artifacts(tx: &mut Tx<'_>, project: ProjectId, id: PipelineId) -> Result<()> {
-    let wanted =
-        tx.project_settings(project)?.keep_latest_artifact && tx.settings()?.keep_latest_artifact;
-    match tx.find_pipeline(project, id)?.filter(|_| wanted) {
+    let is_wanted = tx.project_settings(project)?.keep_latest_artifact;
+    let keeps = keeps_latest(tx, is_wanted)?;
+    match tx.find_pipeline(project, id)?.filter(|_| keeps) {
         Some(pipeline) => keep_newest(tx, &pipeline),
         None => Ok(()),
     }

@@ -14,6 +14,15 @@ pub enum AuditPlace {
     User(UserId),
 }
 
+impl AuditPlace {
+    fn project(self) -> Option<ProjectId> {
+        match self {
+            Self::Project(project) => Some(project),
+            Self::Instance | Self::Group(_) | Self::User(_) => None,
+        }
+    }
+}
+
 /// An action, mentioned in the transaction that does it. No value of a secret is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRecord {
@@ -81,16 +90,36 @@ impl AuditRecord {
     }
 }
 
+/// Several actions on things of one place, mentioned at once: they are written together, however many there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditBatch {
+    pub place: AuditPlace,
+    /// Each has the same place.
+    pub records: Vec<AuditRecord>,
+}
+
+impl Event for AuditBatch {
+    fn kind(&self) -> &'static str {
+        "audit.batch"
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        self.place.project()
+    }
+
+    /// It is only mentioned: nobody hears it after the commit.
+    fn payload(&self) -> String {
+        String::new()
+    }
+}
+
 impl Event for AuditRecord {
     fn kind(&self) -> &'static str {
         "audit.record"
     }
 
     fn project(&self) -> Option<ProjectId> {
-        match self.place {
-            AuditPlace::Project(project) => Some(project),
-            AuditPlace::Instance | AuditPlace::Group(_) | AuditPlace::User(_) => None,
-        }
+        self.place.project()
     }
 
     /// It is only mentioned: nobody hears it after the commit.

@@ -7,6 +7,15 @@ use validator::{ValidateEmail as _, ValidateLength as _, ValidateRange as _, Val
 /// More octets than the path of a message may have.
 const LONGEST_ADDRESS: usize = 254;
 
+/// Bytes of the longest name of a ref that rows may have. No new branch or tag gets a longer one than 1,000, and indexes of
+/// PostgreSQL take 2,704 with everything else that they hold.
+const LONGEST_REF: usize = 1024;
+
+/// Whether rows may have a name of a branch, tag or other ref, of which indexes are made.
+pub fn is_indexable_ref(name: &str) -> bool {
+    name.len() <= LONGEST_REF
+}
+
 /// Whether a letter could be sent there: an address as HTML forms take it.
 pub fn is_email(text: &str) -> bool {
     text.len() <= LONGEST_ADDRESS && text.validate_email()
@@ -45,7 +54,14 @@ pub fn range_fault(number: i64, bounds: RangeInclusive<i64>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_email, is_web_url, length_fault, range_fault};
+    use super::{is_email, is_indexable_ref, is_web_url, length_fault, range_fault};
+
+    #[test]
+    fn a_name_of_a_ref_fits_into_indexes_by_its_bytes() {
+        assert!(is_indexable_ref("refs/merge-requests/1/head"));
+        assert!(is_indexable_ref(&"ä".repeat(512)));
+        assert!(!is_indexable_ref(&"ä".repeat(513)));
+    }
 
     #[test]
     fn an_email_address_has_two_halves() {

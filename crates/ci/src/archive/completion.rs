@@ -2,18 +2,30 @@
 
 use db::{Tx, each_backend, error, listing};
 use diesel::prelude::*;
-use kernel::{Result, ids::PipelineId};
+use kernel::{
+    Result,
+    ids::{PipelineId, UserId},
+};
 
-/// Jobs of one pipeline, and letters of their names and needs: all of them are read whenever one moves.
-const MOST_JOBS: usize = 100_000;
-const MOST_LETTERS: usize = 64 << 20;
+/// The most that a pipeline may have: all of it is read whenever one of its jobs moves.
+#[derive(Clone, Copy, Debug)]
+pub struct PipelineBounds {
+    pub jobs: usize,
+    /// Of the names of the jobs and of what they need.
+    pub letters: usize,
+}
+
+impl PipelineBounds {
+    pub const USUAL: Self = Self { jobs: 100_000, letters: 64 << 20 };
+}
 
 /// Gives these jobs what is their pipeline's, and ends those that wait for a person who could not let them begin. A bridge
-/// may wait as the pipeline does that it made.
+/// may wait as the pipeline does that it made. What waits for a person is for whoever lets it begin: of those whom an
+/// archive names, only the importer asked for it.
 ///
 /// # Errors
 /// When the database cannot be written.
-pub fn complete_jobs(tx: &mut Tx<'_>, jobs: &[i64]) -> Result<()> {
+pub fn complete_jobs(tx: &mut Tx<'_>, jobs: &[i64], importer: UserId) -> Result<()> {
     if jobs.is_empty() {
         return Ok(());
     }
@@ -26,6 +38,10 @@ pub fn complete_jobs(tx: &mut Tx<'_>, jobs: &[i64]) -> Result<()> {
         format!(
             "UPDATE jobs SET status = 'canceled' WHERE id IN ({ids}) AND status = 'manual' AND (kind = 'external' \
              OR kind = 'build' AND run_when NOT IN ('manual', 'delayed'))"
+        ),
+        format!(
+            "UPDATE jobs SET user_id = NULL WHERE id IN ({ids}) AND status = 'manual' AND user_id <> {}",
+            importer.0
         ),
         // What ended in the middle took no time beyond that.
         format!(
@@ -42,15 +58,17 @@ pub fn complete_jobs(tx: &mut Tx<'_>, jobs: &[i64]) -> Result<()> {
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn has_oversized_pipeline(tx: &mut Tx<'_>, jobs: &[i64]) -> Result<bool> {
+pub fn has_oversized_pipeline(tx: &mut Tx<'_>, jobs: &[i64], most: PipelineBounds) -> Result<bool> {
     if jobs.is_empty() {
         return Ok(false);
     }
     let sql = format!(
         "SELECT pipeline_id AS id FROM jobs WHERE pipeline_id IN (SELECT pipeline_id FROM jobs WHERE id IN ({})) \
-         GROUP BY pipeline_id HAVING COUNT(*) > {MOST_JOBS} \
-         OR SUM(LENGTH(name) + LENGTH(COALESCE(needs, ''))) > {MOST_LETTERS} LIMIT 1",
-        list(jobs)
+         GROUP BY pipeline_id HAVING COUNT(*) > {} \
+         OR SUM(LENGTH(name) + LENGTH(COALESCE(needs, ''))) > {} LIMIT 1",
+        list(jobs),
+        most.jobs,
+        most.letters
     );
     Ok(!listing::ids(tx, &sql, &[])?.is_empty())
 }

@@ -1,9 +1,10 @@
 //! Jobs of all kinds, the groups of which one runs at a time, and what came of their tests.
 
-use db::archive::{Column, Field, Relation};
-use kernel::values::is_web_url;
+use db::archive::{ArchiveRow, Column, Field, LAST_NUMBER, Relation, is_one_of};
+use kernel::{TextEnum as _, values::is_web_url};
+use serde_json::Value;
 
-use super::{LAST_NUMBER, is_one_of, status_of_copy};
+use super::status_of_copy;
 use crate::{
     config::{When, duration},
     job::JobKind,
@@ -68,7 +69,7 @@ pub(super) static JOBS: Relation = Relation {
         Column::moment("queued_at").optional(),
         Column::moment("started_at").optional(),
         Column::moment("finished_at").optional(),
-        Column::row("spec_id", "job_specs").optional(),
+        Column::row("spec_id", "job_specs").strict(),
         Column::number("position", 0, LAST_NUMBER),
         Column::choice("run_when", is_one_of::<When>),
         Column::choice("needs", is_needs).optional(),
@@ -105,6 +106,15 @@ pub(super) static TEST_SUITES: Relation = Relation {
     signed: None,
 };
 
+/// Whether it is told what a job does, unless that is done elsewhere. Servers write no other rows.
+pub fn has_work(row: &ArchiveRow) -> bool {
+    let kind = row.get("kind").and_then(Value::as_str).and_then(JobKind::find);
+    match row.get("spec_id") {
+        None | Some(Value::Null) => kind == Some(JobKind::External),
+        Some(id) => id.as_i64().is_some_and(|id| id > 0),
+    }
+}
+
 fn is_target_url(text: &str) -> bool {
     text.chars().count() <= LONGEST_ADDRESS && is_web_url(text)
 }
@@ -116,7 +126,23 @@ fn is_needs(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_needs, is_target_url};
+    use serde_json::json;
+
+    use super::{has_work, is_needs, is_target_url};
+
+    #[test]
+    fn only_what_is_done_elsewhere_needs_no_specification() {
+        for (row, has) in [
+            (json!({ "kind": "build", "spec_id": 7 }), true),
+            (json!({ "kind": "external", "spec_id": null }), true),
+            (json!({ "kind": "external" }), true),
+            (json!({ "kind": "build", "spec_id": null }), false),
+            (json!({ "kind": "bridge" }), false),
+            (json!({ "kind": "build", "spec_id": 0 }), false),
+        ] {
+            assert_eq!(has_work(row.as_object().unwrap()), has, "{row}");
+        }
+    }
 
     #[test]
     fn needs_are_names_and_addresses_lead_into_the_web() {

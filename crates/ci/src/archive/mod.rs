@@ -12,13 +12,14 @@ mod restoration;
 mod specs;
 
 use db::archive::Relation;
-use kernel::TextEnum;
+use kernel::TextEnum as _;
 
 use crate::Status;
 
 pub use additions::cut_circles;
-pub use completion::{complete_jobs, has_oversized_pipeline, unprotect};
-pub use restoration::{end_pipelines, restore_counters};
+pub use completion::{PipelineBounds, complete_jobs, has_oversized_pipeline, unprotect};
+pub use jobs::has_work;
+pub use restoration::{end_pipelines, reserve_numbers, restore_counters};
 
 /// They come after the merge requests and the schedules, each after those that it names. A pipeline may name jobs and later
 /// pipelines: that is added once these are there.
@@ -32,13 +33,6 @@ pub static RELATIONS: &[&Relation] = &[
     &additions::SUCCESSORS,
     &jobs::TEST_SUITES,
 ];
-
-/// Largest of the numbers that count something.
-const LAST_NUMBER: i64 = 1 << 31;
-
-fn is_one_of<E: TextEnum>(word: &str) -> bool {
-    E::find(word).is_some()
-}
 
 /// The status that a pipeline or job has in a copy.
 fn status_of_copy(word: &str) -> Option<&'static str> {

@@ -1,7 +1,7 @@
 //! The files that hold logs. They only grow; a restart finds them as long as they were written.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     fs::{self, File, OpenOptions},
     io::{self, Read, Write as _},
     path::{Path, PathBuf},
@@ -201,15 +201,15 @@ impl LogFiles {
         // What cannot be written stays open, so that it can be tried again.
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         let length = log.finish().map_err(Error::internal)?;
-        sync_folders(&self.path(place), &self.root).map_err(Error::internal)?;
+        self.sync_folders(&[place])?;
         log.complete = true;
         drop(log);
         self.opened().remove(&place.job);
         Ok(length)
     }
 
-    /// Writes the whole log of a job that has ended, all of which is on the disk from then on; tells how long it is. May
-    /// block.
+    /// Writes the whole log of a job that has ended; tells how long it is. All of it is on the disk once its folders are, too:
+    /// see [`sync_folders`](Self::sync_folders). May block.
     pub fn keep(&self, place: LogKey, mut whole: impl Read) -> Result<u64> {
         let path = self.path(place);
         let mut keep = || -> io::Result<u64> {
@@ -222,10 +222,19 @@ impl LogFiles {
             let length = io::copy(&mut whole, &mut file)?;
             file.set_len(length)?;
             file.sync_all()?;
-            sync_folders(&path, &self.root)?;
             Ok(length)
         };
         keep().map_err(Error::internal)
+    }
+
+    /// Has the folders of some logs be on the disk, each once: they may be new. May block.
+    pub fn sync_folders(&self, places: &[LogKey]) -> Result<()> {
+        let mut folders = BTreeSet::new();
+        for place in places {
+            let path = self.path(*place);
+            folders.extend(folders_above(&path, &self.root).map(Path::to_owned));
+        }
+        folders.iter().try_for_each(|folder| sync_folder(folder)).map_err(Error::internal)
     }
 
     fn close_idle(&self) {
@@ -253,12 +262,12 @@ impl LogFiles {
     }
 }
 
-/// The folders may be new, too.
-fn sync_folders(path: &Path, root: &Path) -> io::Result<()> {
-    for folder in path.ancestors().skip(1).take_while(|above| above.starts_with(root)) {
-        File::open(folder)?.sync_all()?;
-    }
-    Ok(())
+fn folders_above<'p>(path: &'p Path, root: &'p Path) -> impl Iterator<Item = &'p Path> {
+    path.ancestors().skip(1).take_while(move |above| above.starts_with(root))
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 fn gone(removed: io::Result<()>) -> Result<()> {
@@ -270,6 +279,8 @@ fn gone(removed: io::Result<()>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{self, Read};
+
     use kernel::ids::{JobId, PipelineId, ProjectId};
 
     use super::{AppendResult, LogFiles, LogKey, Mask};
@@ -322,6 +333,35 @@ mod tests {
             let length = logs.keep(PLACE, whole.as_bytes()).unwrap();
             assert_eq!((text(&logs).as_str(), logs.shown(PLACE)), (whole, length));
         }
+        logs.sync_folders(&[PLACE]).unwrap();
+    }
+
+    /// A log that is read while another one is where it goes to.
+    struct LateLog<'l> {
+        logs: &'l LogFiles,
+        /// What was there at each read.
+        seen: Vec<String>,
+        rest: &'static [u8],
+    }
+
+    impl Read for LateLog<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            self.seen.push(text(self.logs));
+            self.rest.read(into)
+        }
+    }
+
+    #[test]
+    fn a_log_that_is_written_twice_at_once_is_empty_at_no_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let logs = LogFiles::new(folder.path());
+        logs.keep(PLACE, &b"all of it"[..]).unwrap();
+        let mut late = LateLog { logs: &logs, seen: Vec::new(), rest: b"all of it" };
+
+        assert_eq!(logs.keep(PLACE, &mut late).unwrap(), 9);
+
+        assert!(!late.seen.is_empty());
+        assert!(late.seen.iter().all(|seen| seen == "all of it"), "{:?}", late.seen);
     }
 
     #[test]

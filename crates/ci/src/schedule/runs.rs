@@ -94,7 +94,7 @@ pub fn queue_runs(tx: &mut Tx<'_>, due: &[DueRun]) -> Result<bool> {
 }
 
 /// Returns the next run; `None` when the time zone no longer exists or the date never occurs again.
-fn next_run(schedule: &Schedule, now: Ts) -> Option<Ts> {
+pub(super) fn next_run(schedule: &Schedule, now: Ts) -> Option<Ts> {
     let faults = &mut Faults::default();
     Timing::read(&schedule.cron, &schedule.cron_timezone, faults)?.next(now)
 }

@@ -6,11 +6,15 @@ use forgeway_ci::{
     schedule::{
         NewSchedule, Schedule, ScheduleChange, ScheduleStore as _,
         actions::{self, NextRun},
+        archive::{begin_runs, next_runs},
         runs::{due_runs, queue_runs},
     },
     trigger::{self, TriggerToken},
 };
-use kernel::{Result, ids::UserId};
+use kernel::{
+    Result, Ts,
+    ids::{PipelineScheduleId, UserId},
+};
 use time::Duration;
 
 use crate::world::{FakeForge, World, is_forbidden, test, wait};
@@ -96,6 +100,27 @@ fn a_schedule_that_is_due_runs_once() {
         let next = tx.schedule(world.project, made.id)?.next_run_at.expect("a time");
         assert!(next > tx.now && next <= tx.now.plus(Duration::days(1)));
         assert!(due_runs(tx)?.is_empty());
+        Ok(())
+    });
+}
+
+#[test]
+fn a_schedule_of_a_copy_is_not_due_before_it_is_told_to_run() {
+    test(|tx, world| {
+        let made = create(tx, world, world.developer, nightly(), 0)?;
+        tx.update_schedule(&Schedule { next_run_at: None, ..made.clone() })?;
+        wait(tx, Duration::days(3));
+        assert!(due_runs(tx)?.is_empty());
+
+        let runs = next_runs(tx, world.project, PipelineScheduleId(0))?;
+        assert!(next_runs(tx, world.project, made.id)?.is_empty(), "there is none behind it");
+        begin_runs(tx, &runs)?;
+
+        let next = tx.schedule(world.project, made.id)?.next_run_at;
+        assert!(next > Some(tx.now) && next <= Some(tx.now.plus(Duration::days(1))), "{next:?}");
+        assert!(next_runs(tx, world.project, PipelineScheduleId(0))?.is_empty());
+        begin_runs(tx, &[(made.id, Some(Ts(1)))])?;
+        assert_eq!(tx.schedule(world.project, made.id)?.next_run_at, next, "it stays");
         Ok(())
     });
 }

@@ -3,10 +3,16 @@
 
 mod cells;
 mod column;
+mod pages;
 mod read;
+mod twins;
+mod values;
 mod write;
 
 pub use cells::{Cell, Flaw, Names, cells, first_pass};
 pub use column::{Column, Field, Relation};
-pub use read::{ArchiveRow, page};
+pub use pages::RowPages;
+pub use read::ArchiveRow;
+pub use twins::named;
+pub use values::{LAST_NUMBER, is_one_of, is_sha};
 pub use write::{clear, insert};

@@ -14,60 +14,103 @@ use crate::{
 /// A row as archives hold it: values by the names of their columns, and its `id` where it has one.
 pub type ArchiveRow = Map<String, Value>;
 
+/// The values of the columns that name a row.
+pub(super) type RowKey = Vec<Value>;
+
 #[derive(QueryableByName)]
-struct Body {
+struct PagePosition {
+    #[diesel(sql_type = Text)]
+    place: String,
+}
+
+#[derive(QueryableByName)]
+struct PlacedBody {
+    #[diesel(sql_type = Text)]
+    place: String,
     #[diesel(sql_type = Text)]
     body: String,
 }
 
-/// The next rows after one, in the order of their keys.
+/// The keys of the next rows after one, in their order.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn page(
+pub(super) fn keys(
     tx: &mut Tx<'_>,
     relation: &Relation,
     home: i64,
-    after: Option<&ArchiveRow>,
+    after: Option<&RowKey>,
     most: usize,
-) -> Result<Vec<ArchiveRow>> {
+) -> Result<Vec<RowKey>> {
     let mut binds = vec![Bind::Number(home)];
-    let sql = statement(tx, relation, after, most, &mut binds);
-    let found: Vec<Body> = rows(tx, &sql, &binds)?;
-    found.iter().map(|row| decode(relation, &row.body)).collect()
+    let (table, scope, key) = (relation.table, relation.scope, relation.key.join(", "));
+    let beyond = match after {
+        Some(last) => format!(" AND ({key}) > {}", values(last, &mut binds)),
+        None => String::new(),
+    };
+    let place = json(tx, "array", &key);
+    let sql = format!(
+        "SELECT {place} AS place FROM {table} WHERE {scope}{beyond} ORDER BY {key} LIMIT {most}"
+    );
+    let found: Vec<PagePosition> = rows(tx, &sql, &binds)?;
+    found.iter().map(|row| parse_key(&row.place)).collect()
 }
 
-fn statement(
-    tx: &Tx<'_>,
+/// Rows with these keys, in their order, each with its key. All of them but the last one have fewer characters than so
+/// many; those for which there is no room are left out.
+///
+/// # Errors
+/// When the database cannot be read.
+pub(super) fn rows_of(
+    tx: &mut Tx<'_>,
     relation: &Relation,
-    after: Option<&ArchiveRow>,
-    most: usize,
-    binds: &mut Vec<Bind>,
-) -> String {
+    keys: &[RowKey],
+    characters: usize,
+) -> Result<Vec<(RowKey, ArchiveRow)>> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut binds = Vec::new();
+    let list: Vec<String> = keys.iter().map(|key| values(key, &mut binds)).collect();
+    let list = list.join(", ");
+    let list = if relation.key.len() == 1 { list } else { format!("VALUES {list}") };
     let own_key = relation.has_id().then_some("id");
     let of_columns = relation.columns.iter().filter(|column| is_written(column.field));
     let names = own_key.into_iter().chain(of_columns.map(|column| column.name));
     let pairs: Vec<String> = names.map(|name| format!("'{name}', {name}")).collect();
-    let body = match &tx.conn {
-        Conn::Sqlite(_) => format!("json_object({})", pairs.join(", ")),
-        Conn::Postgres(_) => format!("CAST(json_build_object({}) AS TEXT)", pairs.join(", ")),
+    let body = json(tx, "object", &pairs.join(", "));
+    let (table, key) = (relation.table, relation.key.join(", "));
+    let place = json(tx, "array", &key);
+    // The first row has none before it, so that there is always one.
+    let sql = format!(
+        "SELECT {place} AS place, page.body AS body FROM (SELECT body, {key}, \
+         SUM(LENGTH(body)) OVER (ORDER BY {key}) - LENGTH(body) AS length_before \
+         FROM (SELECT {body} AS body, {key} FROM {table} WHERE ({key}) IN ({list})) AS found\
+         ) AS page WHERE page.length_before < {characters} ORDER BY {key}"
+    );
+    let found: Vec<PlacedBody> = rows(tx, &sql, &binds)?;
+    found.iter().map(|row| Ok((parse_key(&row.place)?, decode(relation, &row.body)?))).collect()
+}
+
+/// A JSON array or object of columns, as text.
+fn json(tx: &Tx<'_>, kind: &str, columns: &str) -> String {
+    match &tx.conn {
+        Conn::Sqlite(_) => format!("json_{kind}({columns})"),
+        Conn::Postgres(_) => format!("CAST(json_build_{kind}({columns}) AS TEXT)"),
+    }
+}
+
+fn parse_key(text: &str) -> Result<RowKey> {
+    serde_json::from_str(text).map_err(Error::internal)
+}
+
+/// The values of a key as a row of a statement.
+fn values(key: &RowKey, binds: &mut Vec<Bind>) -> String {
+    let place = |value: &Value| {
+        binds.push(bind(value));
+        format!("${}", binds.len())
     };
-    let (table, scope, key) = (relation.table, relation.scope, relation.key.join(", "));
-    let beyond = match after {
-        Some(row) => {
-            let places: Vec<String> = relation
-                .key
-                .iter()
-                .map(|name| {
-                    binds.push(bind(row.get(*name)));
-                    format!("${}", binds.len())
-                })
-                .collect();
-            format!(" AND ({key}) > ({})", places.join(", "))
-        }
-        None => String::new(),
-    };
-    format!("SELECT {body} AS body FROM {table} WHERE {scope}{beyond} ORDER BY {key} LIMIT {most}")
+    format!("({})", key.iter().map(place).collect::<Vec<_>>().join(", "))
 }
 
 /// Whether archives hold such a column. The key of a row is written as its `id`.
@@ -75,11 +118,10 @@ fn is_written(field: Field) -> bool {
     !matches!(field, Field::Home | Field::Fixed(_) | Field::Derived(_) | Field::Itself(_))
 }
 
-fn bind(value: Option<&Value>) -> Bind {
+fn bind(value: &Value) -> Bind {
     match value {
-        Some(Value::String(word)) => Bind::Word(word.clone()),
-        Some(value) => Bind::Number(value.as_i64().unwrap_or_default()),
-        None => Bind::Number(0),
+        Value::String(word) => Bind::Word(word.clone()),
+        value => Bind::Number(value.as_i64().unwrap_or_default()),
     }
 }
 

@@ -125,7 +125,7 @@ mod tests {
 
     use super::{Cell, Relation, insert};
     use crate::{
-        archive::{Column, page},
+        archive::{Column, RowPages},
         testing::{TestDatabase, rows, transaction},
     };
 
@@ -174,7 +174,7 @@ mod tests {
                 pairs.iter().map(|(row, name)| vec![Cell::Number(ids[*row]), word(name)]).collect()
             };
             assert!(insert(tx, &NAMES, &added(&[(2, "pot"), (0, "ant")]))?.is_empty());
-            let names = page(tx, &LABELS, project, None, 9)?;
+            let names = RowPages::new(&LABELS, project).read(tx, 9)?;
             let names: Vec<_> = names.iter().map(|row| row["name"].clone()).collect();
             assert_eq!(names, ["ant", "tea", "pot"]);
             Ok(())

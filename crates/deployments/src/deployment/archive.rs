@@ -4,12 +4,12 @@
 
 use db::{
     Tx,
-    archive::{Column, Field, Relation},
+    archive::{Column, Field, LAST_NUMBER, Relation, is_one_of, is_sha},
     each_backend, error,
     schema::{deployment_numbers as numbers, deployments},
 };
 use diesel::{dsl::max, prelude::*};
-use kernel::{Result, TextEnum as _, ids::ProjectId};
+use kernel::{Result, TextEnum as _, ids::ProjectId, values::is_indexable_ref};
 
 use super::DeploymentStatus;
 use crate::approval::ApprovalStatus;
@@ -17,10 +17,7 @@ use crate::approval::ApprovalStatus;
 /// They come after the environments, the rules for them, the merge requests and the jobs.
 pub static RELATIONS: &[&Relation] = &[&DEPLOYMENTS, &APPROVALS, &MERGE_REQUESTS];
 
-/// Largest number of a deployment.
-const LAST_NUMBER: i64 = 1 << 31;
-/// Characters of the longest ref, and of the longest comment.
-const LONGEST_REF: usize = 2_048;
+/// Characters of the longest comment.
 const LONGEST_COMMENT: usize = 255;
 
 static DEPLOYMENTS: Relation = Relation {
@@ -32,7 +29,7 @@ static DEPLOYMENTS: Relation = Relation {
         Column::home("project_id"),
         Column::row("environment_id", "environments"),
         Column::number("iid", 1, LAST_NUMBER),
-        Column::new("ref_name", Field::Text(LONGEST_REF)),
+        Column::choice("ref_name", is_indexable_ref),
         Column::flag("tag"),
         Column::choice("sha", is_sha),
         Column::person("user_id").optional(),
@@ -59,7 +56,7 @@ static APPROVALS: Relation = Relation {
         Column::person("user_id"),
         // 0 where no rule says who approves.
         Column::row("rule_id", "protected_environment_access"),
-        Column::choice("status", |word| ApprovalStatus::find(word).is_some()),
+        Column::choice("status", is_one_of::<ApprovalStatus>),
         Column::new("comment", Field::Text(LONGEST_COMMENT)).optional(),
         Column::moment("created_at"),
         Column::moment("updated_at"),
@@ -90,10 +87,6 @@ fn status_of_copy(word: &str) -> Option<&'static str> {
     Some(status.as_str())
 }
 
-fn is_sha(word: &str) -> bool {
-    word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
 /// Lets numbers go on after those that are taken.
 ///
 /// # Errors
@@ -103,14 +96,22 @@ pub fn restore_counters(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     let last = own.select(max(deployments::iid));
     let last: Option<i64> =
         each_backend!(tx, |conn| last.get_result(conn).map_err(error("Deployment")))?;
-    let Some(last) = last else { return Ok(()) };
+    last.map_or(Ok(()), |last| reserve_numbers(tx, project, last))
+}
+
+/// Lets deployments that are made from now on have later numbers than this one.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn reserve_numbers(tx: &mut Tx<'_>, project: ProjectId, last: i64) -> Result<()> {
     each_backend!(tx, |conn| diesel::insert_into(numbers::table)
         .values((numbers::project_id.eq(project), numbers::last.eq(last)))
-        .on_conflict(numbers::project_id)
-        .do_update()
-        .set(numbers::last.eq(last))
+        .on_conflict_do_nothing()
         .execute(conn)
         .map_err(error("Deployment")))?;
+    let earlier = numbers::project_id.eq(project).and(numbers::last.lt(last));
+    let reach = diesel::update(numbers::table.filter(earlier)).set(numbers::last.eq(last));
+    each_backend!(tx, |conn| reach.execute(conn).map_err(error("Deployment")))?;
     Ok(())
 }
 

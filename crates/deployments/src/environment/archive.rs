@@ -1,6 +1,6 @@
 //! Environments and freeze periods in project archives.
 
-use db::archive::{Column, Relation};
+use db::archive::{Column, Relation, is_one_of};
 use kernel::TextEnum as _;
 
 use super::{EnvironmentState, Tier, is_name, is_slug, rules::is_address};
@@ -20,10 +20,11 @@ static ENVIRONMENTS: Relation = Relation {
         Column::choice("name", is_name),
         Column::choice("slug", is_slug),
         Column::choice("external_url", is_address).optional(),
-        Column::choice("tier", |word| Tier::find(word).is_some()),
-        Column::choice("state", |word| EnvironmentState::find(word).is_some()),
-        Column::moment("auto_stop_at").optional(),
-        Column::moment("auto_delete_at").optional(),
+        Column::choice("tier", is_one_of::<Tier>),
+        Column::word("state", state_of_copy),
+        // Nothing stops or removes one by itself before somebody deploys to it: that would run a job of the archive.
+        Column::fixed("auto_stop_at", "NULL"),
+        Column::fixed("auto_delete_at", "NULL"),
         CREATED,
         UPDATED,
     ],
@@ -45,3 +46,29 @@ static FREEZE_PERIODS: Relation = Relation {
     ],
     signed: None,
 };
+
+/// The job that was stopping one does not end here.
+fn state_of_copy(word: &str) -> Option<&'static str> {
+    let state = match EnvironmentState::find(word)? {
+        EnvironmentState::Stopping => EnvironmentState::Available,
+        state => state,
+    };
+    Some(state.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::state_of_copy;
+
+    #[test]
+    fn what_was_being_stopped_is_available_in_a_copy() {
+        for (word, copy) in [
+            ("available", Some("available")),
+            ("stopping", Some("available")),
+            ("stopped", Some("stopped")),
+            ("paused", None),
+        ] {
+            assert_eq!(state_of_copy(word), copy, "{word}");
+        }
+    }
+}

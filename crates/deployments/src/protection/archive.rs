@@ -1,15 +1,14 @@
 //! What archives of projects hold of protected environments. Groups that rules name are not of the project, and are left
 //! out.
 
-use db::archive::{Column, Relation};
-use kernel::TextEnum as _;
+use db::archive::{Column, Relation, is_one_of};
 
 use super::{RuleKind, actions::MOST_APPROVALS};
 
 pub static RELATIONS: &[&Relation] = &[&PROTECTIONS, &ROLES, &PEOPLE];
 
 const PROTECTION: Column = Column::row("protected_environment_id", "protected_environments");
-const KIND: Column = Column::choice("kind", is_kind);
+const KIND: Column = Column::choice("kind", is_one_of::<RuleKind>);
 const APPROVALS: Column = Column::number("required_approvals", 1, MOST_APPROVALS);
 const WITH_INHERITED: Column = Column::flag("with_inherited");
 
@@ -47,7 +46,3 @@ static PEOPLE: Relation = Relation {
     columns: &[PROTECTION, KIND, Column::person("user_id"), WITH_INHERITED, APPROVALS],
     signed: None,
 };
-
-fn is_kind(word: &str) -> bool {
-    RuleKind::find(word).is_some()
-}

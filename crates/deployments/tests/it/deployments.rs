@@ -8,6 +8,7 @@ use forgeway_deployments::{
         DeploymentFilter, DeploymentListStore as _, DeploymentOrder, DeploymentStatus,
         DeploymentStore as _, StatusReport,
         actions::{create, list, reassign, remove, update},
+        archive::{reserve_numbers, restore_counters},
     },
     environment::{EnvironmentState, EnvironmentStore as _},
     policy::{ChangeDeployments, ReadDeployments, RemoveDeployments},
@@ -32,6 +33,21 @@ fn numbers_count_on_whatever_was_removed() {
         let next = world.deployment(tx, one.id, "main", DeploymentStatus::Created)?;
 
         assert_eq!(next.iid, 4);
+        Ok(())
+    });
+}
+
+#[test]
+fn an_archive_raises_numbers_and_never_lowers_them() {
+    test(|tx, world| {
+        let one = world.environment(tx, "production")?;
+        world.deployment(tx, one.id, "main", DeploymentStatus::Failed)?;
+        reserve_numbers(tx, world.project, 7)?;
+
+        restore_counters(tx, world.project)?;
+
+        let next = world.deployment(tx, one.id, "main", DeploymentStatus::Created)?;
+        assert_eq!(next.iid, 8);
         Ok(())
     });
 }

@@ -31,7 +31,7 @@ use org::{
     project::{
         Project,
         creation::{self, Creation},
-        import::{move_status, namespace_for, own_namespace},
+        import::{move_status, namespace_for_archive, own_namespace},
         store::ProjectStore as _,
     },
     settings::store::SettingsStore as _,
@@ -247,8 +247,8 @@ pub struct ProjectImport {
 /// Has an archive become a project.
 ///
 /// # Errors
-/// `Forbidden` where administrators have switched this source off; otherwise as projects are created. An archive that
-/// would take the place of a project is looked at before.
+/// `Forbidden` where administrators have switched this source off, and for a group of which the caller is no Maintainer;
+/// otherwise as projects are created. An archive that would take the place of a project is looked at before.
 pub async fn import_project(
     forge: &Forge,
     grant: &Grant<SignedIn>,
@@ -401,7 +401,7 @@ fn target(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, named: Option<&str>) -> Resu
         },
         Err(_path) => named.to_owned(),
     };
-    namespace_for(tx, grant.actor(), &path)
+    namespace_for_archive(tx, grant.actor(), &path)
 }
 
 /// A group that an archive is to become.

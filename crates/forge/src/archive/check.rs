@@ -1,6 +1,6 @@
 //! Looking at the whole tree of an archive before anything of it is written.
 
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 use db::archive::{self, ArchiveRow, Relation};
 use kernel::Error;
@@ -20,6 +20,8 @@ use super::{
 const MOST_GROUPS: usize = 1000;
 /// Bytes of the record of a project.
 const LONGEST_RECORD: u64 = 4 << 20;
+/// The column of the number that a row has in its project or group.
+const NUMBER: &str = "iid";
 
 /// An archive of a project.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(super) struct ProjectTree {
     pub(super) project: ProjectRecord,
     pub(super) settings: ProjectSettings,
     pub(super) people: Vec<Person>,
+    /// The last number of the rows of each relation that has some with numbers, by its name.
+    pub(super) numbers: HashMap<&'static str, i64>,
 }
 
 /// An archive of a group and those below it.
@@ -42,15 +46,17 @@ pub(super) fn project(folder: &Path) -> Result<ProjectTree, ArchiveError> {
     let project = project_record(folder)?;
     picture::ensure_sound(folder, project.avatar.as_deref())?;
     let last = layout::project_closing_relations();
+    let mut numbers = HashMap::new();
     for relation in layout::project_relations().into_iter().chain(last) {
-        ensure_sound(folder, &layout::of_project(relation), relation)?;
+        let last = ensure_sound(folder, &layout::of_project(relation), relation)?;
+        numbers.extend(last.map(|last| (relation.name, last)));
     }
     files::uploads(folder)?;
     files::check_lfs(folder)?;
     job_logs::check(folder)?;
     job_artifacts::check(folder)?;
     let settings = settings::read(folder)?;
-    Ok(ProjectTree { project, settings, people: people_of(folder)? })
+    Ok(ProjectTree { project, settings, people: people_of(folder)?, numbers })
 }
 
 fn project_record(folder: &Path) -> Result<ProjectRecord, ArchiveError> {
@@ -134,17 +140,20 @@ fn ensure_version(folder: &Path) -> Result<(), ArchiveError> {
     }
 }
 
+/// Refuses rows that cannot be taken; returns the last number that one of them has in its project or group.
 fn ensure_sound(
     folder: &Path,
     path: &str,
     relation: &'static Relation,
-) -> Result<(), ArchiveError> {
+) -> Result<Option<i64>, ArchiveError> {
     let (mut lines, mut named) = (Lines::open(folder, path)?, Vec::new());
+    let (number, mut last) = (relation.column(NUMBER), None::<i64>);
     while let Some(row) = lines.next::<ArchiveRow>()? {
         named.clear();
         archive::first_pass(relation, &row, &mut named).map_err(|flaw| row_flaw(&flaw))?;
+        last = last.max(number.and_then(|column| row.get(column.name)?.as_i64()));
     }
-    Ok(())
+    Ok(last)
 }
 
 #[cfg(test)]

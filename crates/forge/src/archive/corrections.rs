@@ -1,9 +1,12 @@
-//! Corrections of an archive's rows by what is here: deployments whose jobs do not go on, findings with another identity,
-//! threads with another name, and pictures whose files lie elsewhere.
+//! Corrections of an archive's rows by what is here: schedules of others, deployments whose jobs do not go on, findings with
+//! another identity, threads with another name, and pictures whose files lie elsewhere.
 
 use std::collections::{HashMap, HashSet};
 
-use ci::job::{Job, StageJobStore as _};
+use ci::{
+    archive::has_work,
+    job::{Job, StageJobStore as _},
+};
 use db::{
     Tx,
     archive::{ArchiveRow, Names, Relation},
@@ -14,8 +17,9 @@ use deployments::{
 };
 use kernel::{
     Result, TextEnum as _,
-    ids::{DeploymentId, EnvironmentId, JobId, ProjectId},
+    ids::{DeploymentId, EnvironmentId, JobId, ProjectId, UserId},
 };
+use org::user::store::UserStore as _;
 use security::archive::uuid_of_copy;
 use serde_json::{Value, json};
 
@@ -24,6 +28,8 @@ use super::rows::Context;
 /// What rows of one page are corrected by; ids are those of the archive.
 #[derive(Debug, Default)]
 pub(super) struct Corrections {
+    /// Whether whoever imports is an administrator, who knows all people here.
+    by_administrator: bool,
     /// Jobs that have not ended for good.
     open_jobs: HashMap<i64, OpenJob>,
     /// Names of environments.
@@ -37,6 +43,8 @@ pub(super) struct Corrections {
 struct OpenJob {
     /// False for one that was skipped: it begins only where others do once more.
     waits: bool,
+    /// Whether somebody is known for whom it begins.
+    has_user: bool,
     /// Where it deploys to.
     environment: Option<String>,
 }
@@ -45,6 +53,10 @@ impl Corrections {
     /// Reads what is here of the rows that a page of a relation names, by a fixed number of statements.
     pub(super) fn read(tx: &mut Tx<'_>, relation: &Relation, names: &Names) -> Result<Self> {
         Ok(match relation.name {
+            "pipeline_schedules" => {
+                let by_administrator = tx.user(UserId(names.importer))?.admin;
+                Self { by_administrator, ..Self::default() }
+            }
             "deployments" => {
                 let open_jobs = open_jobs(tx, &pairs(names, "jobs"))?;
                 let environments = environment_names(tx, &pairs(names, "environments"))?;
@@ -67,6 +79,11 @@ impl Corrections {
         row: &mut ArchiveRow,
     ) -> bool {
         match relation.name {
+            "pipeline_schedules" => {
+                self.calm_schedule(names, row);
+                true
+            }
+            "jobs" => has_work(row),
             "deployments" => {
                 self.fit_deployment(names, row);
                 true
@@ -88,9 +105,18 @@ impl Corrections {
         }
     }
 
+    /// Pipelines of a schedule run for its owner. An administrator would have code of others run for people who do not
+    /// know of it, or with the rights of an administrator: such a schedule rests until its owner wants it to run.
+    fn calm_schedule(&self, names: &Names, row: &mut ArchiveRow) {
+        let owner = number(row, "owner_id").and_then(|id| names.people.get(&id));
+        if self.by_administrator && owner != Some(&names.importer) {
+            row.insert("active".to_owned(), Value::Bool(false));
+        }
+    }
+
     /// Whoever lets a job begin needs the approvals of the environment that it deploys to, and of no other one. A
-    /// deployment that waits is over where its job does not begin. Nobody approves what they deploy themselves, so one of
-    /// somebody without an account waits for whoever plays its job.
+    /// deployment that waits is over where its job does not begin, and where it is over, a job that begins later deploys
+    /// anew. Nobody approves what they deploy themselves, so one whose job is for nobody waits for whoever plays that.
     fn fit_deployment(&self, names: &Names, row: &mut ArchiveRow) {
         let job = number(row, "job_id").and_then(|job| self.open_jobs.get(&job));
         let environment = number(row, "environment_id").and_then(|id| self.environments.get(&id));
@@ -98,18 +124,22 @@ impl Corrections {
             |job: &OpenJob| environment.is_some() && job.environment.as_ref() == environment;
         let fits = job.is_none_or(is_there);
         let begins = fits && job.is_some_and(|job| job.waits);
-        if !fits {
-            row.insert("job_id".to_owned(), Value::Null);
-        }
         let status = row.get("status").and_then(Value::as_str).and_then(DeploymentStatus::find);
-        let has_user = number(row, "user_id").is_some_and(|id| names.people.contains_key(&id));
+        let Some(status) = status else { return };
+        let is_known = number(row, "user_id").is_some_and(|id| names.people.contains_key(&id));
+        let has_user = is_known && job.is_some_and(|job| job.has_user);
         let new = match status {
-            Some(DeploymentStatus::Created | DeploymentStatus::Blocked) if !begins => {
+            // Nobody goes on with it here.
+            DeploymentStatus::Running => DeploymentStatus::Canceled,
+            DeploymentStatus::Created | DeploymentStatus::Blocked if !begins => {
                 DeploymentStatus::Canceled
             }
-            Some(DeploymentStatus::Blocked) if !has_user => DeploymentStatus::Created,
-            _ => return,
+            DeploymentStatus::Blocked if !has_user => DeploymentStatus::Created,
+            status => status,
         };
+        if !fits || job.is_some() && new.is_finished() {
+            row.insert("job_id".to_owned(), Value::Null);
+        }
         row.insert("status".to_owned(), json!(new));
     }
 }
@@ -129,7 +159,8 @@ fn open_jobs(tx: &mut Tx<'_>, jobs: &[(i64, i64)]) -> Result<HashMap<i64, OpenJo
     let found = tx.stage_jobs(&ids)?.into_iter().map(|found| found.job);
     let found = found.filter(|job| !job.status.is_finished());
     let open = |job: Job| {
-        (job.id.0, OpenJob { waits: !job.status.is_complete(), environment: job.environment })
+        let (waits, has_user) = (!job.status.is_complete(), job.user_id.is_some());
+        (job.id.0, OpenJob { waits, has_user, environment: job.environment })
     };
     let mut found: HashMap<i64, OpenJob> = found.map(open).collect();
     Ok(jobs.iter().filter_map(|(source, here)| Some((*source, found.remove(here)?))).collect())

@@ -1,6 +1,6 @@
 //! Writing archives in the background.
 
-use std::{collections::BTreeSet, fs::File};
+use std::{collections::BTreeSet, fs::File, sync::Arc};
 
 use admin::archive::{
     ArchiveExport, ArchiveExportStore as _, ArchiveHome, ExportStep, RemoveArchives, WriteArchive,
@@ -16,7 +16,10 @@ use time::Duration;
 use worker::Queue as _;
 
 use super::{
-    bundle, files, import, job_artifacts, job_logs, layout, pack::Packer, people, picture, rows,
+    bundle, files, import, job_artifacts, job_logs, layout,
+    pack::Packer,
+    people, picture,
+    rows::{self, Source},
     settings, upload,
 };
 use crate::Forge;
@@ -116,7 +119,7 @@ async fn file(forge: &Forge, export: &ArchiveExport) -> Result<File> {
     let most = forge.settings().max_export_size();
     let most = most.and_then(|most| u64::try_from(most << 20).ok()).filter(|most| *most > 0);
     let mut packer = Packer::new(forge.data(), most)?;
-    packer.text(layout::VERSION, layout::FORMAT)?;
+    packer.text(layout::VERSION, layout::FORMAT).await?;
     let mut named = BTreeSet::new();
     match export.home() {
         ArchiveHome::Project(id) => {
@@ -135,8 +138,8 @@ async fn file(forge: &Forge, export: &ArchiveExport) -> Result<File> {
         text.push_str(&serde_json::to_string(&person).map_err(Error::internal)?);
         text.push('\n');
     }
-    packer.text(layout::USERS, &text)?;
-    packer.finish()
+    packer.text(layout::USERS, &text).await?;
+    packer.finish().await
 }
 
 async fn add_project(
@@ -149,21 +152,22 @@ async fn add_project(
     let mut record = forge.db.read(move |tx| org::project::archive::record(tx, id)).await?;
     record.description = description.or(record.description);
     record.avatar = picture::write(forge, packer, id, record.avatar).await?;
-    packer.text(layout::PROJECT, &serde_json::to_string(&record).map_err(Error::internal)?)?;
-    let last = layout::project_closing_relations();
+    let text = serde_json::to_string(&record).map_err(Error::internal)?;
+    packer.text(layout::PROJECT, &text).await?;
+    let (source, last) = (Source::project(id), layout::project_closing_relations());
     for relation in layout::project_relations().into_iter().chain(last) {
-        add_rows(forge, packer, relation, id.0, &layout::of_project(relation), named).await?;
+        add_rows(forge, packer, relation, &source, &layout::of_project(relation), named).await?;
     }
     settings::write(forge, packer, id).await?;
     files::write(forge, packer, id).await?;
-    job_logs::write(forge, packer, id).await?;
-    job_artifacts::write(forge, packer, id).await?;
     add_bundle(forge, packer, layout::REPOSITORY, &forge.storage.repository(id)).await?;
     let wiki = Wiki::Project(id);
     if forge.storage.wiki_exists(wiki) {
         add_bundle(forge, packer, layout::WIKI, &forge.storage.wiki(wiki)).await?;
     }
-    Ok(())
+    // As many as there is room for behind everything else.
+    job_logs::write(forge, packer, id).await?;
+    job_artifacts::write(forge, packer, id).await
 }
 
 async fn add_groups(
@@ -180,12 +184,14 @@ async fn add_groups(
         text.push_str(&serde_json::to_string(group).map_err(Error::internal)?);
         text.push('\n');
     }
-    packer.text(layout::GROUPS, &text)?;
+    packer.text(layout::GROUPS, &text).await?;
+    let all: Arc<[NamespaceId]> = groups.iter().map(|group| NamespaceId(group.id)).collect();
     for group in &groups {
+        let source = Source::group(NamespaceId(group.id), &all);
         let members = [&org::namespace::archive::MEMBERS];
         for relation in layout::group_relations().into_iter().chain(members) {
             let path = layout::of_group(group.id, relation);
-            add_rows(forge, packer, relation, group.id, &path, named).await?;
+            add_rows(forge, packer, relation, &source, &path, named).await?;
         }
         let wiki = Wiki::Group(NamespaceId(group.id));
         if group.id != id.0 && forge.storage.wiki_exists(wiki) {
@@ -204,14 +210,14 @@ async fn add_rows(
     forge: &Forge,
     packer: &mut Packer,
     relation: &'static Relation,
-    home: i64,
+    source: &Source,
     path: &str,
     named: &mut BTreeSet<i64>,
 ) -> Result<()> {
-    let (file, count) = rows::write(forge, relation, home, packer.draft()?, named).await?;
+    let (file, count) = rows::write(forge, relation, source, packer.draft()?, named).await?;
     match count {
         0 => Ok(()),
-        _ => packer.file(path, file),
+        _ => packer.file(path, file).await,
     }
 }
 
@@ -224,7 +230,7 @@ async fn add_bundle(
     let draft = packer.draft()?;
     let into = draft.try_clone().map_err(Error::internal)?;
     match bundle::write(forge, repository, into).await? {
-        true => packer.file(path, draft),
+        true => packer.file(path, draft).await,
         false => Ok(()),
     }
 }

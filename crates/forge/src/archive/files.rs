@@ -1,11 +1,6 @@
 //! Files of a project on their way into an archive and out of one: uploads and large files.
 
-use std::{
-    collections::HashMap,
-    fs::File,
-    io::{BufWriter, Read as _, Write},
-    path::Path,
-};
+use std::{collections::HashMap, fs::File, io::Read as _, path::Path};
 
 use admin::archive::ArchiveImport;
 use bytes::Bytes;
@@ -13,7 +8,7 @@ use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use kernel::{Error, Result, ids::ProjectId};
 use repo::lfs::{LfsId, LfsStore as _};
 use serde::{Deserialize, Serialize};
-use tokio::task::spawn_blocking;
+use tokio::{io::AsyncWriteExt as _, task::spawn_blocking};
 
 use super::{failure::ArchiveError, layout, lines, pack::Packer};
 use crate::{Forge, files::attachments};
@@ -45,20 +40,20 @@ pub(super) async fn write(forge: &Forge, packer: &mut Packer, project: ProjectId
         let Some((secret, name)) = attachments::parts_of(&one.name, project) else { continue };
         let (_, content) = forge.uploads.read(&one.name).await?;
         let file = copy_into(packer.draft()?, content).await?;
-        packer.file(&layout::upload(&secret), file)?;
+        packer.file(&layout::upload(&secret), file).await?;
         uploads.push(UploadLine { secret, name });
     }
-    packer.text(layout::UPLOADS, &lines_of(&uploads)?)?;
+    packer.text(layout::UPLOADS, &lines_of(&uploads)?).await?;
     let ids = forge.db.read(move |tx| tx.lfs_objects_up_to(project, LARGEST)).await?;
     let mut objects = Vec::new();
     for id in ids {
         let (size, content) = forge.lfs.read(&id).await?;
         let file = copy_into(packer.draft()?, content).await?;
-        packer.file(&layout::lfs_object(id.as_str()), file)?;
+        packer.file(&layout::lfs_object(id.as_str()), file).await?;
         let size = i64::try_from(size).unwrap_or(i64::MAX);
         objects.push(LfsLine { oid: id.as_str().to_owned(), size });
     }
-    packer.text(layout::LFS_OBJECTS, &lines_of(&objects)?)
+    packer.text(layout::LFS_OBJECTS, &lines_of(&objects)?).await
 }
 
 pub(super) fn lines_of<T: Serialize>(all: &[T]) -> Result<String> {
@@ -74,11 +69,12 @@ pub(super) async fn copy_into(
     into: File,
     content: impl Stream<Item = std::io::Result<Bytes>>,
 ) -> Result<File> {
-    let (mut file, mut content) = (BufWriter::new(into), Box::pin(content));
+    let (mut file, mut content) = (tokio::fs::File::from_std(into), Box::pin(content));
     while let Some(piece) = content.next().await {
-        file.write_all(&piece.map_err(Error::internal)?).map_err(Error::internal)?;
+        file.write_all(&piece.map_err(Error::internal)?).await.map_err(Error::internal)?;
     }
-    file.into_inner().map_err(|cause| Error::internal(cause.into_error()))
+    file.flush().await.map_err(Error::internal)?;
+    Ok(file.into_std().await)
 }
 
 /// The uploads that an archive says it has.

@@ -22,7 +22,7 @@ use kernel::{
     Error, Result, TextEnum as _,
     ids::{ArchiveImportId, ProjectId},
 };
-use org::project::{import::move_status, statistics::StatisticsStore as _};
+use org::project::{Settings, import::move_status, statistics::StatisticsStore as _};
 use security::integration::archive::{INTEGRATIONS, insert_integrations};
 use time::Duration;
 use tokio::task::spawn_blocking;
@@ -33,10 +33,10 @@ use super::{
     check::{self, ProjectTree},
     discard,
     failure::ArchiveError,
-    files, groups, job_artifacts, job_logs, layout,
+    files, groups, identities, job_artifacts, job_logs, layout,
     lines::{self, Lines},
-    members, people, pipelines,
-    progress::{LONGEST_STEP, later, lines_done, save_page, withdraw},
+    members, numbers, people, pipelines,
+    progress::{LONGEST_STEP, ensure_current, later, lines_done, save_page, withdraw},
     replace,
     rows::{self, Context, PAGE},
     settings,
@@ -47,7 +47,6 @@ use crate::{
     Forge,
     project::{create::USUAL_BRANCH, repository::EnsureRepository},
     runner::removal,
-    security::restore_identities,
 };
 
 /// Failures of the machine in a row after which an import is given up.
@@ -216,7 +215,10 @@ async fn project(
         land(forge, import, id, folder, &tree).await?;
         (seen.relation, seen.steps) = (FIRST_RELATION, seen.steps + 1);
     }
-    let context = context(forge, import, (id.0, tree.project.id), folder, &tree.people).await?;
+    let source = ProjectId(tree.project.id);
+    let context = context(forge, import, (id.0, source.0), folder, &tree.people).await?;
+    let overrides = import.overrides()?;
+    let record = tree.project.overridden(&overrides.project);
     let relations = layout::project_relations();
     for (place, relation) in relations.iter().enumerate() {
         let place = i64::try_from(place).unwrap_or(i64::MAX).saturating_add(FIRST_RELATION);
@@ -227,17 +229,17 @@ async fn project(
     }
     pipelines::end_all(forge, id).await?;
     let place = FIRST_RELATION.saturating_add(i64::try_from(relations.len()).unwrap_or(i64::MAX));
-    let seen = land_job_files(forge, seen, place, folder).await?;
-    restore_identities(forge, ProjectId(tree.project.id), id).await?;
+    let seen = land_job_files(forge, seen, place, folder, &record.settings).await?;
+    let seen = identities::restore(forge, seen, place.saturating_add(2), (source, id)).await?;
     let members = members::of_project(&context, id, folder)?;
     let (vault, integrations) = (Arc::clone(&forge.vault), alert_integrations(folder)?);
-    let overrides = import.overrides()?;
-    let picture = tree.project.avatar.as_deref();
+    let picture = record.avatar.as_deref();
     let settings = settings::stage(forge, folder, tree.settings, picture).await?;
-    let (record, user) = (tree.project.overridden(&overrides.project), import.user_id);
+    pipelines::begin_schedules(forge, id).await?;
+    let user = import.user_id;
     // Until then the project is private, and only its creator is a member.
     let ended = move |tx: &mut Tx<'_>| {
-        restore_counters(tx, id)?;
+        numbers::restore(tx, id)?;
         withdraw(tx, seen.id)?;
         let Some(now) = tx.find_archive_import(seen.id)? else { return Ok(()) };
         if advance(tx, &now, ImportStep::Finish, None)? {
@@ -260,25 +262,23 @@ fn alert_integrations(folder: &Path) -> Result<Vec<ArchiveRow>, ArchiveError> {
     lines::read_all(folder, &layout::of_project(&INTEGRATIONS), MOST_INTEGRATIONS)
 }
 
-fn restore_counters(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
-    review::archive::restore_counters(tx, review::Home::Project(project))?;
-    ci::archive::restore_counters(tx, project)?;
-    deployments::deployment::archive::restore_counters(tx, project)?;
-    security::archive::restore_counters(tx, project)
-}
-
 /// The logs and artifacts of jobs, at this place and the next one: their jobs are there by then.
 async fn land_job_files(
     forge: &Forge,
     import: ArchiveImport,
     place: i64,
     folder: &Path,
+    settings: &Settings,
 ) -> Result<ArchiveImport, ArchiveError> {
     let seen = match import.relation <= place {
         true => job_logs::land(forge, import, place, folder).await?,
         false => import,
     };
-    job_artifacts::land(forge, seen, place.saturating_add(1), folder).await
+    let next = place.saturating_add(1);
+    match seen.relation <= next {
+        true => job_artifacts::land(forge, seen, next, folder, settings).await,
+        false => Ok(seen),
+    }
 }
 
 /// Everything that is no row: repositories and files.
@@ -289,6 +289,9 @@ async fn land(
     folder: &Path,
     tree: &ProjectTree,
 ) -> Result<(), ArchiveError> {
+    // Files of jobs go before anything says that this import goes on with its rows: from then on they are its own.
+    ensure_current(forge, import).await?;
+    removal::remove_project(forge, id).await?;
     let head = tree.project.default_branch.as_deref().unwrap_or(USUAL_BRANCH);
     // Whoever made the project may have been stopped before its repository was there.
     EnsureRepository::with(id, head).run(forge).await?;
@@ -301,7 +304,7 @@ async fn land(
         bundle::land_wiki(forge, &wiki, repo::git::Wiki::Project(id)).await?;
     }
     let bytes = files::land(forge, folder, id, import).await?;
-    let seen = import.clone();
+    let (seen, numbers) = (import.clone(), tree.numbers.clone());
     let cleared = move |tx: &mut Tx<'_>| {
         if !tx.save_archive_progress(&seen, FIRST_RELATION, 0)? {
             return Ok(false);
@@ -309,11 +312,11 @@ async fn land(
         tx.record_upload(id, bytes)?;
         // What a new project begins with gives way to what the archive has.
         discard::relations(tx, seen.home())?;
+        numbers::reserve(tx, id, &numbers)?;
         tx.forget_archive_ids(seen.id).map(|()| true)
     };
     match forge.db.write(cleared).await? {
-        // The rows of jobs have just gone.
-        true => Ok(removal::remove_project(forge, id).await?),
+        true => Ok(()),
         false => Err(ArchiveError::Overtaken),
     }
 }
@@ -357,10 +360,10 @@ pub(super) async fn relation_rows(
     let mut line = lines_done(&seen, place);
     let name = relation.name;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    let mut lines = Lines::open(&folder, &format!("{name}.ndjson"))?;
-    lines.skip(line)?;
+    let mut lines = Lines::open_behind(&folder, &format!("{name}.ndjson"), line).await?;
     loop {
-        let rows: Vec<ArchiveRow> = lines.page(PAGE)?;
+        let (rest, rows): (_, Vec<ArchiveRow>) = lines.next_page(PAGE).await?;
+        lines = rest;
         if rows.is_empty() {
             return Ok(seen);
         }

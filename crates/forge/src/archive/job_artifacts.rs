@@ -25,7 +25,7 @@ use kernel::{
     ids::{JobId, JobSpecId, ProjectId},
 };
 use objects::StoredContent;
-use org::settings::store::SettingsStore as _;
+use org::project::Settings;
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -42,7 +42,7 @@ use super::{
 use crate::{
     Forge,
     runner::{
-        artifacts::{LIST_NAME, keep_list, location},
+        artifacts::{LIST_NAME, keep_list, keeps_latest, location},
         reports::keep_tests,
     },
 };
@@ -84,10 +84,11 @@ fn is_held(kind: ArtifactKind) -> bool {
     !matches!(kind, ArtifactKind::Metadata | ArtifactKind::Dotenv)
 }
 
-/// Adds the artifacts of a project that are still there, and that somebody may have.
+/// Adds the artifacts of a project that are still there, that somebody may have, and for which there is room.
 pub(super) async fn write(forge: &Forge, packer: &mut Packer, project: ProjectId) -> Result<()> {
     let mut list = BufWriter::new(packer.draft()?);
-    let mut pages = JobPages::new(forge, project, JobFiles::Artifacts).await?;
+    let room = packer.room();
+    let mut pages = JobPages::within(forge, project, JobFiles::Artifacts, room).await?;
     while let Some(ids) = pages.next(forge).await? {
         for artifact in forge.db.read(move |tx| artifacts(tx, &ids)).await? {
             if let Some(size) = add_content(forge, packer, &artifact).await? {
@@ -95,7 +96,7 @@ pub(super) async fn write(forge: &Forge, packer: &mut Packer, project: ProjectId
             }
         }
     }
-    packer.file(layout::JOB_ARTIFACTS, lines::finish(list)?)
+    packer.file(layout::JOB_ARTIFACTS, lines::finish(list)?).await
 }
 
 fn artifacts(tx: &mut Tx<'_>, jobs: &[JobId]) -> Result<Vec<Artifact>> {
@@ -120,7 +121,7 @@ fn specs_of<'j>(
     tx.specs(&Vec::from_iter(ids))
 }
 
-/// Adds the content of an artifact; returns its size, or nothing where it has gone meanwhile.
+/// Adds the content of an artifact; returns its size, or nothing where it has gone meanwhile or does not fit.
 async fn add_content(
     forge: &Forge,
     packer: &mut Packer,
@@ -132,7 +133,10 @@ async fn add_content(
     };
     let file = copy_into(packer.draft()?, content).await?;
     let size = file.metadata().map_err(Error::internal)?.len();
-    packer.file(&layout::job_artifact(artifact.id), file)?;
+    if !packer.has_room_for(size) {
+        return Ok(None);
+    }
+    packer.file(&layout::job_artifact(artifact.id), file).await?;
     Ok(Some(size))
 }
 
@@ -153,6 +157,10 @@ fn line_of(artifact: Artifact, size: u64) -> ArtifactLine {
 /// Looks whether the artifacts that an archive says it has are there, each once, as runners could have brought them.
 /// Blocks.
 pub(super) fn check(folder: &Path) -> Result<(), ArchiveError> {
+    check_within(folder, MOST)
+}
+
+fn check_within(folder: &Path, most: usize) -> Result<(), ArchiveError> {
     let mut lines = Lines::open(folder, layout::JOB_ARTIFACTS)?;
     let (mut ids, mut kinds) = (HashSet::new(), HashSet::new());
     while let Some(line) = lines.next::<ArtifactLine>()? {
@@ -160,7 +168,7 @@ pub(super) fn check(folder: &Path) -> Result<(), ArchiveError> {
         if !ids.insert(line.id) || !kinds.insert((line.job_id, line.file_type)) {
             return Err(ArchiveError::flawed("The archive has an artifact twice."));
         }
-        if ids.len() > MOST {
+        if ids.len() > most {
             return Err(ArchiveError::flawed("The archive has too many artifacts."));
         }
         ensure_sound(folder, &line)?;
@@ -186,7 +194,7 @@ struct ArtifactPage {
     jobs: HashMap<i64, Job>,
     specs: HashMap<JobSpecId, JobSpec>,
     /// Whether artifacts stay here as the newest of their ref.
-    keeps_newest: bool,
+    keeps_latest: bool,
     now: Ts,
 }
 
@@ -198,25 +206,27 @@ struct ArtifactRows {
 }
 
 /// Keeps the artifacts of an archive that are not kept yet, the contents of a page before its rows. Done again, it writes
-/// the same contents under the same names. Returns the import as it is then.
+/// the same contents under the same names. `settings` are those that the project gets. Returns the import as it is then.
 pub(super) async fn land(
     forge: &Forge,
     import: ArchiveImport,
     place: i64,
     folder: &Path,
+    settings: &Settings,
 ) -> Result<ArchiveImport, ArchiveError> {
     let mut seen = import;
     let mut line = lines_done(&seen, place);
-    let mut lines = Lines::open(folder, layout::JOB_ARTIFACTS)?;
-    lines.skip(line)?;
+    let mut lines = Lines::open_behind(folder, layout::JOB_ARTIFACTS, line).await?;
     loop {
-        let all: Vec<ArtifactLine> = lines.page(PAGE)?;
+        let (rest, all): (_, Vec<ArtifactLine>) = lines.next_page(PAGE).await?;
+        lines = rest;
         if all.is_empty() {
             return Ok(seen);
         }
         line += i64::try_from(all.len()).unwrap_or_default();
         let (own, sources) = (seen.clone(), all.iter().map(|one| one.job_id).collect::<Vec<_>>());
-        let page = forge.db.read(move |tx| page_of(tx, &own, &sources)).await?;
+        let wanted = settings.keep_latest_artifact;
+        let page = forge.db.read(move |tx| page_of(tx, &own, &sources, wanted)).await?;
         let mut rows = ArtifactRows::default();
         for one in &all {
             keep(forge, folder, &seen, one, &page, &mut rows).await?;
@@ -229,11 +239,16 @@ pub(super) async fn land(
     }
 }
 
-fn page_of(tx: &mut Tx<'_>, import: &ArchiveImport, sources: &[i64]) -> Result<ArtifactPage> {
+fn page_of(
+    tx: &mut Tx<'_>,
+    import: &ArchiveImport,
+    sources: &[i64],
+    is_latest_wanted: bool,
+) -> Result<ArtifactPage> {
     let jobs = jobs_here(tx, import, sources)?;
     let specs = specs_of(tx, jobs.values())?;
-    let keeps_newest = tx.settings()?.keep_latest_artifact;
-    Ok(ArtifactPage { jobs, specs, keeps_newest, now: tx.now })
+    let keeps_latest = keeps_latest(tx, is_latest_wanted)?;
+    Ok(ArtifactPage { jobs, specs, keeps_latest, now: tx.now })
 }
 
 /// Keeps the content of an artifact with what is made of it, as where a runner brings it: the list of what is in an
@@ -248,7 +263,7 @@ async fn keep(
     rows: &mut ArtifactRows,
 ) -> Result<(), ArchiveError> {
     let Some(job) = page.jobs.get(&line.job_id) else { return Ok(()) };
-    let locked = line.locked && page.keeps_newest;
+    let locked = line.locked && page.keeps_latest;
     if !locked && line.expires_at.is_some_and(|at| at <= page.now) {
         return Ok(());
     }
@@ -290,4 +305,33 @@ async fn keep(
 fn own_name(import: &ArchiveImport, artifact: i64) -> String {
     let digest = Sha256::digest(format!("{}/{}/{artifact}", import.correlation_id, import.id));
     hex::encode(digest).chars().take(16).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::{check_within, layout};
+
+    #[test]
+    fn an_archive_has_only_so_many_artifacts() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["tree/project", "job-artifacts"] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        let mut lines = String::new();
+        for id in 1..3 {
+            fs::write(folder.path().join(layout::job_artifact(id)), "zip").unwrap();
+            let line = json!({ "id": id, "job_id": id, "file_type": "archive", "file_format": "zip",
+                               "filename": "out.zip", "size": 3, "locked": false,
+                               "created_at": "2026-11-30T00:00:00Z" });
+            lines.push_str(&format!("{line}\n"));
+        }
+        fs::write(folder.path().join(layout::JOB_ARTIFACTS), lines).unwrap();
+        let told = |most| check_within(folder.path(), most).map_err(|flaw| flaw.to_string());
+        assert_eq!(told(2), Ok(()));
+        assert_eq!(told(1), Err("The archive has too many artifacts.".to_owned()));
+    }
 }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, io, path::Path};
 use admin::archive::{ArchiveIdStore as _, ArchiveImport};
 use ci::{
     job::{Job, JobKind, JobListStore as _},
-    job_files::{JobFileStore as _, JobFiles},
+    job_files::{JobFileLimits, JobFileStore as _, JobFiles},
 };
 use db::Tx;
 use kernel::{
@@ -19,8 +19,8 @@ use crate::Forge;
 /// Logs of one archive, and artifacts.
 pub(super) const MOST: usize = 100_000;
 
-/// The jobs of a project that have such files, page by page. Where these are too many for an archive, those of the oldest
-/// jobs are left out.
+/// The jobs of a project that have such files, page by page. Where these are too many or too large for an archive, those
+/// of the oldest jobs are left out.
 pub(super) struct JobPages {
     project: ProjectId,
     files: JobFiles,
@@ -28,8 +28,15 @@ pub(super) struct JobPages {
 }
 
 impl JobPages {
-    pub(super) async fn new(forge: &Forge, project: ProjectId, files: JobFiles) -> Result<Self> {
-        let first = move |tx: &mut Tx<'_>| tx.job_before_newest_files(project, files, MOST);
+    /// Those whose files have so many bytes at most.
+    pub(super) async fn within(
+        forge: &Forge,
+        project: ProjectId,
+        files: JobFiles,
+        bytes: u64,
+    ) -> Result<Self> {
+        let limits = JobFileLimits { files: MOST, bytes };
+        let first = move |tx: &mut Tx<'_>| tx.job_before_newest_files(project, files, limits);
         Ok(Self { project, files, after: forge.db.read(first).await? })
     }
 

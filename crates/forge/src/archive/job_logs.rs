@@ -44,20 +44,24 @@ struct LogLine {
     restricted: bool,
 }
 
-/// Adds the logs of a project.
+/// Adds the logs of a project, which take half the room that there is: the rest is for artifacts.
 pub(super) async fn write(forge: &Forge, packer: &mut Packer, project: ProjectId) -> Result<()> {
     let mut list = BufWriter::new(packer.draft()?);
-    let mut pages = JobPages::new(forge, project, JobFiles::Logs).await?;
+    let room = packer.room() / 2;
+    let mut pages = JobPages::within(forge, project, JobFiles::Logs, room).await?;
     while let Some(ids) = pages.next(forge).await? {
         for (log, place) in logs(forge, ids).await? {
             let (file, length) = copy(forge, place, packer.draft()?).await?;
-            packer.file(&layout::job_log(log.job_id.0), file)?;
+            if !packer.has_room_for(length) {
+                continue;
+            }
+            packer.file(&layout::job_log(log.job_id.0), file).await?;
             let size = log.size.map(|_| length);
             let line = LogLine { job_id: log.job_id.0, size, restricted: log.restricted };
             lines::write(&mut list, &line)?;
         }
     }
-    packer.file(layout::JOB_LOGS, lines::finish(list)?)
+    packer.file(layout::JOB_LOGS, lines::finish(list)?).await
 }
 
 /// Logs of jobs that have ended, the oldest job first. What nobody has closed yet is closed.
@@ -93,12 +97,16 @@ async fn copy(forge: &Forge, place: LogKey, mut into: File) -> Result<(File, u64
 
 /// Looks whether the logs that an archive says it has are there, each once. Blocks.
 pub(super) fn check(folder: &Path) -> Result<(), ArchiveError> {
+    check_within(folder, MOST)
+}
+
+fn check_within(folder: &Path, most: usize) -> Result<(), ArchiveError> {
     let (mut lines, mut jobs) = (Lines::open(folder, layout::JOB_LOGS)?, HashSet::new());
     while let Some(line) = lines.next::<LogLine>()? {
         if !jobs.insert(line.job_id) {
             return Err(ArchiveError::flawed("The archive has two logs of one job."));
         }
-        if jobs.len() > MOST {
+        if jobs.len() > most {
             return Err(ArchiveError::flawed("The archive has too many logs."));
         }
         let length = length_of(folder, &layout::job_log(line.job_id))?;
@@ -121,10 +129,10 @@ pub(super) async fn land(
 ) -> Result<ArchiveImport, ArchiveError> {
     let mut seen = import;
     let mut line = lines_done(&seen, place);
-    let mut lines = Lines::open(folder, layout::JOB_LOGS)?;
-    lines.skip(line)?;
+    let mut lines = Lines::open_behind(folder, layout::JOB_LOGS, line).await?;
     loop {
-        let page: Vec<LogLine> = lines.page(PAGE)?;
+        let (rest, page): (_, Vec<LogLine>) = lines.next_page(PAGE).await?;
+        lines = rest;
         if page.is_empty() {
             return Ok(seen);
         }
@@ -138,7 +146,7 @@ pub(super) async fn land(
     }
 }
 
-/// Keeps the files of some logs; those of jobs that are not here are left out.
+/// Keeps the files of some logs, all of which are on the disk from then on; those of jobs that are not here are left out.
 async fn keep(
     forge: &Forge,
     folder: &Path,
@@ -152,14 +160,40 @@ async fn keep(
     let placed: Vec<(LogLine, LogKey)> = page.into_iter().filter_map(placed).collect();
     let (own, folder) = (forge.clone(), folder.to_owned());
     let kept = spawn_blocking(move || {
-        let mut logs = Vec::with_capacity(placed.len());
+        let (mut logs, mut places) = (Vec::with_capacity(placed.len()), Vec::new());
         for (line, place) in placed {
             let file = File::open(folder.join(layout::job_log(line.job_id)))?;
             let length = i64::try_from(own.logs.keep(place, file)?).unwrap_or(i64::MAX);
             let (size, restricted) = (line.size.map(|_| length), line.restricted);
             logs.push(JobLog { job_id: place.job, size, restricted, hidden: None });
+            places.push(place);
         }
+        own.logs.sync_folders(&places)?;
         Ok::<_, ArchiveError>(logs)
     });
     kept.await.map_err(Error::internal)?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{check_within, layout};
+
+    #[test]
+    fn an_archive_has_only_so_many_logs() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["tree/project", "job-logs"] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        let mut lines = String::new();
+        for job in 1..3 {
+            fs::write(folder.path().join(layout::job_log(job)), "log").unwrap();
+            lines.push_str(&format!("{{\"job_id\":{job},\"size\":3,\"restricted\":false}}\n"));
+        }
+        fs::write(folder.path().join(layout::JOB_LOGS), lines).unwrap();
+        let told = |most| check_within(folder.path(), most).map_err(|flaw| flaw.to_string());
+        assert_eq!(told(2), Ok(()));
+        assert_eq!(told(1), Err("The archive has too many logs.".to_owned()));
+    }
 }

@@ -8,11 +8,16 @@ use std::{
 
 use kernel::Error;
 use serde::{Serialize, de::DeserializeOwned};
+use tokio::task::spawn_blocking;
 
 use super::failure::{ArchiveError, unreadable};
 
 /// Bytes of one line: the longest text with room for what JSON makes of it.
 const LONGEST: u64 = 16 << 20;
+/// Bytes of the lines of one page, but for its last one: what is made of a page takes several times as much.
+const LONGEST_PAGE: usize = 8 << 20;
+/// Bytes of a list that is read as a whole: two hundred thousand people have forty megabytes.
+const LONGEST_LIST: usize = 128 << 20;
 
 /// The documents of a file; of none where it is not there.
 pub(super) struct Lines {
@@ -31,31 +36,62 @@ impl Lines {
         Ok(Self { name: name.to_owned(), file, number: 0 })
     }
 
-    /// The next document; nothing at the end.
+    /// As [`open`](Self::open), without so many documents at the beginning.
+    pub(super) async fn open_behind(
+        folder: &Path,
+        name: &str,
+        count: i64,
+    ) -> Result<Self, ArchiveError> {
+        let (folder, name) = (folder.to_owned(), name.to_owned());
+        let opened = spawn_blocking(move || {
+            let mut lines = Self::open(&folder, &name)?;
+            lines.skip(count)?;
+            Ok(lines)
+        });
+        opened.await.map_err(Error::internal)?
+    }
+
+    /// The next document; nothing at the end. Blocks.
     pub(super) fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, ArchiveError> {
         let Some(text) = self.line()? else { return Ok(None) };
+        self.document(&text).map(Some)
+    }
+
+    fn document<T: DeserializeOwned>(&self, text: &[u8]) -> Result<T, ArchiveError> {
         // Nesting is bounded by the parser.
-        serde_json::from_slice(&text)
-            .map(Some)
+        serde_json::from_slice(text)
             .map_err(|cause| unreadable(&format!("Line {} of {}", self.number, self.name), &cause))
     }
 
-    /// The next documents, so many at most; none at the end.
-    pub(super) fn page<T: DeserializeOwned>(
+    /// The next documents, so many at most and fewer where they are long; none at the end.
+    pub(super) async fn next_page<T: DeserializeOwned + Send + 'static>(
+        mut self,
+        most: usize,
+    ) -> Result<(Self, Vec<T>), ArchiveError> {
+        let read = spawn_blocking(move || {
+            let page = self.page(most, LONGEST_PAGE)?;
+            Ok((self, page))
+        });
+        read.await.map_err(Error::internal)?
+    }
+
+    fn page<T: DeserializeOwned>(
         &mut self,
         most: usize,
+        longest: usize,
     ) -> Result<Vec<T>, ArchiveError> {
-        let mut page = Vec::with_capacity(most);
+        let (mut page, mut length) = (Vec::new(), 0);
         while page.len() < most
-            && let Some(one) = self.next()?
+            && length < longest
+            && let Some(text) = self.line()?
         {
-            page.push(one);
+            length += text.len();
+            page.push(self.document(&text)?);
         }
         Ok(page)
     }
 
-    /// Leaves so many documents out.
-    pub(super) fn skip(&mut self, count: i64) -> Result<(), ArchiveError> {
+    fn skip(&mut self, count: i64) -> Result<(), ArchiveError> {
         for _ in 0..count {
             if self.line()?.is_none() {
                 break;
@@ -77,18 +113,28 @@ impl Lines {
     }
 }
 
-/// All documents of a file that has at most so many.
+/// All documents of a file that has at most so many. Blocks.
 pub(super) fn read_all<T: DeserializeOwned>(
     folder: &Path,
     name: &str,
     most: usize,
 ) -> Result<Vec<T>, ArchiveError> {
-    let (mut lines, mut all) = (Lines::open(folder, name)?, Vec::new());
-    while let Some(one) = lines.next()? {
-        if all.len() >= most {
+    read_within(folder, name, most, LONGEST_LIST)
+}
+
+fn read_within<T: DeserializeOwned>(
+    folder: &Path,
+    name: &str,
+    most: usize,
+    longest: usize,
+) -> Result<Vec<T>, ArchiveError> {
+    let (mut lines, mut all, mut length) = (Lines::open(folder, name)?, Vec::new(), 0);
+    while let Some(text) = lines.line()? {
+        length += text.len();
+        if all.len() >= most || length > longest {
             return Err(ArchiveError::Flawed(format!("{name} has too many lines.")));
         }
-        all.push(one);
+        all.push(lines.document(&text)?);
     }
     Ok(all)
 }
@@ -108,7 +154,7 @@ pub(super) fn finish(lines: BufWriter<File>) -> kernel::Result<File> {
 mod tests {
     use serde_json::Value;
 
-    use super::{LONGEST, Lines};
+    use super::{LONGEST, Lines, read_within};
 
     fn told(text: &[u8]) -> String {
         let folder = tempfile::tempdir().unwrap();
@@ -130,5 +176,33 @@ mod tests {
         assert!(told("[".repeat(1000).as_bytes()).contains("nested too deeply"));
         let long = "1".repeat(usize::try_from(LONGEST).unwrap());
         assert_eq!(told(long.as_bytes()), "A line of x.ndjson is too long.");
+    }
+    #[test]
+    fn a_page_of_long_lines_has_fewer_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x.ndjson"), "[10]\n[11]\n[12]\n[13]\n").unwrap();
+        for (most, longest, told) in [(9, 1, 1), (9, 6, 2), (9, 99, 4), (3, 99, 3)] {
+            let mut lines = Lines::open(folder.path(), "x.ndjson").unwrap();
+            let (mut all, mut first) = (Vec::new(), None);
+            loop {
+                let page: Vec<Value> = lines.page(most, longest).unwrap();
+                first.get_or_insert(page.len());
+                match page.is_empty() {
+                    true => break,
+                    false => all.extend(page),
+                }
+            }
+            assert_eq!((first, all.len()), (Some(told), 4), "{longest}");
+        }
+    }
+
+    #[test]
+    fn a_list_has_neither_too_many_lines_nor_too_long_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x.ndjson"), "[10]\n[11]\n").unwrap();
+        for (most, longest, fits) in [(2, 10, true), (1, 10, false), (2, 9, false)] {
+            let read = read_within::<Value>(folder.path(), "x.ndjson", most, longest);
+            assert_eq!(read.is_ok(), fits, "{most} {longest}");
+        }
     }
 }

@@ -49,7 +49,7 @@ async fn add(
         Err(cause) => return Err(cause),
     };
     let file = copy_into(packer.draft()?, content).await?;
-    packer.file(path, file)?;
+    packer.file(path, file).await?;
     Ok(Some(name))
 }
 

@@ -3,9 +3,13 @@
 use std::collections::HashMap;
 
 use ci::{
-    archive::{complete_jobs, cut_circles, end_pipelines, has_oversized_pipeline, unprotect},
+    archive::{
+        PipelineBounds, complete_jobs, cut_circles, end_pipelines, has_oversized_pipeline,
+        unprotect,
+    },
     pipeline::{Pipeline, PipelineRef, PipelineStore as _},
     ports::Refs as _,
+    schedule::archive::{begin_runs, next_runs},
 };
 use db::{
     Tx,
@@ -13,7 +17,7 @@ use db::{
 };
 use kernel::{
     Actor, Result, Standing,
-    ids::{MergeRequestId, PipelineId, ProjectId},
+    ids::{MergeRequestId, PipelineId, PipelineScheduleId, ProjectId},
 };
 
 use super::{failure::ArchiveError, rows::Context};
@@ -30,8 +34,8 @@ pub(super) fn complete(
     match relation.name {
         "pipelines" => check_protection(tx, ProjectId(context.home), made)?,
         "jobs" => {
-            complete_jobs(tx, made)?;
-            if has_oversized_pipeline(tx, made)? {
+            complete_jobs(tx, made, context.import.user_id)?;
+            if has_oversized_pipeline(tx, made, PipelineBounds::USUAL)? {
                 return Err(ArchiveError::flawed("The archive has a pipeline of too many jobs."));
             }
         }
@@ -80,6 +84,21 @@ fn check_protection(tx: &mut Tx<'_>, project: ProjectId, made: &[i64]) -> Result
 
 /// Ends the pipelines that were under way in the source. Done again, it does what is left.
 pub(super) async fn end_all(forge: &Forge, project: ProjectId) -> Result<()> {
-    while forge.db.write(move |tx| end_pipelines(tx, project)).await? {}
+    let mut after = PipelineId(0);
+    while let Some(last) = forge.db.write(move |tx| end_pipelines(tx, project, after)).await? {
+        after = last;
+    }
     Ok(())
+}
+
+/// Has the schedules of a project run from now on, when everything else of it is there: one that is due in this moment
+/// makes a pipeline with a number that no other one has. They may be too many for the transaction that ends the import.
+pub(super) async fn begin_schedules(forge: &Forge, project: ProjectId) -> Result<()> {
+    let mut after = PipelineScheduleId(0);
+    loop {
+        let runs = forge.db.read(move |tx| next_runs(tx, project, after)).await?;
+        let Some((last, _)) = runs.last() else { return Ok(()) };
+        after = *last;
+        forge.db.write(move |tx| begin_runs(tx, &runs)).await?;
+    }
 }

@@ -29,6 +29,19 @@ pub(super) fn lines_done(import: &ArchiveImport, place: i64) -> i64 {
     if import.relation == place { import.line } else { 0 }
 }
 
+/// Refuses to go on with an import that somebody else works on by now.
+pub(super) async fn ensure_current(
+    forge: &Forge,
+    import: &ArchiveImport,
+) -> Result<(), ArchiveError> {
+    let (id, steps) = (import.id, import.steps);
+    let now = forge.db.read(move |tx: &mut Tx<'_>| tx.find_archive_import(id)).await?;
+    match now.is_some_and(|now| now.steps == steps) {
+        true => Ok(()),
+        false => Err(ArchiveError::Overtaken),
+    }
+}
+
 /// Writes what some lines of a place bring, together with the number of lines that are done by then; returns the import
 /// as it is then.
 pub(super) async fn save_page<F>(

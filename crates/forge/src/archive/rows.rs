@@ -3,50 +3,79 @@
 use std::{
     collections::{BTreeSet, HashMap},
     fs::File,
-    io::{BufWriter, Write as _},
+    io::BufWriter,
     sync::Arc,
 };
 
 use admin::archive::{ArchiveIdStore as _, ArchiveImport};
 use db::{
     Tx,
-    archive::{self, ArchiveRow, Cell, Names, Relation},
+    archive::{self, ArchiveRow, Cell, Names, Relation, RowPages},
 };
-use kernel::{Error, Result};
+use kernel::{
+    Error, Result,
+    ids::{NamespaceId, ProjectId},
+};
 use serde_json::Value;
+use tokio::task::spawn_blocking;
 
 use super::{
-    corrections::Corrections, failure::ArchiveError, files::ArchiveUpload, people, pipelines,
+    corrections::Corrections, failure::ArchiveError, files::ArchiveUpload, lines, people,
+    pipelines, twins,
 };
 use crate::Forge;
 
-/// Rows of one page, and of one transaction.
+/// Rows of one page, and of one transaction; where they are long, there are fewer.
 pub(super) const PAGE: usize = 200;
+
+/// The project or group whose rows go into an archive.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    home: i64,
+    /// All groups of the archive.
+    groups: Arc<[NamespaceId]>,
+}
+
+impl Source {
+    pub(super) fn project(id: ProjectId) -> Self {
+        Self { home: id.0, groups: Arc::default() }
+    }
+
+    pub(super) fn group(id: NamespaceId, groups: &Arc<[NamespaceId]>) -> Self {
+        Self { home: id.0, groups: Arc::clone(groups) }
+    }
+}
 
 /// Writes the rows of a relation into a file, one in each line, and notes whom they name. How many these were.
 pub(super) async fn write(
     forge: &Forge,
     relation: &'static Relation,
-    home: i64,
+    source: &Source,
     into: File,
     named: &mut BTreeSet<i64>,
 ) -> Result<(File, usize)> {
-    let (mut file, mut after, mut count) = (BufWriter::new(into), None::<ArchiveRow>, 0);
+    let mut pages = RowPages::new(relation, source.home);
+    let (mut file, mut count) = (BufWriter::new(into), 0);
     loop {
-        let last = after.clone();
-        let read = move |tx: &mut Tx<'_>| archive::page(tx, relation, home, last.as_ref(), PAGE);
-        let rows = forge.db.read(read).await?;
-        for row in &rows {
-            people::note(relation, row, named);
-            serde_json::to_writer(&mut file, row).map_err(Error::internal)?;
-            file.write_all(b"\n").map_err(Error::internal)?;
+        let (mut next, groups) = (pages, Arc::clone(&source.groups));
+        let read = move |tx: &mut Tx<'_>| {
+            let mut rows = next.read(tx, PAGE)?;
+            let is_end = rows.is_empty();
+            review::archive::retain_inner_notes(tx, relation, &mut rows, &groups)?;
+            Ok((rows, next, is_end))
+        };
+        let (rows, rest, is_end) = forge.db.read(read).await?;
+        if is_end {
+            return Ok((lines::finish(file)?, count));
         }
+        pages = rest;
         count += rows.len();
-        if rows.len() < PAGE {
-            let file = file.into_inner().map_err(|cause| Error::internal(cause.into_error()))?;
-            return Ok((file, count));
-        }
-        after = rows.into_iter().next_back();
+        rows.iter().for_each(|row| people::note(relation, row, named));
+        let written = spawn_blocking(move || {
+            rows.iter().try_for_each(|row| lines::write(&mut file, row))?;
+            Ok::<_, Error>(file)
+        });
+        file = written.await.map_err(Error::internal)??;
     }
 }
 
@@ -85,9 +114,10 @@ pub(super) fn insert(
         all.push(cells);
         ids.extend(row.get("id").and_then(Value::as_i64));
     }
+    let mut pairs = twins::take_away(tx, relation, context.home, &mut all, &mut ids)?;
     let made = archive::insert(tx, relation, &all)?;
     pipelines::complete(tx, context, relation, &all, &made)?;
-    let pairs: Vec<(i64, i64)> = ids.into_iter().zip(made).collect();
+    pairs.extend(ids.into_iter().zip(made));
     tx.insert_archive_ids(context.import.id, relation.table, &pairs)?;
     Ok(())
 }

@@ -47,9 +47,9 @@ pub(super) async fn write(forge: &Forge, packer: &mut Packer, project: ProjectId
         })
     });
     let all = read.await?;
-    packer.text(layout::HOOKS, &lines_of(&all.hooks)?)?;
-    packer.text(layout::INTEGRATIONS, &lines_of(&all.integrations)?)?;
-    packer.text(layout::PUSH_RULES, &lines_of(all.push_rule.as_slice())?)
+    packer.text(layout::HOOKS, &lines_of(&all.hooks)?).await?;
+    packer.text(layout::INTEGRATIONS, &lines_of(&all.integrations)?).await?;
+    packer.text(layout::PUSH_RULES, &lines_of(all.push_rule.as_slice())?).await
 }
 
 /// Reads those of an archive, and looks whether all of them can be taken. Blocks.

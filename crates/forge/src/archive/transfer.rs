@@ -21,7 +21,7 @@ use kernel::{
 use org::{
     access::{IdOrPath, locate_group, seen_namespace},
     namespace::store::NamespaceStore as _,
-    project::import::namespace_for,
+    project::import::namespace_for_archive,
     user::store::UserStore as _,
 };
 use outbound::{Exchange, FetchLimits};
@@ -110,7 +110,7 @@ pub async fn start(
 fn ensure_may_fill(tx: &mut Tx<'_>, actor: Actor, entity: &NewEntity) -> Result<()> {
     let place = &entity.destination_namespace;
     if entity.kind == EntityKind::Project {
-        return namespace_for(tx, actor, place).map(drop);
+        return namespace_for_archive(tx, actor, place).map(drop);
     }
     let (group, who) = locate_group(tx, actor, &IdOrPath::Path(place.clone()))?;
     let parent = tx.namespace(group.0.id)?;

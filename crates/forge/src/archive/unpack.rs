@@ -20,12 +20,13 @@ pub(super) struct UnpackLimits {
     pub(super) entries: usize,
 }
 
-/// Bytes that an archive of so many bytes may become, for each of its own: texts shrink to a twentieth.
-const RATIO: u64 = 100;
+/// Bytes that an archive of so many bytes may become, for each of its own: texts shrink to a twentieth, and what shrinks further
+/// is stored as it is where an archive is written.
+pub(super) const RATIO: u64 = 100;
 /// Small archives may become that large anyway.
-const ROOM: u64 = 64 << 20;
+pub(super) const ROOM: u64 = 64 << 20;
 /// No archive becomes larger.
-const MOST: u64 = 25 << 30;
+pub(super) const MOST: u64 = 25 << 30;
 /// Entries of an archive with as many files of each kind as archives hold.
 const ENTRIES: usize = 500_000;
 

@@ -252,6 +252,12 @@ pub async fn remove_of_job(forge: &Forge, job: JobId) -> Result<()> {
     remove_contents(forge, &gone).await
 }
 
+/// Whether artifacts stay as the newest of their ref in a project that wants that, or does not: the installation must want
+/// it, too.
+pub(crate) fn keeps_latest(tx: &mut Tx<'_>, is_wanted: bool) -> Result<bool> {
+    Ok(is_wanted && tx.settings()?.keep_latest_artifact)
+}
+
 /// Lets all artifacts of a project go, but for those that are kept as the newest of their ref.
 pub fn expire_all(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     tx.expire_artifacts(project)

@@ -6,4 +6,4 @@ mod identities;
 pub mod imports;
 pub mod readers;
 
-pub(crate) use identities::restore_identities;
+pub(crate) use identities::{report_identities, telling_reports};

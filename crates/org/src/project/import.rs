@@ -3,14 +3,14 @@
 use db::{Tx, each_backend, error, schema::projects};
 use diesel::prelude::*;
 use kernel::{
-    Actor, Error, Result,
+    AccessLevel, Actor, Error, Result,
     ids::{NamespaceId, ProjectId, UserId},
 };
 
 use super::home;
 use crate::{
     access::{self, IdOrPath},
-    namespace::store::NamespaceStore as _,
+    namespace::{Kind, Namespace, store::NamespaceStore as _},
 };
 
 const NO_NAMESPACE: &str = "Namespace or group to import repository into does not exist.";
@@ -21,6 +21,25 @@ const NOT_ALLOWED: &str = "You are not allowed to import projects in this namesp
 /// # Errors
 /// `Unprocessable` where it is not there, `Forbidden` where it is not theirs to fill.
 pub fn namespace_for(tx: &mut Tx<'_>, actor: Actor, path: &str) -> Result<NamespaceId> {
+    fillable_namespace(tx, actor, path).map(|home| home.id)
+}
+
+/// As [`namespace_for`], for an archive. Members, rules for branches, webhooks and integrations come with one, which
+/// Developers of a group may not set, also where they may create projects in it.
+///
+/// # Errors
+/// `Unprocessable` where it is not there, `Forbidden` where it is not theirs to fill, or a group of which they are no
+/// Maintainer.
+pub fn namespace_for_archive(tx: &mut Tx<'_>, actor: Actor, path: &str) -> Result<NamespaceId> {
+    let home = fillable_namespace(tx, actor, path)?;
+    let is_open = actor.admin || home.kind == Kind::User;
+    match is_open || access::level_in_namespace(tx, actor, home.id)? >= AccessLevel::Maintainer {
+        true => Ok(home.id),
+        false => Err(Error::forbidden().whole(NOT_ALLOWED)),
+    }
+}
+
+fn fillable_namespace(tx: &mut Tx<'_>, actor: Actor, path: &str) -> Result<Namespace> {
     let path = IdOrPath::Path(path.trim().trim_matches('/').to_owned());
     let missing = || Error::unprocessable().whole(NO_NAMESPACE);
     let home = access::seen_namespace(tx, actor, &path).map_err(|cause| match cause.is_ours() {
@@ -29,7 +48,7 @@ pub fn namespace_for(tx: &mut Tx<'_>, actor: Actor, path: &str) -> Result<Namesp
     })?;
     let may = home::is_own(actor, &home) || home::may_create_in(tx, actor, &home)?;
     match may {
-        true => Ok(home.id),
+        true => Ok(home),
         false => Err(Error::forbidden().whole(NOT_ALLOWED)),
     }
 }

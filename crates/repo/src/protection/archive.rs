@@ -1,8 +1,7 @@
 //! What archives of projects hold of the rules for branches and tags, and of notes about commits. Groups that rules name
 //! are not of the project, and are left out.
 
-use db::archive::{Column, Relation};
-use kernel::TextEnum as _;
+use db::archive::{Column, Relation, is_one_of, is_sha};
 
 use super::AccessKind;
 use crate::commit::note::{CommitNoteType, LineType};
@@ -13,6 +12,7 @@ pub static RELATIONS: &[&Relation] =
 const CREATED: Column = Column::moment("created_at");
 const UPDATED: Column = Column::moment("updated_at");
 const BRANCH: Column = Column::row("protected_branch_id", "protected_branches");
+const KIND: Column = Column::choice("kind", is_one_of::<AccessKind>);
 const TAG: Column = Column::row("protected_tag_id", "protected_tags");
 const LEVEL: Column = Column::level("access_level", 0, 60);
 
@@ -38,7 +38,7 @@ static BRANCH_ROLES: Relation = Relation {
     scope: "protected_branch_id IN (SELECT protected_branches.id FROM protected_branches \
         WHERE protected_branches.project_id = $1) AND access_level IS NOT NULL",
     key: &["id"],
-    columns: &[BRANCH, Column::choice("kind", is_kind), LEVEL],
+    columns: &[BRANCH, KIND, LEVEL],
     signed: None,
 };
 
@@ -48,7 +48,7 @@ static BRANCH_PEOPLE: Relation = Relation {
     scope: "protected_branch_id IN (SELECT protected_branches.id FROM protected_branches \
         WHERE protected_branches.project_id = $1) AND user_id IS NOT NULL",
     key: &["id"],
-    columns: &[BRANCH, Column::choice("kind", is_kind), Column::person("user_id")],
+    columns: &[BRANCH, KIND, Column::person("user_id")],
     signed: None,
 };
 
@@ -93,31 +93,15 @@ static COMMIT_NOTES: Relation = Relation {
         Column::text("note"),
         Column::text("path").optional(),
         Column::count("line").optional(),
-        Column::choice("line_type", is_line_type).optional(),
+        Column::choice("line_type", is_one_of::<LineType>).optional(),
         CREATED,
         UPDATED,
         Column::choice("discussion", is_sha),
-        Column::choice("note_type", is_note_type).optional(),
+        Column::choice("note_type", is_one_of::<CommitNoteType>).optional(),
         Column::choice("position", is_position).optional(),
     ],
     signed: Some("note"),
 };
-
-fn is_kind(word: &str) -> bool {
-    AccessKind::find(word).is_some()
-}
-
-fn is_line_type(word: &str) -> bool {
-    LineType::find(word).is_some()
-}
-
-fn is_note_type(word: &str) -> bool {
-    CommitNoteType::find(word).is_some()
-}
-
-fn is_sha(word: &str) -> bool {
-    word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
 
 /// Places are told again as they were given.
 fn is_position(text: &str) -> bool {

@@ -1,7 +1,6 @@
 //! Releases in project archives.
 
-use db::archive::{Column, Relation};
-use kernel::TextEnum as _;
+use db::archive::{Column, Relation, is_one_of, is_sha};
 
 use super::link::{LinkType, is_link_path, is_link_url};
 use crate::git::RefName;
@@ -28,7 +27,7 @@ static LINKS: Relation = Relation {
         Column::line("name"),
         Column::choice("url", is_link_url),
         Column::choice("filepath", is_link_path).optional(),
-        Column::choice("link_type", is_link_type),
+        Column::choice("link_type", is_one_of::<LinkType>),
         Column::moment("created_at"),
         Column::moment("updated_at"),
     ],
@@ -46,7 +45,7 @@ static RELEASES: Relation = Relation {
         Column::line("name"),
         Column::text("description").optional(),
         Column::author("author_id"),
-        Column::choice("sha", is_sha),
+        Column::choice("sha", is_release_sha),
         Column::moment("released_at"),
         Column::moment("created_at"),
         Column::moment("updated_at"),
@@ -59,10 +58,6 @@ fn is_tag(name: &str) -> bool {
 }
 
 /// A release that never had a commit has an empty one.
-fn is_sha(word: &str) -> bool {
-    word.is_empty() || (word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
-fn is_link_type(word: &str) -> bool {
-    LinkType::find(word).is_some()
+fn is_release_sha(word: &str) -> bool {
+    word.is_empty() || is_sha(word)
 }

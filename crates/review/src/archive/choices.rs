@@ -1,6 +1,6 @@
 //! Allowed values of enum columns.
 
-use kernel::TextEnum;
+pub(super) use db::archive::{LAST_NUMBER, is_one_of, is_sha};
 
 use crate::{emoji, label::Color, note::position::Position};
 
@@ -14,17 +14,6 @@ pub(super) const EPIC: &[(&str, &str)] = &[("Epic", "epics")];
 /// What people can react to.
 pub(super) const AWARDED_KINDS: &[(&str, &str)] =
     &[("Issue", "issues"), ("MergeRequest", "merge_requests"), ("Note", "notes")];
-
-/// Largest number of an item.
-pub(super) const LAST_NUMBER: i64 = 1 << 31;
-
-pub(super) fn is_one_of<E: TextEnum>(word: &str) -> bool {
-    E::find(word).is_some()
-}
-
-pub(super) fn is_sha(word: &str) -> bool {
-    word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
 
 pub(super) fn is_color(word: &str) -> bool {
     Color::parse(word).is_ok()

@@ -1,4 +1,6 @@
-//! What is worked out once all rows of an archive are written.
+//! Numbers of what an archive has, and what is worked out once all of its rows are written.
+
+use std::collections::HashMap;
 
 use db::{
     Tx, each_backend, error,
@@ -8,11 +10,35 @@ use db::{
     },
 };
 use diesel::{dsl::max, prelude::*};
-use kernel::{Result, ids::NamespaceId};
+use kernel::{
+    Result,
+    ids::{NamespaceId, ProjectId},
+};
 
 use crate::{
     Home, board::ListKind, epic::children::bound_depth, issue::IssueState, item::ItemKind, sequence,
 };
+
+/// Relations of a project whose rows have numbers of their own, and what counts them.
+const NUMBERED: [(&str, &str); 3] =
+    [("issues", "issue"), ("merge_requests", "merge_request"), ("milestones", "milestone")];
+
+/// Lets what is made from now on in a project have later numbers than these, which are told by the names of relations.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn reserve_numbers(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    last: &HashMap<&'static str, i64>,
+) -> Result<()> {
+    for (relation, kind) in NUMBERED {
+        if let Some(last) = last.get(relation) {
+            sequence::reach(tx, Home::Project(project), kind, *last)?;
+        }
+    }
+    Ok(())
+}
 
 /// Lets numbers go on after those that are taken, and counts the open issues. Epics and boards of a group come to fit one
 /// another.

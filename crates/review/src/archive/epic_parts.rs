@@ -1,6 +1,16 @@
 //! Records of epics in archives. Who else mentions an epic, and the issues of projects in it, are not of the group.
 
-use db::archive::{Column, Field, Relation};
+use std::collections::HashSet;
+
+use db::{
+    OneOf as _, Tx,
+    archive::{ArchiveRow, Column, Field, Relation},
+    each_backend, error,
+    schema::epics,
+};
+use diesel::prelude::*;
+use kernel::{Result, ids::NamespaceId};
+use serde_json::Value;
 
 use super::choices::{EPIC, is_emoji, is_one_of, is_sha};
 use crate::note::NoteType;
@@ -35,7 +45,7 @@ pub(super) static LABELS: Relation = Relation {
     signed: None,
 };
 
-/// Sentences about items of projects stay behind with those.
+/// Sentences about items of projects stay behind with those, and so do those that [`retain_inner_notes`] takes away.
 pub(super) static NOTES: Relation = Relation {
     name: "notes",
     table: "notes",
@@ -105,3 +115,32 @@ pub(super) static AWARDS: Relation = Relation {
     ],
     signed: None,
 };
+
+/// Takes notes away that name epics of other groups than these: not everybody who gets the archive may read those.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn retain_inner_notes(
+    tx: &mut Tx<'_>,
+    relation: &Relation,
+    rows: &mut Vec<ArchiveRow>,
+    groups: &[NamespaceId],
+) -> Result<()> {
+    let source = |row: &ArchiveRow| match row.get("source_kind").and_then(Value::as_str) {
+        Some("Epic") => row.get("source_id").and_then(Value::as_i64),
+        _ => None,
+    };
+    let named: Vec<i64> = rows.iter().filter_map(source).collect();
+    if relation.name != NOTES.name || named.is_empty() {
+        return Ok(());
+    }
+    let groups: HashSet<NamespaceId> = groups.iter().copied().collect();
+    let found = epics::table.filter(epics::id.one_of(&named));
+    let found = found.select((epics::id, epics::namespace_id));
+    let found: Vec<(i64, NamespaceId)> =
+        each_backend!(tx, |conn| found.load(conn).map_err(error("Epic")))?;
+    let inner = found.into_iter().filter(|(_, group)| groups.contains(group));
+    let inner: HashSet<i64> = inner.map(|(id, _)| id).collect();
+    rows.retain(|row| source(row).is_none_or(|id| inner.contains(&id)));
+    Ok(())
+}

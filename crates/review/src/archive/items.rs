@@ -1,7 +1,7 @@
 //! Issues, merge requests, and what people say about them.
 
 use db::archive::{ArchiveRow, Column, Field, Relation};
-use kernel::TextEnum as _;
+use kernel::{TextEnum as _, values::is_indexable_ref};
 use serde_json::Value;
 
 use super::choices::{ITEM_KINDS, LAST_NUMBER, is_one_of, is_position, is_sha};
@@ -10,9 +10,6 @@ use crate::{
     merge_request::MergeRequestState,
     note::NoteType,
 };
-
-/// Characters of the longest name of a ref.
-const LONGEST_REF: usize = 2048;
 
 pub(super) static ISSUES: Relation = Relation {
     name: "issues",
@@ -77,11 +74,11 @@ pub(super) static MERGE_REQUESTS: Relation = Relation {
         Column::home("project_id"),
         Column::number("iid", 1, LAST_NUMBER),
         Column::row("source_project_id", "projects").optional(),
-        Column::new("source_branch", Field::Text(LONGEST_REF)),
-        Column::new("target_branch", Field::Text(LONGEST_REF)),
+        Column::choice("source_branch", is_indexable_ref),
+        Column::choice("target_branch", is_indexable_ref),
         Column::line("title"),
         Column::text("description").optional(),
-        Column::word("state", settled_state),
+        Column::word("state", state_of_copy),
         Column::flag("draft"),
         Column::author("author_id"),
         Column::row("milestone_id", "milestones").optional(),
@@ -130,7 +127,8 @@ pub(super) fn correct_merge_request(row: &mut ArchiveRow) {
     }
 }
 
-fn settled_state(word: &str) -> Option<&'static str> {
+/// What was being merged is open in a copy.
+fn state_of_copy(word: &str) -> Option<&'static str> {
     Some(match MergeRequestState::find(word)? {
         MergeRequestState::Locked => MergeRequestState::Opened.as_str(),
         state => state.as_str(),
@@ -155,7 +153,8 @@ pub(super) static NOTES: Relation = Relation {
         Column::flag("internal"),
         Column::choice("position", is_position).optional(),
         Column::choice("original_position", is_position).optional(),
-        Column::choice("commit_id", is_sha).optional(),
+        // As it was given: threads may name what is no commit.
+        Column::text("commit_id").optional(),
         Column::person("resolved_by_id").optional(),
         Column::moment("resolved_at").optional(),
         Column::moment("created_at"),

@@ -15,7 +15,8 @@ mod subscriptions;
 
 use db::archive::{ArchiveRow, Relation};
 
-pub use counters::restore_counters;
+pub use counters::{reserve_numbers, restore_counters};
+pub use epic_parts::retain_inner_notes;
 
 /// Of projects, each after those that it names. Rules for branches come before them.
 pub static PROJECT: &[&Relation] = &[

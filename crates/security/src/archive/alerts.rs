@@ -2,21 +2,19 @@
 
 use db::{
     Tx,
-    archive::{Column, Field, Relation},
+    archive::{Column, Field, LAST_NUMBER, Relation, is_one_of},
     each_backend, error,
     schema::{alert_numbers as numbers, alerts},
 };
 use diesel::{dsl::max, prelude::*};
 use kernel::{Result, ids::ProjectId};
 
-use super::choices::{is_list_of, is_one_of};
+use super::choices::is_list_of;
 use crate::{
     alert::{AlertSeverity, AlertStatus, NoteKind, Payload},
     metric_image::{is_image_text, is_image_url},
 };
 
-/// Largest number of an alert.
-const LAST_NUMBER: i64 = 1 << 31;
 /// Characters of the longest URL of a runbook.
 const LONGEST_URL: usize = 2_048;
 /// Bytes of a payload as it is kept: numbers become longer than they were sent.
@@ -126,14 +124,22 @@ pub fn restore_counters(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     let last = own.select(max(alerts::iid));
     let last: Option<i64> =
         each_backend!(tx, |conn| last.get_result(conn).map_err(error("Alert")))?;
-    let Some(last) = last else { return Ok(()) };
+    last.map_or(Ok(()), |last| reserve_numbers(tx, project, last))
+}
+
+/// Lets alerts that are made from now on have later numbers than this one.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn reserve_numbers(tx: &mut Tx<'_>, project: ProjectId, last: i64) -> Result<()> {
     each_backend!(tx, |conn| diesel::insert_into(numbers::table)
         .values((numbers::project_id.eq(project), numbers::last.eq(last)))
-        .on_conflict(numbers::project_id)
-        .do_update()
-        .set(numbers::last.eq(last))
+        .on_conflict_do_nothing()
         .execute(conn)
         .map_err(error("Alert")))?;
+    let earlier = numbers::project_id.eq(project).and(numbers::last.lt(last));
+    let reach = diesel::update(numbers::table.filter(earlier)).set(numbers::last.eq(last));
+    each_backend!(tx, |conn| reach.execute(conn).map_err(error("Alert")))?;
     Ok(())
 }
 

@@ -1,14 +1,9 @@
 //! Values of enum and JSON columns.
 
-use kernel::TextEnum;
 use serde::de::DeserializeOwned;
 
 /// Bytes of the longest list.
 const LONGEST_LIST: usize = 2 << 20;
-
-pub(super) fn is_one_of<E: TextEnum>(word: &str) -> bool {
-    E::find(word).is_some()
-}
 
 /// Whether a text is a JSON list of such values.
 pub(super) fn is_list_of<T: DeserializeOwned>(text: &str) -> bool {

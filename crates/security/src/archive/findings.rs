@@ -1,10 +1,10 @@
 //! Scans, vulnerabilities, and what people said of those.
 
-use db::archive::{ArchiveRow, Column, Field, Relation};
+use db::archive::{ArchiveRow, Column, Field, Relation, is_one_of};
 use kernel::{TextEnum as _, ids::ProjectId};
 use serde_json::{Map, Value};
 
-use super::choices::{is_list_of, is_one_of};
+use super::choices::is_list_of;
 use crate::{
     report::uuid_in_copy,
     scan::ScanStatus,

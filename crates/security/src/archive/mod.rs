@@ -6,7 +6,7 @@ mod findings;
 
 use db::archive::Relation;
 
-pub use alerts::restore_counters;
+pub use alerts::{reserve_numbers, restore_counters};
 pub use findings::uuid_of_copy;
 
 /// They come after the issues, environments, pipelines and jobs.

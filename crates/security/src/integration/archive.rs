@@ -3,7 +3,7 @@
 
 use db::{
     Tx,
-    archive::{ArchiveRow, Column, Relation},
+    archive::{ArchiveRow, Column, Relation, is_one_of},
 };
 use kernel::{
     Result, TextEnum as _, Ts,
@@ -24,7 +24,7 @@ pub static INTEGRATIONS: Relation = Relation {
     key: &["id"],
     columns: &[
         Column::home("project_id"),
-        Column::choice("kind", |word| IntegrationKind::find(word).is_some()),
+        Column::choice("kind", is_one_of::<IntegrationKind>),
         Column::choice("name", is_name),
         Column::choice("endpoint", is_endpoint),
         Column::choice("mappings", are_mappings),

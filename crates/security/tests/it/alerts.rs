@@ -9,6 +9,7 @@ use security::{
         actions::{comment, set_status},
         assignee::assign,
     },
+    archive::{reserve_numbers, restore_counters},
     integration::{Endpoint, IntegrationKind, IntegrationStore as _},
     policy::ChangeAlerts,
 };
@@ -44,6 +45,19 @@ fn alerts_are_numbered_in_each_project_from_one() {
             let received = send(tx, &FakeIncidents::default(), to, &json!({ "title": title }))?;
             assert_eq!(received, stored(iid, title));
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn an_archive_raises_numbers_and_never_lowers_them() {
+    test(|tx, world| {
+        alert(tx, world, "a")?;
+        reserve_numbers(tx, world.project, 7)?;
+        restore_counters(tx, world.project)?;
+        alert(tx, world, "b")?;
+        let last = alerts(tx, world.project)?.into_iter().map(|alert| alert.iid).max();
+        assert_eq!(last, Some(8));
         Ok(())
     });
 }

@@ -7,6 +7,7 @@ use kernel::{
     Visibility::Private,
 };
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::{Client, Forge};
 use crate::support::Person;
@@ -80,6 +81,19 @@ async fn who_may_not_push_locks_nothing() {
     let alice = forge.app.person("alice");
     alice.post(LOCKS, json!({ "path": "" })).await.with(422);
     alice.post(LOCKS, json!({})).await.with(422);
+}
+
+#[actix_web::test]
+async fn a_path_is_as_long_as_indexes_have_room_for() {
+    let forge = Forge::new();
+    let alice = forge.app.person("alice");
+    // Databases pack what repeats itself.
+    let letters: String = (0..42_u8).map(|one| hex::encode(Sha256::digest([one]))).collect();
+
+    assert_eq!(lock(&alice, &letters[..2_684]).await["path"], letters[..2_684]);
+    for path in [&letters[..2_685], "a\0b"] {
+        alice.post(LOCKS, json!({ "path": path })).await.with(422);
+    }
 }
 
 fn git_lfs_is_installed() -> bool {

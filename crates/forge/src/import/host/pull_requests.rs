@@ -1,6 +1,7 @@
 //! Pull requests as the list tells of them.
 
 use admin::import::Relation;
+use repo::git::Oid;
 use review::merge_request::{MergeRequestState, import::ImportedMergeRequest};
 use serde_json::Value;
 
@@ -68,7 +69,7 @@ impl HostStep<'_> {
             list(value).iter().filter_map(|user| known.find(&host_user(user))).collect()
         };
         let created_at = moment(item, "created_at").unwrap_or(self.import.created_at);
-        let merge_commit = Some(text(item, "merge_commit_sha").to_owned());
+        let merge_commit = text(item, "merge_commit_sha").parse::<Oid>().ok();
         ImportedMergeRequest {
             iid,
             title: merge_request_title(item),
@@ -83,7 +84,7 @@ impl HostStep<'_> {
             labels: names(&item["labels"]),
             milestone: number(&item["milestone"], "number"),
             discussion_locked: item["locked"].as_bool().unwrap_or_default(),
-            merge_commit_sha: merge_commit.filter(|sha| merged_at.is_some() && sha.len() == 40),
+            merge_commit_sha: merged_at.and(merge_commit).map(|id| id.to_string()),
             merged_at,
             merged_by: None,
             closed_at: moment(item, "closed_at").filter(|_| merged_at.is_none()),

@@ -153,13 +153,18 @@ async fn a_deployment_that_waits_for_approvals_is_approved_anew_in_a_copy() {
     let copy = &done["id"];
     let after = deployments(&root, copy).await;
     assert_eq!((&after[0], &after[2]), (&before[0], &before[2]));
-    assert_eq!((&after[1]["status"], &after[1]["approvals"]), (&json!("blocked"), &json!([])));
+    assert_eq!((&after[1]["status"], &after[1]["approvals"]), (&json!("created"), &json!([])));
     assert_eq!(after[1]["pending_approval_count"], 2);
     let id = ProjectId(copy.as_i64().expect("an id"));
-    assert_eq!(job(&root, id, "deploy").await["status"], "manual");
-    set.approve(&set.mia, copy, 1).await;
+    let waiting = job(&root, id, "deploy").await;
+    assert_eq!((&waiting["status"], &waiting["user"]), (&json!("manual"), &Value::Null));
+    let play = format!("/projects/{copy}/jobs/{}/play", waiting["id"]);
+    set.mia.post(&play, json!({})).await.ok();
+    assert_eq!(deployments(&root, copy).await[1]["status"], "blocked");
+    set.approve(&root, copy, 1).await;
     set.approve(&set.max, copy, 1).await;
-    assert_eq!(job(&root, id, "deploy").await["status"], "pending");
+    let begun = job(&root, id, "deploy").await;
+    assert_eq!((&begun["status"], &begun["user"]["username"]), (&json!("pending"), &json!("mia")));
 }
 
 #[actix_web::test]
@@ -174,18 +179,12 @@ async fn nobody_brings_along_approvals_of_a_deployment_that_waits() {
         row["deployment_id"] = ids[1].clone();
         row.to_string()
     });
-    // It says that it is over, and its job still waits.
-    let ended = json!({ "status": "success" });
-    let twice_forged = with_fields(&forged, "project/deployments.ndjson", &ended);
 
-    for (name, archive, status) in
-        [("forged", forged, "blocked"), ("ended", twice_forged, "success")]
-    {
-        let done = imported(&root, &archive, name).await;
-        assert_eq!(done["import_status"], "finished", "{done}");
-        let after = deployments(&root, &done["id"]).await;
-        assert_eq!((&after[1]["status"], &after[1]["approvals"]), (&json!(status), &json!([])));
-    }
+    let done = imported(&root, &forged, "forged").await;
+
+    assert_eq!(done["import_status"], "finished", "{done}");
+    let after = deployments(&root, &done["id"]).await;
+    assert_eq!((&after[1]["status"], &after[1]["approvals"]), (&json!("created"), &json!([])));
 }
 
 #[actix_web::test]
@@ -201,6 +200,8 @@ async fn whoever_plays_the_job_of_a_deployment_is_whom_others_approve() {
     for (name, fields, status) in [
         ("elsewhere", json!({ "environment_id": free }), "canceled"),
         ("nobodys", json!({ "user_id": 1_000_000 }), "created"),
+        // It says that it is over, and its job still waits.
+        ("ended", json!({ "status": "success" }), "success"),
     ] {
         let forged = with_fields(&archive, "project/deployments.ndjson", &fields);
         let copy = imported(&root, &forged, name).await["id"].clone();
@@ -219,6 +220,36 @@ async fn whoever_plays_the_job_of_a_deployment_is_whom_others_approve() {
         let path = format!("{path}/{}/approval", newest["id"]);
         set.mia.post(&path, json!({ "status": "approved" })).await.refused(400, own);
     }
+}
+
+#[actix_web::test]
+async fn environments_of_a_copy_are_not_stopped_by_themselves() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("olga"), "engine", Private);
+    let (mia, root) = (app.member(project, "mia", Maintainer), app.admin());
+    let text = "up: {script: x, environment: {name: r, on_stop: down, auto_stop_in: 1 day}}\n\
+                down: {script: x, when: manual, environment: {name: r, action: stop}}\n";
+    commit(&mia, project, "main", "first", text).await;
+    run(&app, &mia, project, "up").await;
+    finish(&app, &mia, project, "up", End::Success).await;
+    work(&app).await;
+    let environments = format!("/projects/{project}/environments");
+    assert!(mia.get(&environments).await.ok()[0]["auto_stop_at"].is_string());
+    let past = json!({ "state": "stopping", "auto_stop_at": "2026-01-01T00:00:00.000000Z",
+                       "auto_delete_at": "2026-01-01T00:00:00.000000Z" });
+    let archive = exported(&root, &json!(project)).await;
+    let archive = with_fields(&archive, "project/environments.ndjson", &past);
+
+    let copy = imported(&root, &archive, "copy").await["id"].clone();
+    app.clock.advance(Duration::days(2));
+    app.recurring().await;
+    work(&app).await;
+
+    let found = root.get(&format!("/projects/{copy}/environments")).await.ok();
+    let told = (&found[0]["state"], &found[0]["auto_stop_at"]);
+    assert_eq!(told, (&json!("available"), &Value::Null));
+    let down = job(&root, ProjectId(copy.as_i64().expect("an id")), "down").await;
+    assert_eq!((&down["status"], &down["user"]), (&json!("manual"), &Value::Null));
 }
 
 #[actix_web::test]
@@ -250,11 +281,14 @@ async fn deployments_that_no_project_can_have_are_refused() {
     merged(&root, &project, "one").await;
     deploy(&root, &project, "production").await;
     let archive = exported(&root, &project).await;
+    let long = "x".repeat(1_025);
     for (name, list, fields, told) in [
         ("number", "deployments", json!({ "iid": 0 }), "deployments: iid is out of range"),
         ("sha", "deployments", json!({ "sha": "main" }), "sha does not have a valid value"),
         ("status", "deployments", json!({ "status": "paused" }), "status does not have a valid"),
-        ("ref", "deployments", json!({ "ref_name": "x".repeat(2_049) }), "ref_name is too long"),
+        ("ref", "deployments", json!({ "ref_name": long }), "ref_name does not have a valid value"),
+        ("source", "merge_requests", json!({ "source_branch": long }), "source_branch does not"),
+        ("target", "merge_requests", json!({ "target_branch": long }), "target_branch does not"),
         ("home", "deployments", json!({ "environment_id": "x" }), "environment_id is not an id"),
         ("moment", "deployed_merge_requests", json!({ "deployed_at": 7 }), "is not a moment"),
     ] {

@@ -6,7 +6,7 @@ use actix_web::http::Method;
 use db::Conn;
 use diesel::{RunQueryDsl as _, sql_query};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
-use kernel::ids::ProjectId;
+use kernel::{Visibility::Private, ids::ProjectId};
 use serde_json::{Value, json};
 use tar::{Archive, Builder, Header};
 use time::Duration;
@@ -16,7 +16,11 @@ use super::{
     group_archives::{exported as exported_group, full_group},
     imports::work,
 };
-use crate::support::{TestApp, uploads::send_file};
+use crate::support::{
+    TestApp,
+    ci::{commit, pipelines},
+    uploads::send_file,
+};
 
 /// The same archive with each line of some lists twice, the second time with another id.
 fn with_twins(archive: &[u8], list: &str) -> Vec<u8> {
@@ -232,4 +236,74 @@ async fn groups_are_hidden_until_they_are_whole_and_go_on_where_they_were() {
     assert_eq!(ada.get("/groups/copy/labels").await.ok().as_array().map(Vec::len), Some(1));
     assert_eq!(ada.get("/groups/copy/epics").await.ok()[0]["title"], "Brew");
     assert_eq!(ada.get("/groups/copy%2Fsmall/milestones").await.ok()[0]["title"], "1.0");
+}
+
+#[actix_web::test]
+async fn what_people_make_while_an_archive_is_read_gets_later_numbers() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let text = "make: {script: x, environment: production, resource_group: prod}\n";
+    commit(&ada, project, "main", "first", text).await;
+    let issue = json!({ "title": "It leaks", "labels": "bug" });
+    ada.post(&format!("/projects/{project}/issues"), issue).await.created();
+    let archive = exported(&ada, &json!(project)).await;
+
+    set_writable(&app, "labels", false);
+    let half = imported(&ada, &archive, "copy").await;
+    assert_eq!(half["import_status"], "started", "{half}");
+    let copy = ProjectId(half["id"].as_i64().expect("an id"));
+    let base = format!("/projects/{copy}");
+    ada.post(&format!("{base}/issues"), json!({ "title": "Meanwhile" })).await.created();
+    commit(&ada, copy, "main", "second", &format!("{text}# more\n")).await;
+    set_writable(&app, "labels", true);
+    app.clock.advance(Duration::minutes(1));
+    work(&app).await;
+
+    let done = ada.get(&format!("{base}/import")).await.ok();
+    assert_eq!((&done["import_status"], &done["import_error"]), (&json!("finished"), &Value::Null));
+    for list in ["issues", "pipelines", "deployments"] {
+        let mut iids = ada.get(&format!("{base}/{list}")).await.each("iid");
+        iids.sort_by_key(Value::as_i64);
+        assert_eq!(json!(iids), json!([1, 2]), "{list}");
+    }
+    let first = ada.get(&format!("{base}/issues/1")).await.ok();
+    assert_eq!((&first["title"], &first["labels"]), (&json!("It leaks"), &json!(["bug"])));
+    let next = ada.post(&format!("{base}/issues"), json!({ "title": "Next" })).await.created();
+    assert_eq!(next["iid"], 3);
+}
+
+#[actix_web::test]
+async fn schedules_of_a_copy_run_once_it_is_whole() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    commit(&ada, project, "main", "first [skip ci]", "make: {script: x}\n").await;
+    let nightly = json!({ "description": "nightly", "ref": "main", "cron": "0 4 * * *" });
+    ada.post(&format!("/projects/{project}/pipeline_schedules"), nightly).await.created();
+    ada.post(&format!("/projects/{project}/environments"), json!({ "name": "r" })).await.created();
+    let archive = exported(&ada, &json!(project)).await;
+    let past = json!({ "next_run_at": "2026-01-01T00:00:00.000000Z" });
+    let archive = with_fields(&archive, "project/pipeline_schedules.ndjson", &past);
+
+    set_writable(&app, "environments", false);
+    let half = imported(&ada, &archive, "copy").await;
+    assert_eq!(half["import_status"], "started", "{half}");
+    let copy = ProjectId(half["id"].as_i64().expect("an id"));
+    let schedules = format!("/projects/{copy}/pipeline_schedules");
+    let nothing: [Value; 0] = [];
+    app.clock.advance(Duration::days(2));
+    app.recurring().await;
+    work(&app).await;
+    assert_eq!(ada.get(&schedules).await.each("next_run_at"), [Value::Null]);
+    assert_eq!(pipelines(&ada, copy, "?source=schedule").await, nothing);
+    set_writable(&app, "environments", true);
+    app.clock.advance(Duration::minutes(1));
+    work(&app).await;
+    let next = ada.get(&schedules).await.each("next_run_at");
+    assert_eq!(next, [json!("2026-01-03T04:00:00.000Z")]);
+    assert_eq!(pipelines(&ada, copy, "?source=schedule").await, nothing);
+    app.clock.advance(Duration::days(1));
+    app.recurring().await;
+    assert_eq!(pipelines(&ada, copy, "?source=schedule").await[0]["iid"], 2);
 }

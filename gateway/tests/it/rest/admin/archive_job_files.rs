@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 
 use actix_web::http::Method;
-use ci::job_files::{JobFileStore as _, JobFiles};
+use ci::job_files::{JobFileLimits, JobFileStore as _, JobFiles};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use kernel::{
     AccessLevel::Guest,
@@ -371,8 +371,9 @@ async fn of_very_many_files_those_of_the_newest_jobs_count() {
     jobs.sort_unstable();
 
     let newest = |files: JobFiles, most: usize| {
+        let limits = JobFileLimits { files: most, bytes: u64::MAX };
         app.write(move |tx| {
-            let after = tx.job_before_newest_files(project, files, most)?;
+            let after = tx.job_before_newest_files(project, files, limits)?;
             tx.jobs_with_files(project, files, after, 9)
         })
     };

@@ -229,6 +229,48 @@ async fn no_pipeline_of_an_archive_made_itself() {
 }
 
 #[actix_web::test]
+async fn a_job_of_which_nobody_knows_what_it_does_stays_behind() {
+    let app = TestApp::new();
+    let (ada, project) = worked(&app).await;
+    let archive = exported(&ada, &json!(project)).await;
+    for (name, spec) in [("none", Value::Null), ("nobodys", json!(0)), ("gone", json!(1_000_000))] {
+        let fields = json!({ "spec_id": spec });
+        let forged = with_fields(&archive, "project/jobs.ndjson", &fields);
+
+        let copy = id_of(&imported(&ada, &forged, name).await);
+
+        let jobs = ada.get(&format!("/projects/{copy}/jobs")).await.ok();
+        assert_eq!(jobs, json!([]), "{name}");
+    }
+}
+
+#[actix_web::test]
+async fn schedules_of_others_rest_where_an_administrator_imports() {
+    let app = TestApp::new();
+    count_nothing(&app).await;
+    let (ada, root) = (app.person("ada"), app.admin());
+    let project = app.project(&ada, "engine", Private);
+    commit(&ada, project, "main", "first [skip ci]", "make: {script: x}\n").await;
+    let path = format!("/projects/{project}/pipeline_schedules");
+    let new = json!({ "description": "nightly", "ref": "main", "cron": "0 4 * * *" });
+    for person in [&ada, &root] {
+        person.post(&path, new.clone()).await.created();
+    }
+    let archive = exported(&root, &json!(project)).await;
+
+    for (person, name, expected) in [
+        (&root, "of-root", json!([["ada", false], ["root", true]])),
+        (&ada, "of-ada", json!([["ada", true], ["ada", true]])),
+    ] {
+        let copy = id_of(&imported(person, &archive, name).await);
+        let all = person.get(&format!("/projects/{copy}/pipeline_schedules")).await.ok();
+        let told = |one: &Value| json!([one["owner"]["username"], one["active"]]);
+        let all: Value = all.as_array().expect("a list").iter().map(told).collect();
+        assert_eq!(all, expected, "{name}");
+    }
+}
+
+#[actix_web::test]
 async fn rows_that_no_server_writes_are_refused() {
     let app = TestApp::new();
     let (ada, project) = worked(&app).await;
@@ -236,6 +278,7 @@ async fn rows_that_no_server_writes_are_refused() {
     for (number, (list, fields, column)) in (1..).zip([
         ("pipelines", json!({ "sha": "x" }), "sha"),
         ("pipelines", json!({ "ref_name": "a b" }), "ref_name"),
+        ("pipelines", json!({ "ref_name": "a".repeat(1_025) }), "ref_name"),
         ("pipelines", json!({ "source": "tea" }), "source"),
         ("pipelines", json!({ "status": "tea" }), "status"),
         ("pipelines", json!({ "coverage": "inf" }), "coverage"),

@@ -1,0 +1,95 @@
+//! Rows that are there already under the names of others.
+
+use std::collections::HashMap;
+
+use diesel::{
+    prelude::QueryableByName,
+    sql_types::{BigInt, Text},
+};
+use kernel::Result;
+
+use super::{Field, Relation};
+use crate::{
+    Tx,
+    listing::{Bind, rows},
+};
+
+#[derive(QueryableByName)]
+struct NamedRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+/// The ids of a project's or group's rows by a text that no two of them share; `names` are as many as one page has.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn named(
+    tx: &mut Tx<'_>,
+    relation: &Relation,
+    column: &str,
+    home: i64,
+    names: &[String],
+) -> Result<HashMap<String, i64>> {
+    let owner = relation.columns.iter().find(|column| matches!(column.field, Field::Home));
+    let Some(owner) = owner.filter(|_| !names.is_empty()) else { return Ok(HashMap::new()) };
+    let (table, owner) = (relation.table, owner.name);
+    let mut binds = vec![Bind::Number(home)];
+    binds.extend(names.iter().cloned().map(Bind::Word));
+    let places: Vec<String> = (2..=binds.len()).map(|place| format!("${place}")).collect();
+    let sql = format!(
+        "SELECT id, {column} AS name FROM {table} WHERE {owner} = $1 AND {column} IN ({})",
+        places.join(", ")
+    );
+    let found: Vec<NamedRow> = rows(tx, &sql, &binds)?;
+    Ok(found.into_iter().map(|row| (row.name, row.id)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Relation, named};
+    use crate::{
+        archive::{Cell, Column, insert},
+        testing::{rows, transaction},
+    };
+
+    const LABELS: Relation = Relation {
+        name: "labels",
+        table: "labels",
+        scope: "project_id = $1",
+        key: &["id"],
+        columns: &[
+            Column::home("project_id"),
+            Column::line("name"),
+            Column::line("color"),
+            Column::moment("created_at"),
+            Column::moment("updated_at"),
+        ],
+        signed: None,
+    };
+
+    #[test]
+    fn rows_of_one_project_are_found_by_their_names() {
+        transaction(|tx| {
+            let user = rows::user(tx, "ada")?;
+            let group = rows::group(tx, "tools")?;
+            let project = rows::project(tx, group, user, "tea")?.0;
+            let other = rows::project(tx, group, user, "cup")?.0;
+            let label = |home: i64, name: &str| {
+                let texts = [name, "#ff0000"].map(|text| Cell::Word(text.to_owned()));
+                let dates = [Cell::Number(0), Cell::Number(0)];
+                [vec![Cell::Number(home)], texts.to_vec(), dates.to_vec()].concat()
+            };
+            let made = insert(tx, &LABELS, &[label(project, "bug"), label(other, "ant")])?;
+
+            let names = ["ant", "bug", "pot"].map(str::to_owned);
+            let found = named(tx, &LABELS, "name", project, &names)?;
+
+            assert_eq!(found.into_iter().collect::<Vec<_>>(), [("bug".to_owned(), made[0])]);
+            assert!(named(tx, &LABELS, "name", project, &[])?.is_empty());
+            Ok(())
+        });
+    }
+}

@@ -5,14 +5,12 @@
 
 use diesel::{
     expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping},
-    pg::Pg,
     query_builder::{AstPass, QueryFragment, QueryId},
     result::QueryResult,
     sql_types::Text,
-    sqlite::Sqlite,
 };
 
-use crate::{Conn, Tx};
+use crate::{AnyBackend, Conn, Tx};
 
 /// What stands around a text for PostgreSQL.
 const OPEN: &str = "(lower(";
@@ -44,20 +42,15 @@ where
 {
 }
 
-impl<E: QueryFragment<Sqlite>> QueryFragment<Sqlite> for LowerCase<E> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        out.push_sql("lower(");
+impl<E: QueryFragment<AnyBackend>> QueryFragment<AnyBackend> for LowerCase<E> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, AnyBackend>) -> QueryResult<()> {
+        let (open, close) = match *out.backend() {
+            AnyBackend::Sqlite => ("lower(", ")"),
+            AnyBackend::Postgres => (OPEN, CLOSE),
+        };
+        out.push_sql(open);
         self.0.walk_ast(out.reborrow())?;
-        out.push_sql(")");
-        Ok(())
-    }
-}
-
-impl<E: QueryFragment<Pg>> QueryFragment<Pg> for LowerCase<E> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        out.push_sql(OPEN);
-        self.0.walk_ast(out.reborrow())?;
-        out.push_sql(CLOSE);
+        out.push_sql(close);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Connections, transactions, schema, outbox: the only crate that knows there are two databases.
 
+mod any_backend;
 pub mod archive;
 mod cause;
 pub mod checksum;
@@ -32,6 +33,7 @@ pub mod trigram;
 mod tx;
 mod wide_table;
 
+pub use any_backend::AnyBackend;
 pub use cause::{caused_by, spawn};
 pub use commit_number::LostCommits;
 pub use count::CountOf;

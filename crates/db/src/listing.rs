@@ -6,14 +6,14 @@ use std::{
     sync::{LazyLock, Mutex, PoisonError},
 };
 
-use diesel::{pg::Pg, prelude::*, sql_types::BigInt, sqlite::Sqlite};
+use diesel::{prelude::*, sql_types::BigInt};
 use kernel::{
     Result, Ts,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 use time::Duration;
 
-use crate::{Tx, each_backend, error, statement::Statement};
+use crate::{AnyBackend, Tx, each_backend, error, statement::Statement};
 
 /// A value that a condition speaks of.
 #[derive(Clone, Debug)]
@@ -66,8 +66,8 @@ pub(crate) struct IdRow {
 }
 
 /// A row of a statement, on either database.
-pub trait Row: QueryableByName<Sqlite> + QueryableByName<Pg> + 'static {}
-impl<T: QueryableByName<Sqlite> + QueryableByName<Pg> + 'static> Row for T {}
+pub trait Row: QueryableByName<AnyBackend> + 'static {}
+impl<T: QueryableByName<AnyBackend> + 'static> Row for T {}
 
 /// Runs a query that is written as text.
 pub fn rows<T: Row>(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<T>> {

@@ -9,8 +9,9 @@ use diesel::{
     result::QueryResult,
     serialize::ToSql,
     sql_types::{Array, HasSqlType, SqlType},
-    sqlite::Sqlite,
 };
+
+use crate::AnyBackend;
 
 /// Lists are filled up to one of these lengths, so that a few statements are prepared and planned for all of them. The
 /// third is the usual page, the last the longest.
@@ -76,10 +77,7 @@ impl<C: ValidGrouping<GB>, T, GB> ValidGrouping<GB> for IsOneOf<'_, C, T> {
     type IsAggregate = C::IsAggregate;
 }
 
-impl<C, T> IsOneOf<'_, C, T>
-where
-    C: Expression,
-{
+impl<C: Expression, T> IsOneOf<'_, C, T> {
     /// `column IN ($1, $2, …)` for at least one value.
     fn walk_places<'b, DB>(&'b self, places: usize, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()>
     where
@@ -101,16 +99,14 @@ where
         out.push_sql(")");
         Ok(())
     }
-}
 
-impl<C, T> QueryFragment<Sqlite> for IsOneOf<'_, C, T>
-where
-    C: Expression + QueryFragment<Sqlite>,
-    C::SqlType: SqlType,
-    Sqlite: HasSqlType<C::SqlType>,
-    T: ToSql<C::SqlType, Sqlite>,
-{
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+    fn walk_on_sqlite<'b, DB>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()>
+    where
+        DB: Backend + HasSqlType<C::SqlType>,
+        C: QueryFragment<DB>,
+        C::SqlType: SqlType,
+        T: ToSql<C::SqlType, DB>,
+    {
         if self.values.is_empty() {
             out.push_sql("1=0");
             return Ok(());
@@ -121,19 +117,17 @@ where
         }
         self.walk_places(places, out)
     }
-}
 
-/// With an array, PostgreSQL takes it that there are ten values. Whoever had fewer in the first statements has each later one
-/// planned anew, since that seems cheaper, and with tables of many indexes this takes longer than finding the rows.
-impl<C, T> QueryFragment<Pg> for IsOneOf<'_, C, T>
-where
-    C: Expression + QueryFragment<Pg>,
-    C::SqlType: SqlType,
-    Pg: HasSqlType<C::SqlType>,
-    T: ToSql<C::SqlType, Pg>,
-    [T]: ToSql<Array<C::SqlType>, Pg>,
-{
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+    /// With an array, PostgreSQL takes it that there are ten values. Whoever had fewer in the first statements has each later
+    /// one planned anew, since that seems cheaper, and with tables of many indexes this takes longer than finding the rows.
+    fn walk_on_postgres<'b, DB>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()>
+    where
+        DB: Backend + HasSqlType<C::SqlType> + HasSqlType<Array<C::SqlType>>,
+        C: QueryFragment<DB>,
+        C::SqlType: SqlType,
+        T: ToSql<C::SqlType, DB>,
+        [T]: ToSql<Array<C::SqlType>, DB>,
+    {
         let (places, is_kept) = self.places();
         if is_kept && !self.values.is_empty() {
             return self.walk_places(places, out);
@@ -143,6 +137,35 @@ where
         out.push_bind_param::<Array<C::SqlType>, [T]>(self.values)?;
         out.push_sql(")");
         Ok(())
+    }
+}
+
+impl<C, T> QueryFragment<AnyBackend> for IsOneOf<'_, C, T>
+where
+    C: Expression + QueryFragment<AnyBackend>,
+    C::SqlType: SqlType,
+    AnyBackend: HasSqlType<C::SqlType>,
+    T: ToSql<C::SqlType, AnyBackend>,
+{
+    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, AnyBackend>) -> QueryResult<()> {
+        match *out.backend() {
+            AnyBackend::Sqlite => self.walk_on_sqlite(out),
+            AnyBackend::Postgres => self.walk_on_postgres(out),
+        }
+    }
+}
+
+/// For statements that only PostgreSQL runs, as those that lock rows.
+impl<C, T> QueryFragment<Pg> for IsOneOf<'_, C, T>
+where
+    C: Expression + QueryFragment<Pg>,
+    C::SqlType: SqlType,
+    Pg: HasSqlType<C::SqlType>,
+    T: ToSql<C::SqlType, Pg>,
+    [T]: ToSql<Array<C::SqlType>, Pg>,
+{
+    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        self.walk_on_postgres(out)
     }
 }
 

@@ -50,7 +50,7 @@ impl LoggedEvent {
 
 /// The position of an outbox reader.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = event_cursors, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = event_cursors, check_for_backend(crate::AnyBackend))]
 pub struct EventCursor {
     pub name: String,
     xid: i64,

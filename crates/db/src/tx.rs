@@ -13,21 +13,13 @@ pub enum Conn<'c> {
     Postgres(&'c mut PgConnection),
 }
 
-/// Writes a query once and compiles it for each database.
+/// Runs a query on the connection of a transaction, whichever database that has.
 #[macro_export]
 macro_rules! each_backend {
-    ($tx:expr, |$conn:ident| $query:expr) => {
-        match &mut $tx.conn {
-            $crate::Conn::Sqlite(conn) => {
-                let $conn = &mut **conn;
-                $query
-            }
-            $crate::Conn::Postgres(conn) => {
-                let $conn = &mut **conn;
-                $query
-            }
-        }
-    };
+    ($tx:expr, |$conn:ident| $query:expr) => {{
+        let $conn = &mut $tx.conn;
+        $query
+    }};
 }
 
 /// A transaction. What it announced is heard before it commits.

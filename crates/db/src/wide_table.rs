@@ -194,11 +194,9 @@ macro_rules! record {
                         SelectableExpression, TypedExpressionType, ValidGrouping, is_aggregate,
                     },
                     internal::table_macro::StaticQueryFragmentInstance,
-                    pg::Pg,
                     query_builder::{AstPass, QueryFragment, QueryId},
                     row::Row,
                     sql_types::{SqlType, is_nullable},
-                    sqlite::Sqlite,
                 },
                 schema::$table,
             };
@@ -264,13 +262,12 @@ macro_rules! record {
                 }
             }
 
-            $crate::record!(@backend Sqlite, $record, $table, $($field,)*);
-            $crate::record!(@backend Pg, $record, $table, $($field,)*);
+            $crate::record!(@backend $record, $table, $($field,)*);
         };
     };
     (@first $first:path, $($other:path,)*) => { $first };
-    (@backend $backend:ident, $record:ident, $table:ident, $($field:ident,)*) => {
-        impl QueryMetadata<RowType> for $backend {
+    (@backend $record:ident, $table:ident, $($field:ident,)*) => {
+        impl QueryMetadata<RowType> for $crate::AnyBackend {
             fn row_metadata(
                 _lookup: &mut Self::MetadataLookup,
                 out: &mut Vec<Option<Self::TypeMetadata>>,
@@ -279,12 +276,12 @@ macro_rules! record {
             }
         }
 
-        impl StaticallySizedRow<RowType, $backend> for $record {
+        impl StaticallySizedRow<RowType, $crate::AnyBackend> for $record {
             const FIELD_COUNT: usize = COUNT;
         }
 
-        impl FromSqlRow<RowType, $backend> for $record {
-            fn build_from_row<'a>(row: &impl Row<'a, $backend>) -> Result<Self> {
+        impl FromSqlRow<RowType, $crate::AnyBackend> for $record {
+            fn build_from_row<'a>(row: &impl Row<'a, $crate::AnyBackend>) -> Result<Self> {
                 let mut index = 0;
                 Ok(Self {
                     $($field: $crate::read_column::<<$table::$field as Expression>::SqlType, _, _>(

@@ -10,7 +10,7 @@ const LONGEST_FEATURE: usize = 255;
 const MOST: usize = 1000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = user_callouts, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = user_callouts, check_for_backend(db::AnyBackend))]
 pub struct Callout {
     pub user_id: UserId,
     /// Lower-case words with underscores.

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use kernel::{Result, ids::UserId};
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = user_preferences, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = user_preferences, check_for_backend(db::AnyBackend))]
 pub struct Preferences {
     /// 0 where nothing is stored yet.
     pub id: i64,

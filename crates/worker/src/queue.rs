@@ -15,7 +15,7 @@ const NEVER: Ts = Ts(i64::MAX);
 
 /// A piece of work that is ours until it is done, or has failed.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = work, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = work, check_for_backend(db::AnyBackend))]
 pub struct ClaimedWork {
     pub id: WorkId,
     pub kind: String,

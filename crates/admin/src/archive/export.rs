@@ -79,7 +79,7 @@ impl ArchiveHome {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::archive_exports, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::archive_exports, check_for_backend(db::AnyBackend))]
 pub struct ArchiveExport {
     pub id: ArchiveExportId,
     pub project_id: Option<ProjectId>,

@@ -31,7 +31,7 @@ pub struct Address {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::archive_imports, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::archive_imports, check_for_backend(db::AnyBackend))]
 pub struct ArchiveImport {
     pub id: ArchiveImportId,
     pub project_id: Option<ProjectId>,

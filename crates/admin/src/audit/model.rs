@@ -8,7 +8,7 @@ use kernel::{
 use serde_json::{Map, Value};
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::audit_events, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::audit_events, check_for_backend(db::AnyBackend))]
 pub struct AuditEvent {
     pub id: i64,
     /// Whose doing it is; nobody's where the server did it by itself.

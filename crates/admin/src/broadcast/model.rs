@@ -9,7 +9,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::broadcast_messages, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::broadcast_messages, check_for_backend(db::AnyBackend))]
 pub struct BroadcastMessage {
     pub id: i64,
     pub message: String,

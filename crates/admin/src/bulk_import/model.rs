@@ -19,7 +19,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = bulk_imports, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = bulk_imports, check_for_backend(db::AnyBackend))]
 pub struct BulkImport {
     pub id: BulkImportId,
     pub user_id: UserId,
@@ -32,7 +32,7 @@ pub struct BulkImport {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = bulk_import_entities, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = bulk_import_entities, check_for_backend(db::AnyBackend))]
 pub struct BulkImportEntity {
     pub id: BulkImportEntityId,
     pub bulk_import_id: BulkImportId,
@@ -57,7 +57,7 @@ pub struct BulkImportEntity {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = bulk_import_failures, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = bulk_import_failures, check_for_backend(db::AnyBackend))]
 pub struct BulkImportFailure {
     pub id: i64,
     pub entity_id: BulkImportEntityId,

@@ -29,7 +29,7 @@ const LOCK: i64 = 4_207_003;
 
 /// A fact whose receivers have no rows yet.
 #[derive(Queryable, Selectable)]
-#[diesel(table_name = hook_events, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = hook_events, check_for_backend(db::AnyBackend))]
 struct UnqueuedEvent {
     id: HookEventId,
     object: String,

@@ -18,7 +18,7 @@ pub const INTERNAL_ERROR: &str = "internal error";
 pub const OVERSIZE_DATA: &str = r#"{"oversize":true}"#;
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::hook_logs, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::hook_logs, check_for_backend(db::AnyBackend))]
 pub struct DeliveryLog {
     pub id: HookLogId,
     pub hook_id: HookId,

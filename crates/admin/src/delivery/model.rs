@@ -50,7 +50,7 @@ pub struct NewEvent {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::hook_events, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::hook_events, check_for_backend(db::AnyBackend))]
 pub struct HookEvent {
     pub id: HookEventId,
     pub uuid: String,
@@ -64,7 +64,7 @@ pub struct HookEvent {
 
 /// A fact that one receiver is still to be told.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::hook_deliveries, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::hook_deliveries, check_for_backend(db::AnyBackend))]
 pub struct Delivery {
     pub id: HookDeliveryId,
     pub event_id: HookEventId,

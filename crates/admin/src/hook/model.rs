@@ -17,7 +17,7 @@ use crate::{
 };
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::hooks, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::hooks, check_for_backend(db::AnyBackend))]
 pub struct Hook {
     pub id: HookId,
     pub project_id: Option<ProjectId>,
@@ -154,7 +154,7 @@ fn alert_status(home: Owner, health: Health, now: Ts) -> AlertStatus {
 
 /// The columns of a webhook that say which events it receives: all that is read of it where an event is announced.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::hooks, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::hooks, check_for_backend(db::AnyBackend))]
 pub struct HookFilter {
     pub id: HookId,
     project_id: Option<ProjectId>,

@@ -67,7 +67,7 @@ impl std::fmt::Debug for Credentials {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::imports, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::imports, check_for_backend(db::AnyBackend))]
 pub struct Import {
     pub project_id: ProjectId,
     pub kind: ImportKind,
@@ -100,7 +100,7 @@ pub struct NewImport {
 
 /// Something that could not be brought along.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::import_failures, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::import_failures, check_for_backend(db::AnyBackend))]
 pub struct ImportFailure {
     pub id: i64,
     pub relation: String,

@@ -18,7 +18,7 @@ use crate::{
 pub type Values = Map<String, Value>;
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::integrations, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::integrations, check_for_backend(db::AnyBackend))]
 pub struct Integration {
     pub id: IntegrationId,
     pub project_id: Option<ProjectId>,

@@ -11,7 +11,7 @@ use super::{ArtifactFormat, ArtifactKind};
 use crate::config::{duration, options::Artifacts};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::job_artifacts, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::job_artifacts, check_for_backend(db::AnyBackend))]
 pub struct Artifact {
     pub id: i64,
     pub job_id: JobId,

@@ -18,7 +18,7 @@ const AT_ONCE: usize = 1_000;
 
 /// A job, as far as it decides about others of its pipeline and about the pipeline's figures.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = jobs, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = jobs, check_for_backend(db::AnyBackend))]
 pub struct Member {
     pub id: JobId,
     pub kind: JobKind,

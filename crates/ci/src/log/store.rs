@@ -7,7 +7,7 @@ use kernel::{Result, ids::JobId};
 const NOUN: &str = "Log";
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = job_logs, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = job_logs, check_for_backend(db::AnyBackend))]
 pub struct JobLog {
     pub job_id: JobId,
     /// Bytes, once it is complete.

@@ -55,7 +55,7 @@ pub struct PipelineRef {
 }
 
 #[derive(Clone, Debug, PartialEq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::pipelines, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::pipelines, check_for_backend(db::AnyBackend))]
 pub struct Pipeline {
     pub id: PipelineId,
     pub project_id: ProjectId,

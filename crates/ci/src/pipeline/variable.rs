@@ -126,7 +126,7 @@ pub trait PipelineVariableStore {
 /// One variable as it is stored. `clear` is empty, but for rows of before values were sealed, until the server starts the
 /// next time.
 #[derive(Queryable, Selectable)]
-#[diesel(table_name = variables, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = variables, check_for_backend(db::AnyBackend))]
 struct Row {
     pipeline_id: PipelineId,
     key: String,

@@ -19,7 +19,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::resource_groups, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::resource_groups, check_for_backend(db::AnyBackend))]
 pub struct ResourceGroup {
     pub id: ResourceGroupId,
     pub project_id: ProjectId,

@@ -10,7 +10,7 @@ use secrets::{Secret, Vault};
 use crate::variable::VariableType;
 
 #[derive(Clone, Debug, PartialEq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::pipeline_schedules, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::pipeline_schedules, check_for_backend(db::AnyBackend))]
 pub struct Schedule {
     pub id: PipelineScheduleId,
     pub project_id: ProjectId,
@@ -49,7 +49,7 @@ pub struct ScheduleChange {
 
 /// A variable of a pipeline schedule.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::pipeline_schedule_variables, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::pipeline_schedule_variables, check_for_backend(db::AnyBackend))]
 pub struct ScheduleVariable {
     pub schedule_id: PipelineScheduleId,
     pub key: String,

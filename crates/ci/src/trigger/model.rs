@@ -40,7 +40,7 @@ impl TriggerToken {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::triggers, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::triggers, check_for_backend(db::AnyBackend))]
 pub struct Trigger {
     pub id: TriggerId,
     pub project_id: ProjectId,

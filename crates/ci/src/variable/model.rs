@@ -38,7 +38,7 @@ impl VariableOwner {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::variables, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::variables, check_for_backend(db::AnyBackend))]
 pub struct Variable {
     pub id: VariableId,
     pub project_id: Option<ProjectId>,

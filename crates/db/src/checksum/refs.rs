@@ -117,7 +117,7 @@ pub struct RefChecksum {
 }
 
 #[derive(Queryable, Selectable)]
-#[diesel(table_name = ref_checksums, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = ref_checksums, check_for_backend(crate::AnyBackend))]
 struct ChecksumRow {
     kind: String,
     project_id: Option<ProjectId>,

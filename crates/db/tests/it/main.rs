@@ -1,6 +1,7 @@
 //! Transactions that get into each other's way. Where there is one writer, none does.
 #![expect(clippy::unwrap_used, reason = "a test may stop where its set-up fails")]
 
+mod any_backend;
 mod checksums;
 mod event_log;
 

@@ -11,7 +11,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::deployment_approvals, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::deployment_approvals, check_for_backend(db::AnyBackend))]
 pub struct Approval {
     pub deployment_id: DeploymentId,
     pub user_id: UserId,

@@ -9,7 +9,7 @@ use kernel::{
 use super::DeploymentStatus;
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::deployments, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::deployments, check_for_backend(db::AnyBackend))]
 pub struct Deployment {
     pub id: DeploymentId,
     pub project_id: ProjectId,

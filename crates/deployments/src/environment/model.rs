@@ -9,7 +9,7 @@ use kernel::{
 use super::{EnvironmentState, Tier};
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::environments, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::environments, check_for_backend(db::AnyBackend))]
 pub struct Environment {
     pub id: EnvironmentId,
     pub project_id: ProjectId,

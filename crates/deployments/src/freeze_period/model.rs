@@ -7,7 +7,7 @@ use kernel::{
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::freeze_periods, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::freeze_periods, check_for_backend(db::AnyBackend))]
 pub struct FreezePeriod {
     pub id: FreezePeriodId,
     pub project_id: ProjectId,

@@ -21,7 +21,7 @@ pub enum ProtectionHome {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::protected_environments, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::protected_environments, check_for_backend(db::AnyBackend))]
 pub struct ProtectedEnvironment {
     pub id: ProtectedEnvironmentId,
     pub project_id: Option<ProjectId>,
@@ -64,7 +64,7 @@ pub struct NewAccess {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::protected_environment_access, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::protected_environment_access, check_for_backend(db::AnyBackend))]
 pub struct AccessRule {
     pub id: EnvironmentAccessId,
     pub protected_environment_id: ProtectedEnvironmentId,

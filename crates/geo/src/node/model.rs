@@ -15,7 +15,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::geo_nodes, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::geo_nodes, check_for_backend(db::AnyBackend))]
 pub struct GeoNode {
     pub id: GeoNodeId,
     pub name: String,

@@ -12,7 +12,7 @@ const HEALTHY: &str = "Healthy";
 const UNHEALTHY: &str = "Unhealthy";
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::geo_node_statuses, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::geo_node_statuses, check_for_backend(db::AnyBackend))]
 pub struct NodeStatus {
     pub node_id: GeoNodeId,
     pub db_replication_lag_seconds: Option<i64>,

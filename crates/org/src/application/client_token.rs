@@ -14,7 +14,7 @@ const MEMORY: Duration = Duration::days(1);
 
 /// A token of an application, of which nobody but the application itself is behind it.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::oauth_client_tokens, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::oauth_client_tokens, check_for_backend(db::AnyBackend))]
 pub struct ClientToken {
     pub id: i64,
     pub application_id: ApplicationId,

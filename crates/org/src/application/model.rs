@@ -10,7 +10,7 @@ use super::{Challenge, ChallengeMethod};
 use crate::token::{Scopes, Secret};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::oauth_applications, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::oauth_applications, check_for_backend(db::AnyBackend))]
 pub struct Application {
     pub id: ApplicationId,
     /// What it calls itself by in requests, its `client_id`.
@@ -60,7 +60,7 @@ pub(super) fn same(one: &str, other: &str) -> bool {
 
 /// An authorization code, until the application exchanges it for tokens.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::oauth_codes, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::oauth_codes, check_for_backend(db::AnyBackend))]
 pub struct AuthorizationCode {
     pub id: i64,
     pub application_id: ApplicationId,

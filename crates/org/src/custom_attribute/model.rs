@@ -12,7 +12,7 @@ pub enum Subject {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::custom_attributes, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::custom_attributes, check_for_backend(db::AnyBackend))]
 pub struct CustomAttribute {
     pub key: String,
     pub value: String,

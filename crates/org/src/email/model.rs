@@ -7,7 +7,7 @@ use kernel::{
 };
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::user_emails, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::user_emails, check_for_backend(db::AnyBackend))]
 pub struct Email {
     pub id: EmailId,
     pub user_id: UserId,

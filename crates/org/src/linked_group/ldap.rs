@@ -17,7 +17,7 @@ use crate::{
 const ABSENT: &str = "Linked LDAP group not found";
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = links, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = links, check_for_backend(db::AnyBackend))]
 pub struct LdapGroupLink {
     pub id: i64,
     pub provider: String,

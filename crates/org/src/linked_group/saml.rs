@@ -13,7 +13,7 @@ use crate::{faults::Faults, member::rules::role, policy::AdminGroup};
 const ABSENT: &str = "Linked SAML group link not found";
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = links, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = links, check_for_backend(db::AnyBackend))]
 pub struct SamlGroupLink {
     pub id: i64,
     pub name: String,

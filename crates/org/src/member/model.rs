@@ -10,7 +10,7 @@ use super::{Source, State};
 use crate::user::{self, User};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::members, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::members, check_for_backend(db::AnyBackend))]
 pub struct Member {
     pub id: MemberId,
     pub project_id: Option<ProjectId>,

@@ -27,7 +27,7 @@ use crate::{
 };
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = access_requests, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = access_requests, check_for_backend(db::AnyBackend))]
 pub struct AccessRequest {
     pub id: AccessRequestId,
     pub project_id: Option<ProjectId>,

@@ -35,7 +35,7 @@ impl From<WikiAccess> for FeatureAccess {
     }
 }
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::namespaces, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::namespaces, check_for_backend(db::AnyBackend))]
 pub struct Namespace {
     pub id: NamespaceId,
     pub kind: Kind,

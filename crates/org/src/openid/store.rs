@@ -15,7 +15,7 @@ const MOST: i64 = 10;
 
 /// A key as it is stored.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = keys, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = keys, check_for_backend(db::AnyBackend))]
 pub struct SealedKey {
     pub id: i64,
     sealed: String,

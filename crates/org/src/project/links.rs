@@ -19,7 +19,7 @@ use crate::{
 
 /// A project shared with a group.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = project_group_links, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = project_group_links, check_for_backend(db::AnyBackend))]
 pub struct ProjectGroupLink {
     pub id: i64,
     pub project_id: ProjectId,

@@ -11,7 +11,7 @@ use kernel::{
 pub const STORAGE: &str = "default";
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::projects, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::projects, check_for_backend(db::AnyBackend))]
 pub struct Project {
     pub id: ProjectId,
     pub namespace_id: NamespaceId,

@@ -14,7 +14,7 @@ use kernel::{
 };
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = project_statistics, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = project_statistics, check_for_backend(db::AnyBackend))]
 pub struct Statistics {
     pub commit_count: i64,
     /// Bytes on disk.

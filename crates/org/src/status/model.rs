@@ -32,7 +32,7 @@ impl ClearAfter {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::user_statuses, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::user_statuses, check_for_backend(db::AnyBackend))]
 pub struct Status {
     pub emoji: String,
     pub message: Option<String>,

@@ -17,7 +17,7 @@ kernel::text_enum! { pub enum Kind {
 } }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::access_tokens, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::access_tokens, check_for_backend(db::AnyBackend))]
 pub struct AccessToken {
     pub id: TokenId,
     pub user_id: UserId,

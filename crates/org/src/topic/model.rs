@@ -3,7 +3,7 @@
 use diesel::prelude::{Queryable, Selectable};
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::topics, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::topics, check_for_backend(db::AnyBackend))]
 pub struct Topic {
     pub id: i64,
     /// What projects name it by.

@@ -12,7 +12,7 @@ use super::{
 };
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::users, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::users, check_for_backend(db::AnyBackend))]
 pub struct User {
     pub id: UserId,
     pub username: String,
@@ -47,7 +47,7 @@ pub struct User {
 /// What is shown of a person beside what they made. Records of other things read no more of them: on PostgreSQL each column
 /// of an answer takes time.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::users, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::users, check_for_backend(db::AnyBackend))]
 pub struct UserSummary {
     pub id: UserId,
     pub username: String,
@@ -74,6 +74,11 @@ impl User {
         Actor { id: Some(self.id), admin: self.admin, external: self.external, ..Actor::ANONYMOUS }
     }
 
+    /// Whether somebody uses the account: neither a token of a project or group nor the installation itself does.
+    pub fn is_person(&self) -> bool {
+        !self.bot && !self.internal
+    }
+
     pub fn has_expired_password(&self, now: Ts) -> bool {
         self.password_expires_at.is_some_and(|end| end <= now)
     }
@@ -90,7 +95,7 @@ impl User {
 
 /// The public profile of a user.
 #[derive(Clone, Debug, Queryable, Selectable, AsChangeset)]
-#[diesel(table_name = db::schema::user_profiles, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::user_profiles, check_for_backend(db::AnyBackend))]
 #[diesel(treat_none_as_null = true)]
 pub struct Profile {
     pub bio: String,
@@ -138,7 +143,7 @@ impl Profile {
 
 /// Settings of an account that not every request needs.
 #[derive(Clone, Debug, Default, Queryable, Selectable)]
-#[diesel(table_name = db::schema::user_accounts, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::user_accounts, check_for_backend(db::AnyBackend))]
 pub struct Account {
     pub auditor: bool,
     pub two_factor: bool,
@@ -155,7 +160,7 @@ pub struct Account {
 
 /// An account elsewhere that signs in here.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::user_identities, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::user_identities, check_for_backend(db::AnyBackend))]
 pub struct ExternalIdentity {
     pub provider: String,
     pub extern_uid: String,

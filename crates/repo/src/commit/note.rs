@@ -6,6 +6,7 @@ use kernel::{
     Error, Grant, Result, Ts,
     ids::{CommitNoteId, ProjectId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
+    values::length_fault,
 };
 
 use crate::{
@@ -25,7 +26,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = commit_notes, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = commit_notes, check_for_backend(db::AnyBackend))]
 pub struct CommitNote {
     pub id: CommitNoteId,
     pub project_id: ProjectId,
@@ -126,8 +127,14 @@ pub(super) fn fresh_discussion() -> String {
     hex::encode(rand::random::<[u8; 20]>())
 }
 
-/// What is blank is not said.
-pub(super) fn ensure_said(text: &str) -> Result<()> {
+/// Characters of a comment.
+const LONGEST: usize = 1_000_000;
+
+/// What is blank or endless is not said.
+pub(super) fn ensure_sayable(text: &str) -> Result<()> {
+    if let Some(fault) = length_fault(text, LONGEST) {
+        return Err(Error::bad_request().because(format!("Note {{:note=>[{fault:?}]}}")));
+    }
     match text.trim().is_empty() {
         true => Err(Error::bad_request().because("Note {:note=>[\"can't be blank\"]}")),
         false => Ok(()),
@@ -140,7 +147,7 @@ pub fn create(
     grant: &Grant<CommentOnCommit>,
     new: &NewNote,
 ) -> Result<CommitNote> {
-    ensure_said(&new.note)?;
+    ensure_sayable(&new.note)?;
     let alone = Thread { id: fresh_discussion(), note_type: None, position: None };
     say(tx, grant, new, &alone, None)
 }

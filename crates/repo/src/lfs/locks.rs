@@ -17,7 +17,7 @@ pub fn is_lock_path(path: &str) -> bool {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = locks, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = locks, check_for_backend(db::AnyBackend))]
 pub struct LfsLock {
     pub id: i64,
     pub path: String,

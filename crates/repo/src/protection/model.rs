@@ -92,7 +92,7 @@ impl BranchRule {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::protected_branches, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::protected_branches, check_for_backend(db::AnyBackend))]
 pub struct ProtectedBranch {
     pub id: ProtectedBranchId,
     pub project_id: ProjectId,
@@ -112,7 +112,7 @@ pub struct TagRule {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::protected_tags, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::protected_tags, check_for_backend(db::AnyBackend))]
 pub struct ProtectedTag {
     pub id: ProtectedTagId,
     pub project_id: ProjectId,

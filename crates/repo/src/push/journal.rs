@@ -47,7 +47,7 @@ struct PusherRow {
 
 /// A ref move that was decided.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = ref_journal, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = ref_journal, check_for_backend(db::AnyBackend))]
 pub struct JournalRow {
     pub id: i64,
     pub project_id: ProjectId,
@@ -60,7 +60,7 @@ pub struct JournalRow {
 
 /// A ref move that happened.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = push_events, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = push_events, check_for_backend(db::AnyBackend))]
 pub struct PushEvent {
     pub id: PushEventId,
     pub project_id: ProjectId,

@@ -35,7 +35,7 @@ impl Owner {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::push_rules, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::push_rules, check_for_backend(db::AnyBackend))]
 pub struct PushRule {
     pub id: PushRuleId,
     pub project_id: Option<ProjectId>,
@@ -60,7 +60,7 @@ pub struct PushRule {
     Serialize,
     Deserialize,
 )]
-#[diesel(table_name = db::schema::push_rules, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::push_rules, check_for_backend(db::AnyBackend))]
 #[diesel(treat_none_as_null = true)]
 #[serde(default)]
 pub struct Terms {

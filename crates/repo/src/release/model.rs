@@ -9,7 +9,7 @@ use kernel::{
 use super::link::NewLink;
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::releases, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::releases, check_for_backend(db::AnyBackend))]
 pub struct Release {
     pub id: ReleaseId,
     pub project_id: ProjectId,

@@ -21,7 +21,7 @@ use crate::{
 
 /// The last move of a ref.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = wiki_refs, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = wiki_refs, check_for_backend(db::AnyBackend))]
 pub struct WikiRef {
     pub id: i64,
     pub project_id: Option<ProjectId>,

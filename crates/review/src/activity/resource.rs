@@ -37,7 +37,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = resource_events, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = resource_events, check_for_backend(db::AnyBackend))]
 pub struct ResourceEvent {
     pub id: i64,
     pub item_kind: ItemKind,

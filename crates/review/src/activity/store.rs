@@ -40,7 +40,7 @@ pub const COMMIT_NOTE: &str = "CommitNote";
 
 /// One line of a feed.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = events, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = events, check_for_backend(db::AnyBackend))]
 pub struct Activity {
     pub id: i64,
     pub project_id: Option<ProjectId>,

@@ -29,7 +29,7 @@ kernel::text_enum! {
 
 /// The approval settings of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Queryable, Selectable, Serialize)]
-#[diesel(table_name = db::schema::approval_settings, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::approval_settings, check_for_backend(db::AnyBackend))]
 pub struct ApprovalSettings {
     /// A push takes all approvals back.
     pub reset_on_push: bool,
@@ -78,7 +78,7 @@ impl Default for ApprovalSettings {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::approval_rules, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::approval_rules, check_for_backend(db::AnyBackend))]
 pub struct RuleRow {
     pub id: ApprovalRuleId,
     pub project_id: ProjectId,
@@ -129,7 +129,7 @@ impl Rule {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::approvals, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::approvals, check_for_backend(db::AnyBackend))]
 pub struct Approval {
     pub merge_request_id: MergeRequestId,
     pub user_id: UserId,

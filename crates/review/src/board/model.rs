@@ -38,7 +38,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::boards, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::boards, check_for_backend(db::AnyBackend))]
 pub struct Board {
     pub id: i64,
     pub item_kind: ItemKind,
@@ -71,7 +71,7 @@ impl Board {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::board_lists, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::board_lists, check_for_backend(db::AnyBackend))]
 pub struct BoardList {
     pub id: i64,
     pub board_id: i64,

@@ -17,7 +17,7 @@ use super::{AwardTarget, AwardedKind};
 use crate::item::{ItemId, ItemKind, hold};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = award_emoji, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = award_emoji, check_for_backend(db::AnyBackend))]
 pub struct Award {
     pub id: i64,
     pub item_kind: AwardedKind,

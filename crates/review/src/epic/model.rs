@@ -16,7 +16,7 @@ use crate::{
 };
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::epics, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::epics, check_for_backend(db::AnyBackend))]
 pub struct Epic {
     pub id: i64,
     /// Counts within its group.

@@ -12,7 +12,7 @@ const LONGEST: usize = 1_024;
 
 /// The user agent and address that created an issue.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = issue_origins, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = issue_origins, check_for_backend(db::AnyBackend))]
 pub struct Origin {
     /// As the client calls itself.
     pub user_agent: String,

@@ -10,7 +10,7 @@ kernel::text_enum! {
 
 /// Iterations that follow each other.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::iteration_cadences, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::iteration_cadences, check_for_backend(db::AnyBackend))]
 pub struct Cadence {
     pub id: i64,
     pub namespace_id: NamespaceId,
@@ -18,7 +18,7 @@ pub struct Cadence {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::iterations, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::iterations, check_for_backend(db::AnyBackend))]
 pub struct Iteration {
     pub id: i64,
     /// Counts within its group.

@@ -9,7 +9,7 @@ use kernel::{
 use crate::Home;
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::labels, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::labels, check_for_backend(db::AnyBackend))]
 pub struct Label {
     pub id: LabelId,
     /// Set for a project's own label; otherwise `namespace_id` is.

@@ -13,7 +13,7 @@ use crate::ports::People;
 
 /// An open merge request from a fork that allows members of the target to push to its source branch.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = merge_requests, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = merge_requests, check_for_backend(db::AnyBackend))]
 pub struct OpenForkRequest {
     #[diesel(column_name = project_id)]
     pub target: ProjectId,

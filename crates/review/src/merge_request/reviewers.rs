@@ -14,7 +14,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = reviewers, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = reviewers, check_for_backend(db::AnyBackend))]
 pub struct Reviewer {
     pub merge_request_id: MergeRequestId,
     pub user_id: UserId,

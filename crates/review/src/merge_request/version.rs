@@ -25,7 +25,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = versions, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = versions, check_for_backend(db::AnyBackend))]
 pub struct Version {
     pub id: MergeRequestVersionId,
     pub merge_request_id: MergeRequestId,

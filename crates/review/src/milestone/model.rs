@@ -32,7 +32,7 @@ impl MilestoneState {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::milestones, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::milestones, check_for_backend(db::AnyBackend))]
 pub struct Milestone {
     pub id: MilestoneId,
     /// Counts within its project or group.

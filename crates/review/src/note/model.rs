@@ -19,7 +19,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::notes, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::notes, check_for_backend(db::AnyBackend))]
 pub struct Note {
     pub id: NoteId,
     pub item_kind: ItemKind,

@@ -10,7 +10,7 @@ use super::{TodoAction, TodoState};
 use crate::item::{ItemId, ItemKind};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::todos, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::todos, check_for_backend(db::AnyBackend))]
 pub struct Todo {
     pub id: TodoId,
     pub user_id: UserId,

@@ -6,7 +6,7 @@ use kernel::{Faults, Result, Ts, ids::RunnerId};
 use crate::runner::{RunnerStatus, manager_status};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::runner_managers, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::runner_managers, check_for_backend(db::AnyBackend))]
 pub struct Manager {
     pub id: i64,
     pub runner_id: RunnerId,

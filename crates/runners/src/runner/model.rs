@@ -24,7 +24,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::runners, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::runners, check_for_backend(db::AnyBackend))]
 pub struct Runner {
     pub id: RunnerId,
     pub runner_type: RunnerType,

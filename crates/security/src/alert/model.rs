@@ -42,7 +42,7 @@ pub struct NewAlert {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::alerts, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::alerts, check_for_backend(db::AnyBackend))]
 pub struct Alert {
     pub id: AlertId,
     pub project_id: ProjectId,

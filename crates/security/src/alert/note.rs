@@ -34,7 +34,7 @@ impl NoteKind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = notes, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = notes, check_for_backend(db::AnyBackend))]
 pub struct AlertNote {
     pub id: AlertNoteId,
     pub alert_id: AlertId,

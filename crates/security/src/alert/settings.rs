@@ -7,7 +7,7 @@ use kernel::{Result, ids::ProjectId};
 const NOUN: &str = "Alert settings";
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = settings, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = settings, check_for_backend(db::AnyBackend))]
 pub struct AlertSettings {
     /// Whether a new alert opens an incident.
     pub create_issue: bool,

@@ -20,7 +20,7 @@ pub enum ExportScope {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::vulnerability_exports, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::vulnerability_exports, check_for_backend(db::AnyBackend))]
 pub struct Export {
     pub id: VulnerabilityExportId,
     pub author_id: UserId,

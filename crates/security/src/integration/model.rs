@@ -82,7 +82,7 @@ impl From<StoredMapping> for Mapping {
 pub type Mappings = BTreeMap<AlertField, Mapping>;
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::alert_integrations, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::alert_integrations, check_for_backend(db::AnyBackend))]
 pub struct AlertIntegration {
     pub id: AlertIntegrationId,
     pub project_id: ProjectId,

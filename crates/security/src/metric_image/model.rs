@@ -11,7 +11,7 @@ const LONGEST_URL: usize = 255;
 const LONGEST_TEXT: usize = 128;
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::alert_metric_images, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::alert_metric_images, check_for_backend(db::AnyBackend))]
 pub struct MetricImage {
     pub id: MetricImageId,
     pub alert_id: AlertId,

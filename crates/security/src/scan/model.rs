@@ -42,7 +42,7 @@ impl NewScan {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::security_scans, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::security_scans, check_for_backend(db::AnyBackend))]
 pub struct Scan {
     pub id: i64,
     pub project_id: ProjectId,

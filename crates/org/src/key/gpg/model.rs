@@ -7,7 +7,7 @@ use kernel::{
 };
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::gpg_keys, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::gpg_keys, check_for_backend(db::AnyBackend))]
 pub struct GpgKey {
     pub id: GpgKeyId,
     pub user_id: UserId,
@@ -22,7 +22,7 @@ pub struct GpgKey {
 
 /// A further key that the first one vouches for.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::gpg_subkeys, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::gpg_subkeys, check_for_backend(db::AnyBackend))]
 pub struct Subkey {
     pub id: i64,
     pub gpg_key_id: GpgKeyId,

@@ -19,7 +19,7 @@ impl Usage {
 }
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::ssh_keys, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::ssh_keys, check_for_backend(db::AnyBackend))]
 pub struct SshKey {
     pub id: SshKeyId,
     pub user_id: UserId,

@@ -12,7 +12,7 @@ use super::{MemberSource, Source};
 use crate::token::Secret;
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = member_invitations, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = member_invitations, check_for_backend(db::AnyBackend))]
 pub struct Invitation {
     pub id: InvitationId,
     pub project_id: Option<ProjectId>,

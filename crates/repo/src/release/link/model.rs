@@ -25,7 +25,7 @@ kernel::text_enum! {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
-#[diesel(table_name = db::schema::release_links, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::release_links, check_for_backend(db::AnyBackend))]
 pub struct ReleaseLink {
     pub id: ReleaseLinkId,
     pub release_id: ReleaseId,

@@ -13,7 +13,7 @@ use super::LinkType;
 use crate::{issue::IssueState, item::hold};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = db::schema::issue_links, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = db::schema::issue_links, check_for_backend(db::AnyBackend))]
 pub struct IssueLink {
     pub id: i64,
     pub source_id: IssueId,

@@ -21,7 +21,7 @@ use crate::{
 
 /// Time that somebody spent on an item.
 #[derive(Clone, Debug, Queryable, Selectable)]
-#[diesel(table_name = timelogs, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(table_name = timelogs, check_for_backend(db::AnyBackend))]
 pub struct Timelog {
     pub id: i64,
     pub item_kind: ItemKind,

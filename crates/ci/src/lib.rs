@@ -5,6 +5,7 @@ pub mod artifact;
 pub mod bridge;
 pub mod commit_status;
 pub mod config;
+mod coverage;
 pub mod event;
 pub mod job;
 pub mod job_files;

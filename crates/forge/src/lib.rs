@@ -23,6 +23,7 @@ mod integration;
 pub mod issue;
 pub mod job_token;
 mod jobs;
+mod keep_around;
 mod label;
 mod listeners;
 pub mod mail;

@@ -107,13 +107,19 @@ impl Ts {
 
     /// Reads any ISO 8601 form; a bare date is its midnight UTC. Years are those that every program can read again: 1 to 9999.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::parse_any_year(text.trim()).filter(|at| Self::READABLE.contains(at))
+        Self::parse_any_year(text.trim()).filter(|at| at.is_readable())
     }
 
     /// The end of the year 9999.
     pub const LATEST: Self = Self(253_402_300_799_999_999);
 
-    const READABLE: std::ops::RangeInclusive<Self> = Self(-62_135_596_800_000_000)..=Self::LATEST;
+    /// The beginning of the year 1.
+    pub const EARLIEST: Self = Self(-62_135_596_800_000_000);
+
+    /// Whether every program can read it again: of the years from 1 to 9999.
+    pub fn is_readable(self) -> bool {
+        (Self::EARLIEST..=Self::LATEST).contains(&self)
+    }
 
     fn parse_any_year(text: &str) -> Option<Self> {
         if let Ok(at) = OffsetDateTime::parse(text, &Rfc3339) {

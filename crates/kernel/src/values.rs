@@ -7,6 +7,12 @@ use validator::{ValidateEmail as _, ValidateLength as _, ValidateRange as _, Val
 /// More octets than the path of a message may have.
 const LONGEST_ADDRESS: usize = 254;
 
+/// The largest number of what clients keep in 32 bits: a weight, a priority.
+pub const LARGEST_INTEGER: i64 = 2_147_483_647;
+
+/// Approvals that a project or one of its rules can ask for.
+pub const MOST_APPROVALS: i64 = 100;
+
 /// Bytes of the longest name of a ref that rows may have. No new branch or tag gets a longer one than 1,000, and indexes of
 /// PostgreSQL take 2,704 with everything else that they hold.
 const LONGEST_REF: usize = 1024;
@@ -14,6 +20,12 @@ const LONGEST_REF: usize = 1024;
 /// Whether rows may have a name of a branch, tag or other ref, of which indexes are made.
 pub fn is_indexable_ref(name: &str) -> bool {
     name.len() <= LONGEST_REF
+}
+
+/// Whether git may have a branch or tag of this name, or another ref.
+pub fn is_ref_name(name: &str) -> bool {
+    let is_odd = |sign: char| sign.is_ascii_control() || " ~^:?*[\\".contains(sign);
+    !name.is_empty() && is_indexable_ref(name) && !name.contains(is_odd) && !name.contains("..")
 }
 
 /// Whether a letter could be sent there: an address as HTML forms take it.
@@ -54,13 +66,24 @@ pub fn range_fault(number: i64, bounds: RangeInclusive<i64>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_email, is_indexable_ref, is_web_url, length_fault, range_fault};
+    use super::{is_email, is_indexable_ref, is_ref_name, is_web_url, length_fault, range_fault};
 
     #[test]
     fn a_name_of_a_ref_fits_into_indexes_by_its_bytes() {
         assert!(is_indexable_ref("refs/merge-requests/1/head"));
         assert!(is_indexable_ref(&"ä".repeat(512)));
         assert!(!is_indexable_ref(&"ä".repeat(513)));
+    }
+
+    #[test]
+    fn a_ref_has_no_signs_that_git_reads_otherwise() {
+        for name in ["main", "v1.0", "ä/b", "refs/merge-requests/1/head"] {
+            assert!(is_ref_name(name), "{name}");
+        }
+        let long = "a".repeat(1025);
+        for name in ["", "a b", "a..b", "a\nb", "a\tb", "a:b", "~", "+a:b*", &long] {
+            assert!(!is_ref_name(name), "{name}");
+        }
     }
 
     #[test]

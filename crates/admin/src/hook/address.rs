@@ -84,13 +84,7 @@ pub(super) fn without_credentials(
     known: &BTreeSet<String>,
 ) -> (String, BTreeSet<String>) {
     let mut names = NewNames { known, new: BTreeSet::new() };
-    let is_clear = |text: &str| !text.is_empty() && placeholders(text).is_empty();
-    let masked = match parts_around_user(url) {
-        Some((scheme, user, rest)) if is_clear(user) => {
-            format!("{scheme}://{}@{rest}", names.place("credentials"))
-        }
-        _ => url.to_owned(),
-    };
+    let masked = without_user(url, &mut names);
     let Some((place, query)) = masked.split_once('?') else { return (masked, names.new) };
     let without_value = |part: &str| match part.split_once('=') {
         Some((name, value)) if is_clear(value) => format!("{name}={}", names.place(name)),
@@ -100,6 +94,39 @@ pub(super) fn without_credentials(
     let query: Vec<String> = query.split('&').map(without_value).collect();
     let url = format!("{place}?{}", query.join("&"));
     (url, names.new)
+}
+
+/// As [`without_credentials`], for a query of more values than an address can have places for: all of it gets one.
+pub(super) fn without_query(url: &str, known: &BTreeSet<String>) -> (String, BTreeSet<String>) {
+    let mut names = NewNames { known, new: BTreeSet::new() };
+    let masked = without_user(url, &mut names);
+    let url = match masked.split_once('?') {
+        Some((place, _)) => format!("{place}?{}", names.place("query")),
+        None => masked,
+    };
+    (url, names.new)
+}
+
+/// The address without a user, a password and a query, where there is no room for another place.
+pub(super) fn bare(url: &str) -> String {
+    let url = match parts_around_user(url) {
+        Some((scheme, _, rest)) => format!("{scheme}://{rest}"),
+        None => url.to_owned(),
+    };
+    url.split('?').next().unwrap_or_default().to_owned()
+}
+
+fn is_clear(text: &str) -> bool {
+    !text.is_empty() && placeholders(text).is_empty()
+}
+
+fn without_user(url: &str, names: &mut NewNames<'_>) -> String {
+    match parts_around_user(url) {
+        Some((scheme, user, rest)) if is_clear(user) => {
+            format!("{scheme}://{}@{rest}", names.place("credentials"))
+        }
+        _ => url.to_owned(),
+    }
 }
 
 fn encoded(value: &str) -> String {
@@ -133,7 +160,9 @@ pub fn illegal_pair(name: &str, value: &str) -> bool {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use super::{fill, illegal_pair, origin, placeholders, without_credentials};
+    use super::{
+        bare, fill, illegal_pair, origin, placeholders, without_credentials, without_query,
+    };
 
     #[test]
     fn names_in_braces_are_replaced_by_their_values() {
@@ -163,6 +192,25 @@ mod tests {
         ] {
             let (found, new) = without_credentials(url, &known);
             assert_eq!((found.as_str(), Vec::from_iter(new).join(" ").as_str()), (masked, names));
+        }
+    }
+
+    #[test]
+    fn a_query_can_get_one_place_or_none() {
+        let known = BTreeSet::from(["query".to_owned()]);
+        for (url, masked, names, stripped) in [
+            ("https://a.test/b", "https://a.test/b", "", "https://a.test/b"),
+            ("https://a.test/b?a=1&b", "https://a.test/b?{query_2}", "query_2", "https://a.test/b"),
+            (
+                "https://ada:p@a.test?a",
+                "https://{credentials}@a.test?{query_2}",
+                "credentials query_2",
+                "https://a.test",
+            ),
+        ] {
+            let (found, new) = without_query(url, &known);
+            assert_eq!((found.as_str(), Vec::from_iter(new).join(" ").as_str()), (masked, names));
+            assert_eq!(bare(url), stripped);
         }
     }
 

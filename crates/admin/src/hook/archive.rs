@@ -1,6 +1,8 @@
 //! Webhooks of a project in archives. Tokens and the values of URL variables and headers stay behind; a webhook that had
 //! some is off until it has them again.
 
+use std::collections::BTreeSet;
+
 use db::Tx;
 use kernel::{
     Error, Result, TextEnum as _, Ts,
@@ -13,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     AlertStatus, BranchStrategy, Health, Hook, HookSecrets, HookStore as _, MissingValues,
     actions::{MOST_OF_PROJECT, ensure_valid, set_health},
-    address::{placeholders, without_credentials},
+    address::{bare, placeholders, without_credentials, without_query},
 };
 use crate::{
     flags::{Flag, Flags},
@@ -72,7 +74,7 @@ pub fn records(tx: &mut Tx<'_>, project: ProjectId, vault: &Vault) -> Result<Vec
     let rows = tx.hooks_of(Owner::Project(project), all)?.items;
     let records: Result<Vec<_>> = rows.iter().map(|row| HookRecord::new(row, vault, now)).collect();
     let mut records = records?;
-    // Values of a long query may be more than a webhook can have variables.
+    // What earlier versions took and this one does not.
     records.retain(|record| record.ensure_sound().is_ok());
     Ok(records)
 }
@@ -132,7 +134,7 @@ impl HookRecord {
         let known = secrets.url_variable_names();
         let (url, new) = without_credentials(&secrets.url, &known);
         let is_on = |flag: &Flag| is_of_hooks(*flag) && row.flags.has(*flag);
-        Ok(Self {
+        let mut record = Self {
             url,
             name: row.name.clone(),
             description: row.description.clone(),
@@ -141,13 +143,22 @@ impl HookRecord {
             branch_filter_strategy: row.branch_filter_strategy,
             push_events_branch_filter: row.push_events_branch_filter.clone(),
             custom_webhook_template: row.custom_webhook_template.clone(),
-            url_variables: known.into_iter().chain(new).collect(),
+            url_variables: known.iter().cloned().chain(new).collect(),
             custom_headers: secrets.custom_header_names().into_iter().collect(),
             has_token: secrets.token.is_some() || secrets.missing.token,
             is_disabled: row.alert_status(now) == AlertStatus::Disabled,
             created_at: row.created_at.iso(),
             updated_at: row.updated_at.iso(),
-        })
+        };
+        // There are more values in a long query than a webhook can have variables, and more signs in their names.
+        let shorter = [without_query(&secrets.url, &known), (bare(&secrets.url), BTreeSet::new())];
+        for (url, new) in shorter {
+            if record.ensure_sound().is_err() {
+                record.url = url;
+                record.url_variables = known.iter().cloned().chain(new).collect();
+            }
+        }
+        Ok(record)
     }
 
     fn ensure_sound(&self) -> Result<()> {

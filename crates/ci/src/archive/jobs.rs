@@ -7,21 +7,22 @@ use serde_json::Value;
 use super::status_of_copy;
 use crate::{
     config::{When, duration},
+    coverage,
     job::JobKind,
+    report::junit::LONGEST_TIME,
     resource_group::ProcessMode,
 };
 
-/// Characters of a name, which has the values of a matrix in it, and of a stage.
-const LONGEST_NAME: usize = 1 << 16;
+/// Characters of a name, which has the values of a matrix in it, of a stage, and of an environment: any part of a
+/// configuration.
+const LONGEST_NAME: usize = 4 << 20;
 /// Bytes of the names of all that a job waits for.
-const LONGEST_NEEDS: usize = 1 << 20;
+const LONGEST_NEEDS: usize = 8 << 20;
 /// Characters of an address.
 const LONGEST_ADDRESS: usize = 255;
 /// Seconds.
 const LONGEST_DELAY: i64 = duration::LONGEST_DELAY.cast_signed();
 const LONGEST_TIMEOUT: i64 = duration::LONGEST_TIMEOUT.cast_signed();
-/// Largest number with digits after the point, with room for what databases make of its last digits.
-const LARGEST: f64 = 1e300;
 
 /// Who holds one is not told: nobody runs in a copy.
 pub(super) static RESOURCE_GROUPS: Relation = Relation {
@@ -63,7 +64,7 @@ pub(super) static JOBS: Relation = Relation {
         Column::person("user_id").optional(),
         Column::choice("target_url", is_target_url).optional(),
         Column::line("description").optional(),
-        Column::decimal("coverage", -LARGEST, LARGEST).optional(),
+        Column::decimal("coverage", -coverage::LARGEST, coverage::LARGEST).optional(),
         Column::moment("created_at"),
         Column::moment("updated_at"),
         Column::moment("queued_at").optional(),
@@ -95,7 +96,7 @@ pub(super) static TEST_SUITES: Relation = Relation {
         Column::row("job_id", "jobs"),
         Column::row("pipeline_id", "pipelines"),
         Column::new("name", Field::Text(LONGEST_NAME)),
-        Column::decimal("total_time", -LARGEST, LARGEST),
+        Column::decimal("total_time", -LONGEST_TIME, LONGEST_TIME),
         Column::number("success_count", 0, LAST_NUMBER),
         Column::number("failed_count", 0, LAST_NUMBER),
         Column::number("skipped_count", 0, LAST_NUMBER),

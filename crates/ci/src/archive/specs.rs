@@ -3,11 +3,17 @@
 use db::archive::{ArchiveRow, Column, Relation};
 use serde_json::Value;
 
-use crate::job::{JobSpec, spec_digest};
+use crate::{
+    config::{
+        duration::LONGEST_TIMEOUT,
+        options::{MOST_COPIES, MOST_RETRIES, Options},
+    },
+    job::{JobSpec, spec_digest},
+};
 
-/// Bytes of a specification, and of its tags.
-const LONGEST_BODY: usize = 8 << 20;
-const LONGEST_TAGS: usize = 1 << 16;
+/// Bytes of a specification, and of its tags: JSON may take six for one of a configuration.
+const LONGEST_BODY: usize = 16 << 20;
+const LONGEST_TAGS: usize = 1 << 18;
 
 pub(super) static SPECS: Relation = Relation {
     name: "job_specs",
@@ -31,8 +37,22 @@ fn digest(row: &ArchiveRow) -> Option<String> {
 
 /// Whether a job can be handed out by a text.
 fn is_body(text: &str) -> bool {
-    let is_spec = || serde_json::from_str::<JobSpec>(text).is_ok();
+    let is_spec = || {
+        let spec = serde_json::from_str::<JobSpec>(text);
+        spec.is_ok_and(|spec| has_numbers_of_configuration(&spec.options))
+    };
     text.len() <= LONGEST_BODY && is_spec() && serde_json::from_str(text).is_ok_and(is_storable)
+}
+
+/// Whether numbers are within the bounds that configurations obey.
+fn has_numbers_of_configuration(options: &Options) -> bool {
+    let retries = options.retry.as_ref().and_then(|retry| retry.max);
+    let parallel = options.parallel.as_ref();
+    let copies =
+        [parallel.map(|all| all.total), parallel.and_then(|all| all.number), options.instance];
+    retries.is_none_or(|most| i64::from(most) <= MOST_RETRIES)
+        && options.job_timeout.is_none_or(|seconds| seconds <= LONGEST_TIMEOUT)
+        && copies.into_iter().flatten().all(|number| number <= MOST_COPIES)
 }
 
 fn is_tags(text: &str) -> bool {
@@ -70,12 +90,19 @@ mod tests {
     fn a_specification_is_one_that_a_job_can_be_handed_out_by() {
         let sound = r#"{"options":{"script":["make"]},"variables":[],"needs":null}"#;
         assert!(is_body(sound) && is_tags(r#"["linux"]"#));
+        assert!(is_body(
+            r#"{"options":{"retry":{"max":2},"job_timeout":2592000,"instance":200,"parallel":{"total":200}}}"#
+        ));
         for bad in [
             "",
             "[]",
             "{}",
             r#"{"options":{"script":"make"}}"#,
             r#"{"options":{"retry":{"max":1000}}}"#,
+            r#"{"options":{"retry":{"max":255}}}"#,
+            r#"{"options":{"job_timeout":2592001}}"#,
+            r#"{"options":{"instance":201}}"#,
+            r#"{"options":{"parallel":{"number":3,"total":201}}}"#,
             r#"{"options":{"script":["a\u0000b"]}}"#,
             r#"{"options":{"release":{"a\u0000b":1}}}"#,
         ] {

@@ -67,7 +67,7 @@ pub fn list(
 ///
 /// # Errors
 /// `Forbidden` where the branch or tag is protected from the caller or the pipeline is archived, `BadRequest` where what is reported cannot follow
-/// what was reported before, `BadRequest` for an address or text that is none.
+/// what was reported before, `BadRequest` for an address, text, branch or coverage that is none.
 pub fn report(
     tx: &mut Tx<'_>,
     grant: &Grant<ReportCommitStatus>,
@@ -78,6 +78,8 @@ pub fn report(
         name: &report.name,
         target_url: report.target_url.as_deref(),
         description: report.description.as_deref(),
+        ref_name: report.place.as_ref().map(|place| place.name.as_str()),
+        coverage: report.coverage,
     };
     told.check()?;
     tx.lock_pipelines(grant.project())?;

@@ -3,6 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// How often a job may be tried again by itself.
+pub(crate) const MOST_RETRIES: i64 = 2;
+/// Copies of a job.
+pub(crate) const MOST_COPIES: u64 = 200;
+
 /// Keys that were not given are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -12,6 +12,8 @@ use std::{
 
 use regex::bytes::{Regex, RegexBuilder};
 
+use crate::coverage::is_coverage;
+
 /// Bytes that are read at once. A longer line counts as several.
 const BLOCK: usize = 16 << 10;
 /// Bytes that a pattern may take.
@@ -110,8 +112,8 @@ impl Search {
         let is_part = |sign: &u8| sign.is_ascii_digit() || *sign == b'.';
         let end = number.iter().position(|sign| !is_part(sign)).unwrap_or(number.len());
         let number = std::str::from_utf8(&number[..end]).ok()?.trim_end_matches('.').parse();
-        // Of some hundred digits, which are more than such numbers have.
-        number.ok().filter(|number: &f64| number.is_finite())
+        // Of more digits than such numbers have.
+        number.ok().filter(|number: &f64| is_coverage(*number))
     }
 }
 
@@ -143,8 +145,10 @@ mod tests {
         assert_eq!(found(r"\d+"), Some(50.0));
         assert_eq!(found(r"Lines: .*"), Some(98.76));
         assert_eq!(found("Files"), None);
-        std::fs::write(folder.path().join("2.log"), "9".repeat(400)).unwrap();
-        assert_eq!(coverage(&folder.path().join("2.log"), r"\d+").unwrap(), None);
+        for digits in [11, 305, 400] {
+            std::fs::write(folder.path().join("2.log"), "9".repeat(digits)).unwrap();
+            assert_eq!(coverage(&folder.path().join("2.log"), r"\d+").unwrap(), None);
+        }
         assert_eq!(found("("), None);
         assert_eq!(coverage(&folder.path().join("no.log"), "x").unwrap(), None);
     }

@@ -2,11 +2,16 @@
 
 use kernel::Ts;
 
-use crate::{Status, job::Member};
+use crate::{Status, coverage::is_coverage, job::Member};
 
 /// The mean of what the jobs cover, with two digits.
 pub(super) fn coverage(jobs: &[Member]) -> Option<String> {
-    let covered: Vec<f64> = jobs.iter().filter_map(|job| job.coverage).collect();
+    mean(jobs.iter().filter_map(|job| job.coverage))
+}
+
+/// What earlier versions took beyond the bounds does not count.
+fn mean(told: impl Iterator<Item = f64>) -> Option<String> {
+    let covered: Vec<f64> = told.filter(|number| is_coverage(*number)).collect();
     let count = u32::try_from(covered.len()).ok().filter(|count| *count > 0)?;
     Some(format!("{:.2}", covered.iter().sum::<f64>() / f64::from(count)))
 }
@@ -34,7 +39,17 @@ fn covered(mut spans: Vec<(Ts, Ts)>) -> Option<i64> {
 mod tests {
     use kernel::Ts;
 
-    use super::covered;
+    use super::{covered, mean};
+
+    #[test]
+    fn a_mean_is_a_number_whatever_jobs_tell() {
+        let of = |told: &[f64]| mean(told.iter().copied());
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[50.0, 25.5]).as_deref(), Some("37.75"));
+        assert_eq!(of(&[1e9, 1e9]).as_deref(), Some("1000000000.00"));
+        assert_eq!(of(&[1.7e308, 1.7e308, 50.0]).as_deref(), Some("50.00"));
+        assert_eq!(of(&[f64::INFINITY]), None);
+    }
 
     #[test]
     fn time_counts_once_however_many_jobs_run_in_it() {

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use db::{
-    OneOf as _, Tx, each_backend, error,
+    OneOf as _, Tx,
+    archive::ensure_number,
+    each_backend, error,
     schema::{pipeline_numbers as numbers, pipelines},
 };
 use diesel::{
@@ -80,14 +82,15 @@ pub trait PipelineStore {
 
 fn counted(tx: &mut Tx<'_>, project: ProjectId, by: i64) -> Result<i64> {
     let first = (numbers::project_id.eq(project), numbers::last.eq(by));
-    each_backend!(tx, |conn| diesel::insert_into(numbers::table)
+    let next: i64 = each_backend!(tx, |conn| diesel::insert_into(numbers::table)
         .values(first)
         .on_conflict(numbers::project_id)
         .do_update()
         .set(numbers::last.eq(numbers::last + by))
         .returning(numbers::last)
         .get_result(conn)
-        .map_err(error("Pipeline")))
+        .map_err(error("Pipeline")))?;
+    ensure_number(next)
 }
 
 impl PipelineStore for Tx<'_> {

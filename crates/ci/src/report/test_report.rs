@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{
     TestSuite,
-    junit::{CaseKey, CaseStatus, StoredCase},
+    junit::{CaseKey, CaseStatus, StoredCase, bounded_time},
 };
 use crate::config::options::Options;
 
@@ -30,7 +30,7 @@ impl TestCounts {
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
-            time: self.time + other.time,
+            time: bounded_time(self.time + other.time),
             success: self.success + other.success,
             failed: self.failed + other.failed,
             skipped: self.skipped + other.skipped,
@@ -171,6 +171,23 @@ mod tests {
         let told: Vec<&str> = suite.cases.iter().map(|case| &case.get()[..30]).collect();
         assert!(told[0].contains("error") && told[1].contains("success"), "{told:?}");
         assert!(suite.cases[1].get().contains("4.0"), "the slowest first");
+    }
+
+    #[test]
+    fn times_that_earlier_versions_kept_are_told_within_bounds() {
+        let told = |times: &[f64]| {
+            let part = |(job, time): (i64, &f64)| {
+                let (row, cases) = part(job, "");
+                (TestSuite { total_time: *time, ..row }, cases)
+            };
+            merged((1..).zip(times).map(part).collect()).pop().unwrap().figures.time
+        };
+        let infinite = f64::INFINITY;
+        for (times, time) in
+            [(&[infinite][..], 1e12), (&[infinite, 1e305], 1e12), (&[infinite, -infinite], 0.0)]
+        {
+            assert!((told(times) - time).abs() < 1.0, "{times:?}");
+        }
     }
 
     #[test]

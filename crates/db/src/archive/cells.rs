@@ -85,7 +85,7 @@ pub fn cells(
             (Field::Person, _, Some(id)) => {
                 names.people.get(&id).map_or(Cell::Null, |id| Cell::Number(*id))
             }
-            // Nobody's id says that there is none.
+            // Columns that may say so name nothing by it.
             (_, Some(_), Some(0)) => Cell::Number(0),
             (_, Some(of), Some(id)) => {
                 names.rows.get(&(of, id)).map_or(Cell::Null, |id| Cell::Number(*id))
@@ -111,13 +111,21 @@ fn reference(
 ) -> Result<Reference, Flaw> {
     let none = (None, None);
     let wrong = |problem| Err(flaw(relation, column.name, problem));
+    if let Some(other) = column.alternative {
+        match (has_value(row, column.name), has_value(row, other)) {
+            (true, true) => return wrong("excludes another value of the row"),
+            (false, false) => return wrong("is missing"),
+            _ => {}
+        }
+    }
     let value = match (column.field, row.get(column.name)) {
         (Field::Home | Field::Fixed(_) | Field::Derived(_), _) => return Ok(none),
         (_, None | Some(Value::Null)) if column.is_required => return wrong("is missing"),
         (_, None | Some(Value::Null)) => return Ok(none),
         (_, Some(value)) => value,
     };
-    let id = value.as_i64().filter(|id| *id >= 0);
+    let least = i64::from(!column.may_be_zero);
+    let id = value.as_i64().filter(|id| *id >= least);
     match column.field {
         Field::Author | Field::Doer(..) | Field::Person => match id {
             Some(id) => Ok((None, Some(id))),
@@ -142,8 +150,12 @@ fn reference(
     }
 }
 
+fn has_value(row: &ArchiveRow, column: &str) -> bool {
+    row.get(column).is_some_and(|value| !value.is_null())
+}
+
 /// What is wrong with a value that names no row.
-fn value_flaw(field: Field, value: &Value) -> Option<&'static str> {
+pub(super) fn value_flaw(field: Field, value: &Value) -> Option<&'static str> {
     let unless = |fits: bool, problem| (!fits).then_some(problem);
     match field {
         Field::Text(most) => match value.as_str() {
@@ -221,6 +233,8 @@ fn flaw(relation: &Relation, column: &str, problem: &'static str) -> Flaw {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use serde_json::{Value, json};
 
     use super::{Cell, Column, Field, Names, Relation, cells, first_pass};
@@ -243,6 +257,7 @@ mod tests {
             Column::word("status", ended).optional(),
             Column::decimal("coverage", 0.0, 100.0).optional(),
             Column::choice("color", |word| word.len() < 9).optional(),
+            Column::row("original_id", "notes").optional().or_zero(),
         ],
         signed: Some("body"),
     };
@@ -295,6 +310,11 @@ mod tests {
             (("body", json!({})), "notes: body is not a text"),
             (("item_kind", json!("Pot")), "notes: item_kind does not have a valid value"),
             (("item_id", json!(-1)), "notes: item_id is not an id"),
+            (("item_id", json!(0)), "notes: item_id is not an id"),
+            (("author_id", json!(0)), "notes: author_id is not an id"),
+            (("resolved_by_id", json!(0)), "notes: resolved_by_id is not an id"),
+            (("original_id", json!(0)), ""),
+            (("original_id", json!(-1)), "notes: original_id is not an id"),
             (("internal", json!(1)), "notes: internal is neither true nor false"),
             (("created_at", json!("soon")), "notes: created_at is not a moment"),
             (("author_id", json!("ada")), "notes: author_id is not an id"),
@@ -317,13 +337,15 @@ mod tests {
 
     #[test]
     fn a_word_is_written_as_the_one_that_it_stands_for_and_decimals_as_their_digits() {
-        let names = Names { home: 9, ..Names::default() };
+        let mut names = Names { home: 9, ..Names::default() };
+        names.rows.insert(("issues", 3), 30);
         let mut running = row(("status", json!("running")));
         running.insert("coverage".to_owned(), json!(12.5));
-        running.insert("item_id".to_owned(), json!(0));
+        running.insert("original_id".to_owned(), json!(0));
         let cells = cells(&NOTES, &running, &names).unwrap().unwrap();
         assert_eq!(cells[9], Cell::Word("canceled".to_owned()));
         assert_eq!(cells[10], Cell::Decimal("12.5".to_owned()));
+        assert_eq!(cells[12], Cell::Number(0));
     }
 
     #[test]
@@ -355,6 +377,34 @@ mod tests {
         assert_eq!(known[7], Cell::Number(1_706_933_106_000_007));
         names.rows.clear();
         assert_eq!(cells(&NOTES, &row(("id", json!(7))), &names).unwrap(), None);
+    }
+
+    #[test]
+    fn a_row_has_one_of_two_values_that_exclude_one_another() {
+        static RULES: Relation = Relation {
+            name: "rules",
+            table: "rules",
+            scope: "project_id = $1",
+            key: &["id"],
+            columns: &[
+                Column::level("access_level", 10, 50).optional(),
+                Column::person("user_id").alternative_to("access_level"),
+            ],
+            signed: None,
+        };
+        let mut names = Names { importer: 2, ..Names::default() };
+        names.people = [(5, 50)].into_iter().collect::<HashMap<i64, i64>>().into();
+        for (level, user, found) in [
+            (json!(30), Value::Null, Ok(Some(vec![Cell::Number(30), Cell::Null]))),
+            (Value::Null, json!(5), Ok(Some(vec![Cell::Null, Cell::Number(50)]))),
+            (Value::Null, json!(6), Ok(None)),
+            (json!(30), json!(5), Err("rules: user_id excludes another value of the row")),
+            (Value::Null, Value::Null, Err("rules: user_id is missing")),
+        ] {
+            let row = json!({ "id": 1, "access_level": level, "user_id": user });
+            let cells = cells(&RULES, row.as_object().unwrap(), &names);
+            assert_eq!(cells.map_err(|flaw| flaw.to_string()), found.map_err(str::to_owned));
+        }
     }
 
     #[test]

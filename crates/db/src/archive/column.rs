@@ -54,6 +54,10 @@ pub struct Column {
     pub is_required: bool,
     /// Whether a row is left out that names something here which is not there, though it may name nothing.
     pub is_strict: bool,
+    /// Whether the id 0 says that it names nothing.
+    pub may_be_zero: bool,
+    /// The column that has a value where this one has none, and none where this one has a value.
+    pub alternative: Option<&'static str>,
 }
 
 /// The archived columns of one table.
@@ -89,7 +93,14 @@ impl Relation {
 
 impl Column {
     pub const fn new(name: &'static str, field: Field) -> Self {
-        Self { name, field, is_required: true, is_strict: false }
+        Self {
+            name,
+            field,
+            is_required: true,
+            is_strict: false,
+            may_be_zero: false,
+            alternative: None,
+        }
     }
 
     /// It may be null.
@@ -102,6 +113,18 @@ impl Column {
     #[must_use]
     pub const fn strict(self) -> Self {
         Self { is_required: false, is_strict: true, ..self }
+    }
+
+    /// The id 0 says that it names nothing.
+    #[must_use]
+    pub const fn or_zero(self) -> Self {
+        Self { may_be_zero: true, ..self }
+    }
+
+    /// A row has a value either here or in another column. One that names something here which is not there is left out.
+    #[must_use]
+    pub const fn alternative_to(self, other: &'static str) -> Self {
+        Self { alternative: Some(other), ..self.strict() }
     }
 
     pub const fn home(name: &'static str) -> Self {

@@ -6,6 +6,7 @@ use kernel::Result;
 
 use super::{
     ArchiveRow, Relation,
+    adjustment::importable,
     read::{RowKey, keys, rows_of},
 };
 use crate::Tx;
@@ -17,7 +18,7 @@ const KEYS_AT_ONCE: usize = 20_000;
 const LONGEST_PAGE: usize = 8 << 20;
 
 /// The rows of a project or group in a relation, page by page, in the order of their keys. Rows may change between two
-/// pages; those that are gone by then are left out.
+/// pages; those that are gone by then are left out, and so are those that no import takes.
 #[derive(Clone, Debug)]
 pub struct RowPages {
     relation: &'static Relation,
@@ -61,8 +62,10 @@ impl RowPages {
             let found = rows_of(tx, self.relation, asked, self.limits.characters)?;
             let last = found.last().and_then(|(last, _)| asked.iter().position(|key| key == last));
             self.done += last.map_or(asked.len(), |place| place + 1);
+            let found = found.into_iter().filter_map(|(_, row)| importable(self.relation, row));
+            let found: Vec<ArchiveRow> = found.collect();
             if !found.is_empty() {
-                return Ok(found.into_iter().map(|(_, row)| row).collect());
+                return Ok(found);
             }
         }
     }

@@ -5,7 +5,7 @@ use kernel::{Error, Result, Ts};
 use serde_json::{Map, Value};
 use time::macros::format_description;
 
-use super::{Field, Relation};
+use super::{Column, Field, Relation};
 use crate::{
     Conn, Tx,
     listing::{Bind, rows},
@@ -76,8 +76,9 @@ pub(super) fn rows_of(
     let list = if relation.key.len() == 1 { list } else { format!("VALUES {list}") };
     let own_key = relation.has_id().then_some("id");
     let of_columns = relation.columns.iter().filter(|column| is_written(column.field));
-    let names = own_key.into_iter().chain(of_columns.map(|column| column.name));
-    let pairs: Vec<String> = names.map(|name| format!("'{name}', {name}")).collect();
+    let values = own_key.into_iter().map(|name| (name, name.to_owned()));
+    let values = values.chain(of_columns.map(|column| (column.name, value(column))));
+    let pairs: Vec<String> = values.map(|(name, value)| format!("'{name}', {value}")).collect();
     let body = json(tx, "object", &pairs.join(", "));
     let (table, key) = (relation.table, relation.key.join(", "));
     let place = json(tx, "array", &key);
@@ -90,6 +91,17 @@ pub(super) fn rows_of(
     );
     let found: Vec<PlacedBody> = rows(tx, &sql, &binds)?;
     found.iter().map(|row| Ok((parse_key(&row.place)?, decode(relation, &row.body)?))).collect()
+}
+
+/// The value of a column in SQL. JSON has no infinite numbers.
+fn value(column: &Column) -> String {
+    let name = column.name;
+    match column.field {
+        Field::Decimal(least, most) => format!(
+            "CASE WHEN {name} > {most:e} THEN {most:e} WHEN {name} < {least:e} THEN {least:e} ELSE {name} END"
+        ),
+        _ => name.to_owned(),
+    }
 }
 
 /// A JSON array or object of columns, as text.
@@ -143,9 +155,9 @@ fn decode(relation: &Relation, body: &str) -> Result<ArchiveRow> {
     Ok(row)
 }
 
-/// With all digits that are stored.
+/// With all digits that are stored; of the years that can be read again.
 fn moment(at: i64) -> String {
     let form =
         format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z");
-    Ts(at).datetime().format(form).unwrap_or_default()
+    Ts(at).clamp(Ts::EARLIEST, Ts::LATEST).datetime().format(form).unwrap_or_default()
 }

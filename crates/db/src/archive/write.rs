@@ -28,18 +28,18 @@ pub fn insert(tx: &mut Tx<'_>, relation: &Relation, rows: &[Vec<Cell>]) -> Resul
         let mut binds = Vec::new();
         let values: Vec<String> = some.iter().map(|row| row_text(row, &mut binds)).collect();
         if relation.is_addition() {
-            run(tx, &update_text(relation, &values.join(", ")), &binds)?;
+            run(tx, relation, &update_text(relation, &values.join(", ")), &binds)?;
             continue;
         }
         let (table, columns, values) = (relation.table, columns.join(", "), values.join(", "));
         let insert = format!("INSERT INTO {table} ({columns}) VALUES {values}");
         if relation.has_id() {
-            let mut new = run_for_ids(tx, &format!("{insert} RETURNING id"), &binds)?;
+            let mut new = run_for_ids(tx, relation, &format!("{insert} RETURNING id"), &binds)?;
             // Ids count up in the order of the values, which is not promised for what is returned.
             new.sort_unstable();
             made.extend(new);
         } else {
-            run(tx, &format!("{insert} ON CONFLICT DO NOTHING"), &binds)?;
+            run(tx, relation, &format!("{insert} ON CONFLICT DO NOTHING"), &binds)?;
         }
     }
     Ok(made)
@@ -58,7 +58,20 @@ pub fn clear(tx: &mut Tx<'_>, relation: &Relation, home: i64) -> Result<()> {
     let own = own.map(|column| format!("{} = $1", column.name));
     let scope = own.unwrap_or_else(|| relation.scope.to_owned());
     let delete = format!("DELETE FROM {} WHERE {scope}", relation.table);
-    run(tx, &delete, &[Bind::Number(home)])
+    run(tx, relation, &delete, &[Bind::Number(home)])
+}
+
+/// Removes the rows with these ids, which are as many as one page has.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn remove(tx: &mut Tx<'_>, relation: &Relation, ids: &[i64]) -> Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let list: Vec<String> = ids.iter().map(i64::to_string).collect();
+    let delete = format!("DELETE FROM {} WHERE id IN ({})", relation.table, list.join(", "));
+    run(tx, relation, &delete, &[])
 }
 
 /// Both databases call the columns of a list of values `column1`, `column2` and so on.
@@ -75,23 +88,33 @@ fn update_text(relation: &Relation, values: &str) -> String {
     format!("UPDATE {table} SET {changes} FROM (VALUES {values}) AS added WHERE {key}")
 }
 
-fn run(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<()> {
+fn run(tx: &mut Tx<'_>, relation: &Relation, sql: &str, binds: &[Bind]) -> Result<()> {
     let statement = Statement::new(sql, binds);
-    each_backend!(tx, |conn| statement.execute(conn).map_err(failure))?;
+    each_backend!(tx, |conn| statement.execute(conn).map_err(failure(relation)))?;
     Ok(())
 }
 
-fn run_for_ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
+fn run_for_ids(
+    tx: &mut Tx<'_>,
+    relation: &Relation,
+    sql: &str,
+    binds: &[Bind],
+) -> Result<Vec<i64>> {
     let statement = Statement::new(sql, binds);
-    let new: Vec<IdRow> = each_backend!(tx, |conn| statement.load(conn).map_err(failure))?;
+    let new: Vec<IdRow> =
+        each_backend!(tx, |conn| statement.load(conn).map_err(failure(relation)))?;
     Ok(new.into_iter().map(|row| row.id).collect())
 }
 
-/// A row that names none is the archive's fault.
-fn failure(cause: Sql) -> Error {
-    match cause {
+/// Rows that contradict others are the archive's fault.
+fn failure(relation: &Relation) -> impl Fn(Sql) -> Error {
+    let name = relation.name;
+    move |cause| match cause {
         Sql::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _) => {
-            Error::conflict().whole("Record names one that does not exist")
+            Error::conflict().whole(format!("a row of {name} names one that does not exist"))
+        }
+        Sql::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => {
+            Error::conflict().whole(format!("a row of {name} is there already"))
         }
         cause => error("Record")(cause),
     }
@@ -204,6 +227,11 @@ mod tests {
             let refused = refused.unwrap_err();
             assert_eq!(refused.kind, Kind::Conflict, "{refused}");
             assert!(!refused.is_ours(), "{refused}");
+            let name = if has_id { "labels" } else { "topics" };
+            assert_eq!(
+                refused.to_string(),
+                format!("a row of {name} names one that does not exist")
+            );
         }
     }
 }

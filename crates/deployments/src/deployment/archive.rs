@@ -9,7 +9,7 @@ use db::{
     schema::{deployment_numbers as numbers, deployments},
 };
 use diesel::{dsl::max, prelude::*};
-use kernel::{Result, TextEnum as _, ids::ProjectId, values::is_indexable_ref};
+use kernel::{Result, TextEnum as _, ids::ProjectId, values::is_ref_name};
 
 use super::DeploymentStatus;
 use crate::approval::ApprovalStatus;
@@ -29,13 +29,13 @@ static DEPLOYMENTS: Relation = Relation {
         Column::home("project_id"),
         Column::row("environment_id", "environments"),
         Column::number("iid", 1, LAST_NUMBER),
-        Column::choice("ref_name", is_indexable_ref),
+        Column::choice("ref_name", is_ref_name),
         Column::flag("tag"),
         Column::choice("sha", is_sha),
         Column::person("user_id").optional(),
         Column::row("job_id", "jobs").optional(),
         Column::word("status", status_of_copy),
-        Column::line("on_stop").optional(),
+        Column::text("on_stop").optional(),
         Column::text("environment_url").optional(),
         Column::text("auto_stop_in").optional(),
         Column::moment("created_at"),
@@ -55,7 +55,7 @@ static APPROVALS: Relation = Relation {
         Column::row("deployment_id", "deployments"),
         Column::person("user_id"),
         // 0 where no rule says who approves.
-        Column::row("rule_id", "protected_environment_access"),
+        Column::row("rule_id", "protected_environment_access").or_zero(),
         Column::choice("status", is_one_of::<ApprovalStatus>),
         Column::new("comment", Field::Text(LONGEST_COMMENT)).optional(),
         Column::moment("created_at"),

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use db::{
-    OneOf as _, Tx, each_backend, error, listing,
+    OneOf as _, Tx,
+    archive::ensure_number,
+    each_backend, error, listing,
     schema::{
         deployed_merge_requests as links, deployment_numbers as numbers, deployments, environments,
     },
@@ -69,14 +71,15 @@ pub trait DeploymentStore {
 }
 
 fn next_number(tx: &mut Tx<'_>, project: ProjectId) -> Result<i64> {
-    each_backend!(tx, |conn| diesel::insert_into(numbers::table)
+    let next: i64 = each_backend!(tx, |conn| diesel::insert_into(numbers::table)
         .values((numbers::project_id.eq(project), numbers::last.eq(1)))
         .on_conflict(numbers::project_id)
         .do_update()
         .set(numbers::last.eq(numbers::last + 1))
         .returning(numbers::last)
         .get_result(conn)
-        .map_err(error(NOUN)))
+        .map_err(error(NOUN)))?;
+    ensure_number(next)
 }
 
 impl DeploymentStore for Tx<'_> {

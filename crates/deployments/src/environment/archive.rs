@@ -5,7 +5,7 @@ use kernel::TextEnum as _;
 
 use super::{EnvironmentState, Tier, is_name, is_slug, rules::is_address};
 
-pub static RELATIONS: &[&Relation] = &[&ENVIRONMENTS, &FREEZE_PERIODS];
+pub static RELATIONS: &[&Relation] = &[&ENVIRONMENTS];
 
 const CREATED: Column = Column::moment("created_at");
 const UPDATED: Column = Column::moment("updated_at");
@@ -31,21 +31,31 @@ static ENVIRONMENTS: Relation = Relation {
     signed: None,
 };
 
-static FREEZE_PERIODS: Relation = Relation {
-    name: "freeze_periods",
-    table: "freeze_periods",
-    scope: "project_id = $1",
-    key: &["id"],
-    columns: &[
+/// The columns of [`freeze_periods`]. What a cron expression and a zone are is told by whoever reads them.
+pub const fn freeze_period_columns(
+    is_cron: fn(&str) -> bool,
+    is_zone: fn(&str) -> bool,
+) -> [Column; 6] {
+    [
         Column::home("project_id"),
-        Column::line("freeze_start"),
-        Column::line("freeze_end"),
-        Column::line("cron_timezone"),
+        Column::choice("freeze_start", is_cron),
+        Column::choice("freeze_end", is_cron),
+        Column::choice("cron_timezone", is_zone),
         CREATED,
         UPDATED,
-    ],
-    signed: None,
-};
+    ]
+}
+
+pub const fn freeze_periods(columns: &'static [Column]) -> Relation {
+    Relation {
+        name: "freeze_periods",
+        table: "freeze_periods",
+        scope: "project_id = $1",
+        key: &["id"],
+        columns,
+        signed: None,
+    }
+}
 
 /// The job that was stopping one does not end here.
 fn state_of_copy(word: &str) -> Option<&'static str> {

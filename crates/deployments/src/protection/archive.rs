@@ -5,12 +5,7 @@ use db::archive::{Column, Relation, is_one_of};
 
 use super::{RuleKind, actions::MOST_APPROVALS};
 
-pub static RELATIONS: &[&Relation] = &[&PROTECTIONS, &ROLES, &PEOPLE];
-
-const PROTECTION: Column = Column::row("protected_environment_id", "protected_environments");
-const KIND: Column = Column::choice("kind", is_one_of::<RuleKind>);
-const APPROVALS: Column = Column::number("required_approvals", 1, MOST_APPROVALS);
-const WITH_INHERITED: Column = Column::flag("with_inherited");
+pub static RELATIONS: &[&Relation] = &[&PROTECTIONS, &ACCESS];
 
 static PROTECTIONS: Relation = Relation {
     name: "protected_environments",
@@ -27,22 +22,20 @@ static PROTECTIONS: Relation = Relation {
     signed: None,
 };
 
-static ROLES: Relation = Relation {
-    name: "protected_environment_roles",
+/// Roles and people in one relation: an approval counts for the first rule that lets somebody approve.
+static ACCESS: Relation = Relation {
+    name: "protected_environment_access",
     table: "protected_environment_access",
     scope: "protected_environment_id IN (SELECT protected_environments.id FROM protected_environments \
-        WHERE protected_environments.project_id = $1) AND access_level IS NOT NULL",
+        WHERE protected_environments.project_id = $1) AND group_id IS NULL",
     key: &["id"],
-    columns: &[PROTECTION, KIND, Column::level("access_level", 10, 60), WITH_INHERITED, APPROVALS],
-    signed: None,
-};
-
-static PEOPLE: Relation = Relation {
-    name: "protected_environment_people",
-    table: "protected_environment_access",
-    scope: "protected_environment_id IN (SELECT protected_environments.id FROM protected_environments \
-        WHERE protected_environments.project_id = $1) AND user_id IS NOT NULL",
-    key: &["id"],
-    columns: &[PROTECTION, KIND, Column::person("user_id"), WITH_INHERITED, APPROVALS],
+    columns: &[
+        Column::row("protected_environment_id", "protected_environments"),
+        Column::choice("kind", is_one_of::<RuleKind>),
+        Column::level("access_level", 10, 60).optional(),
+        Column::person("user_id").alternative_to("access_level"),
+        Column::flag("with_inherited"),
+        Column::number("required_approvals", 1, MOST_APPROVALS),
+    ],
     signed: None,
 };

@@ -193,7 +193,7 @@ impl AdminUser {
             current_sign_in_ip: full.account.current_sign_in_ip.clone(),
             last_sign_in_ip: full.account.last_sign_in_ip.clone(),
             is_auditor: full.account.auditor,
-            using_license_seat: user.state == State::Active && !user.bot && !user.internal,
+            using_license_seat: user.state == State::Active && user.is_person(),
             provisioned_by_group_id: full.account.provisioned_by_group_id,
             sign_in_count: user.sign_in_count,
             plan: None,

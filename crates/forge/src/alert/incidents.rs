@@ -151,7 +151,7 @@ impl ports::Incidents for Incidents {
         let project = tx.find_project(alert.project_id)?.ok_or(Error::not_found("Project"))?;
         let keepers = people_in_project(tx, project.id, Maintainer, LETTERS)?;
         for user in tx.users_by_id(&keepers)?.into_values() {
-            if user.state != State::Active || user.bot || user.internal {
+            if user.state != State::Active || !user.is_person() {
                 continue;
             }
             let text = format!(

@@ -1,16 +1,17 @@
 //! Repositories as bundles: one file with all objects and refs.
 
 use std::{
+    collections::{BTreeSet, HashMap},
     fs::File,
-    io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom},
-    path::Path,
+    io::{BufRead as _, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom},
+    path::{Path, PathBuf},
     time::Duration,
 };
 
 use db::Tx;
 use kernel::{
     Error, Result,
-    ids::{ProjectId, UserId},
+    ids::{PipelineId, ProjectId, UserId},
 };
 use repo::{
     git::{
@@ -18,7 +19,7 @@ use repo::{
         cli::ProcessClass,
         refs::{self, RefMove},
     },
-    push::{InternalMove, RefChange},
+    push::{InternalMove, RefChange, incoming::is_open_to_pushes},
     wiki::journal::WikiJournal as _,
 };
 use tokio::task::spawn_blocking;
@@ -28,7 +29,9 @@ use crate::{
     Forge,
     deployment::is_deployment_ref,
     import::git,
+    keep_around,
     project::create::USUAL_BRANCH,
+    runner::pipeline_of_ref,
     wiki::{promise, remeasure},
 };
 
@@ -38,13 +41,27 @@ const WRITING: Duration = Duration::from_secs(60 * 60);
 const LONGEST_LIST: u64 = 64 << 20;
 const LONGEST_LINE: usize = 1100;
 const SIGNATURE: &[u8] = b"# v2 git bundle\n";
-/// What bundles hold. Other refs are this server's own.
-const REFS: [&str; 4] = [
+/// Refs of the server's own that move in one transaction.
+const MOVES_AT_ONCE: usize = 1_000;
+/// What bundles hold. Other refs are made anew by whoever asks for them.
+const REFS: [&str; 7] = [
     "--branches",
     "--tags",
+    "--glob=refs/notes/*",
     "--glob=refs/merge-requests/*/head",
     "--glob=refs/environments/*/deployments/*",
+    "--glob=refs/pipelines/*",
+    "--glob=refs/keep-around/*",
 ];
+
+/// Keeps commits that rows of an archive name, so that the bundle of their repository has them, too.
+pub(super) async fn keep_commits(
+    forge: &Forge,
+    project: ProjectId,
+    commits: BTreeSet<Oid>,
+) -> Result<()> {
+    keep_around::keep(forge, project, commits, &REFS).await
+}
 
 /// Writes the bundle of a repository into a file; false where it has nothing.
 pub(super) async fn write(forge: &Forge, repository: &RepoPath, into: File) -> Result<bool> {
@@ -85,6 +102,8 @@ pub(super) async fn write(forge: &Forge, repository: &RepoPath, into: File) -> R
 #[derive(Debug, Default, PartialEq, Eq)]
 struct BundleHead {
     refs: Vec<(RefName, Oid)>,
+    /// Commits by the pipelines for which they are kept: these have other ids in a copy.
+    pipelines: Vec<(PipelineId, Oid)>,
     objects_at: u64,
 }
 
@@ -112,19 +131,38 @@ impl BundleHead {
             let id = std::str::from_utf8(id).ok().and_then(|id| id.parse::<Oid>().ok());
             let id = id.ok_or_else(broken)?;
             let name = name.get(1..).unwrap_or_default();
-            head.refs.extend(usable_ref(name).map(|name| (name, id)));
+            match std::str::from_utf8(name).ok().and_then(pipeline_of_ref) {
+                Some(pipeline) => head.pipelines.push((pipeline, id)),
+                None => head.refs.extend(usable_ref(name, id).map(|name| (name, id))),
+            }
         }
     }
 }
 
-fn usable_ref(name: &[u8]) -> Option<RefName> {
+/// The commits of a bundle that are kept for pipelines, by the ids of these in the archive.
+pub(super) async fn pipeline_commits(
+    bundle: PathBuf,
+) -> Result<Vec<(PipelineId, Oid)>, ArchiveError> {
+    let read = spawn_blocking(move || -> Result<_, ArchiveError> {
+        match File::open(bundle) {
+            Ok(file) => Ok(BundleHead::read(&file)?.pipelines),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            Err(cause) => Err(cause.into()),
+        }
+    });
+    read.await.map_err(Error::internal)?
+}
+
+fn usable_ref(name: &[u8], id: Oid) -> Option<RefName> {
     let full = RefName::full(name).ok()?;
     let is_deployment = std::str::from_utf8(name).is_ok_and(is_deployment_ref);
-    if is_deployment || is_head_of_merge_request(name) {
+    // A ref that keeps a commit is called like it, whatever an archive says.
+    let is_kept = keep_around::commit_of(name) == Some(id);
+    if is_deployment || is_kept || is_head_of_merge_request(name) {
         return Some(full);
     }
     let name = full.for_new_ref().ok()?;
-    (name.is_branch() || name.is_tag()).then_some(name)
+    is_open_to_pushes(name.as_bstr()).then_some(name)
 }
 
 fn is_head_of_merge_request(name: &[u8]) -> bool {
@@ -161,14 +199,23 @@ async fn take_in(
     })?;
     forge.repositories.forget(into);
     let (repositories, at) = (forge.repositories.clone(), into.clone());
-    let ids: Vec<Oid> = head.refs.iter().map(|(_, id)| *id).collect();
-    let whole = spawn_blocking(move || -> Result<bool, GitError> {
+    let whole = spawn_blocking(move || -> Result<Option<BundleHead>, GitError> {
         let reader = repositories.open(&at)?;
-        Ok(ids.into_iter().all(|id| reader.has(id)))
+        let mut refs = Vec::with_capacity(head.refs.len());
+        for (name, id) in head.refs {
+            if !reader.has(id) {
+                return Ok(None);
+            }
+            let is_kept = keep_around::commit_of(name.as_bstr()).is_some();
+            if !is_kept || reader.is_commit(id)? {
+                refs.push((name, id));
+            }
+        }
+        Ok(Some(BundleHead { refs, ..head }))
     });
     match whole.await.map_err(Error::internal)?? {
-        true => Ok((head, bytes)),
-        false => Err(ArchiveError::flawed("A bundle of the archive names objects that it lacks.")),
+        Some(head) => Ok((head, bytes)),
+        None => Err(ArchiveError::flawed("A bundle of the archive names objects that it lacks.")),
     }
 }
 
@@ -189,10 +236,11 @@ pub(super) async fn land(
         .iter()
         .filter(is_new)
         .cloned()
-        .partition(|(name, _)| name.is_branch() || name.is_tag());
-    let moves = moves(&own, &now);
-    if !moves.is_empty() && forge.move_own(project, moves).await? != InternalMove::Done {
-        return Err(Error::conflict().whole("the head of a merge request has moved").into());
+        .partition(|(name, _)| is_open_to_pushes(name.as_bstr()));
+    for some in own.chunks(MOVES_AT_ONCE) {
+        if forge.move_own(project, moves(some, &now)).await? != InternalMove::Done {
+            return Err(Error::conflict().whole("a ref that keeps commits has moved").into());
+        }
     }
     let changes: Vec<RefChange> = shown
         .into_iter()
@@ -207,7 +255,7 @@ pub(super) async fn land(
     Ok(())
 }
 
-fn moves(refs: &[(RefName, Oid)], now: &std::collections::HashMap<RefName, Oid>) -> Vec<RefMove> {
+fn moves(refs: &[(RefName, Oid)], now: &HashMap<RefName, Oid>) -> Vec<RefMove> {
     let one = |(name, id): &(RefName, Oid)| RefMove {
         name: name.clone(),
         old: now.get(name).copied().into(),
@@ -266,7 +314,9 @@ pub(super) async fn land_wiki(
 mod tests {
     use std::io::{Seek as _, Write as _};
 
-    use super::BundleHead;
+    use kernel::ids::PipelineId;
+
+    use super::{BundleHead, Oid};
 
     const ID: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
 
@@ -278,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn refs_of_a_bundle_are_branches_tags_heads_of_merge_requests_and_deployments() {
+    fn refs_of_a_bundle_are_those_of_people_and_those_that_keep_commits() {
         let names = [
             "HEAD",
             "refs/heads/main",
@@ -291,6 +341,11 @@ mod tests {
             "refs/environments/review-one/deployments/3/4",
             "refs/pipelines/3",
             "refs/heads/../../x",
+            "refs/notes/commits",
+            &format!("refs/keep-around/{ID}"),
+            &format!("refs/keep-around/{}", ID.replace('e', "f")),
+            &format!("refs/keep-around/{}", ID.to_uppercase()),
+            "refs/keep-around/x",
         ];
         let lines: String = names.iter().map(|name| format!("{ID} {name}\n")).collect();
         let found = head(&format!("# v2 git bundle\n{lines}\nPACK")).unwrap();
@@ -302,8 +357,11 @@ mod tests {
                 "refs/tags/v1",
                 "refs/merge-requests/7/head",
                 "refs/environments/review-one/deployments/3",
+                "refs/notes/commits",
+                &format!("refs/keep-around/{ID}"),
             ]
         );
+        assert_eq!(found.pipelines, [(PipelineId(3), ID.parse::<Oid>().unwrap())]);
     }
 
     #[test]

@@ -18,8 +18,9 @@ use super::{
 
 /// Groups of one archive.
 const MOST_GROUPS: usize = 1000;
-/// Bytes of the record of a project.
-const LONGEST_RECORD: u64 = 4 << 20;
+/// Bytes of the record of a project: two templates of a million signs, each of which JSON writes with up to six bytes, and
+/// room for everything else.
+const LONGEST_RECORD: u64 = 16 << 20;
 /// The column of the number that a row has in its project or group.
 const NUMBER: &str = "iid";
 
@@ -38,6 +39,8 @@ pub(super) struct ProjectTree {
 pub(super) struct GroupTree {
     pub(super) groups: Vec<GroupRecord>,
     pub(super) people: Vec<Person>,
+    /// As those of a project, by the ids of groups.
+    pub(super) numbers: HashMap<i64, HashMap<&'static str, i64>>,
 }
 
 /// Reads an unpacked archive of a project, and looks whether all of it can be taken. Blocks.
@@ -70,6 +73,7 @@ fn project_record(folder: &Path) -> Result<ProjectRecord, ArchiveError> {
     let unread = |cause| unreadable("The archive's record of the project", &cause);
     let project: ProjectRecord = serde_json::from_slice(&text).map_err(unread)?;
     settings::ensure_storable(layout::PROJECT, &serde_json::from_slice(&text).map_err(unread)?)?;
+    ensure_id("project", project.id)?;
     project.ensure_sound().map_err(|cause| settings::flaw("settings", &cause))?;
     Ok(project)
 }
@@ -81,7 +85,9 @@ pub(super) fn groups(folder: &Path) -> Result<GroupTree, ArchiveError> {
     if groups.first().is_none_or(|first| first.parent_id.is_some()) {
         return Err(ArchiveError::flawed("The archive is not one of a group."));
     }
+    let mut numbers = HashMap::new();
     for (place, group) in groups.iter().enumerate() {
+        ensure_id("groups", group.id)?;
         let before = groups.iter().take(place);
         let has_parent = before.clone().any(|one| Some(one.id) == group.parent_id);
         let is_known = before.clone().any(|one| one.id == group.id);
@@ -92,16 +98,25 @@ pub(super) fn groups(folder: &Path) -> Result<GroupTree, ArchiveError> {
         let fields = serde_json::to_value(group).map_err(Error::internal)?;
         settings::ensure_storable(layout::GROUPS, &fields)?;
         picture::ensure_sound_of_group(folder, group.id, group.avatar.as_deref())?;
-        let members = [&org::namespace::archive::MEMBERS];
-        for relation in layout::group_relations().into_iter().chain(members) {
-            ensure_sound(folder, &layout::of_group(group.id, relation), relation)?;
-        }
+        numbers.insert(group.id, group_numbers(folder, group.id)?);
     }
-    Ok(GroupTree { groups, people: people_of(folder)? })
+    Ok(GroupTree { groups, people: people_of(folder)?, numbers })
+}
+
+/// Refuses rows of a group that cannot be taken; returns the last numbers of its relations.
+fn group_numbers(folder: &Path, group: i64) -> Result<HashMap<&'static str, i64>, ArchiveError> {
+    let members = [&org::namespace::archive::MEMBERS];
+    let mut numbers = HashMap::new();
+    for relation in layout::group_relations().into_iter().chain(members) {
+        let last = ensure_sound(folder, &layout::of_group(group, relation), relation)?;
+        numbers.extend(last.map(|last| (relation.name, last)));
+    }
+    Ok(numbers)
 }
 
 fn people_of(folder: &Path) -> Result<Vec<Person>, ArchiveError> {
     let people: Vec<Person> = lines::read_all(folder, layout::USERS, people::MOST)?;
+    people.iter().try_for_each(|person| ensure_id("users", person.id))?;
     let is_odd = |person: &Person| {
         let texts = [Some(&person.username), Some(&person.name), person.email.as_ref()];
         texts.into_iter().flatten().any(|text| text.chars().count() > 255 || text.contains('\0'))
@@ -109,6 +124,15 @@ fn people_of(folder: &Path) -> Result<Vec<Person>, ArchiveError> {
     match people.iter().any(is_odd) {
         true => Err(ArchiveError::flawed("The archive names somebody who cannot be called so.")),
         false => Ok(people),
+    }
+}
+
+fn ensure_id(of: &str, id: i64) -> Result<(), ArchiveError> {
+    match id > 0 {
+        true => Ok(()),
+        false => Err(ArchiveError::Flawed(format!(
+            "The archive has a row that cannot be taken: {of}: id is not an id."
+        ))),
     }
 }
 

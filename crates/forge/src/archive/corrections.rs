@@ -1,5 +1,5 @@
 //! Corrections of an archive's rows by what is here: schedules of others, deployments whose jobs do not go on, findings with
-//! another identity, threads with another name, and pictures whose files lie elsewhere.
+//! another identity, threads with another name, merge requests of forks, and pictures whose files lie elsewhere.
 
 use std::collections::{HashMap, HashSet};
 
@@ -97,6 +97,11 @@ impl Corrections {
                 true
             }
             "alert_metric_images" => find_file(context, row),
+            "merge_requests" => {
+                forget_fork(names, row);
+                review::archive::correct(relation, row);
+                true
+            }
             _ => {
                 review::archive::correct(relation, row);
                 rename_discussion(context, row);
@@ -197,6 +202,14 @@ fn identify(context: &Context, names: &Names, row: &mut ArchiveRow) {
     let pipeline = number(row, "pipeline_id").unwrap_or_default();
     if !names.rows.contains_key(&("pipelines", pipeline)) {
         row.insert("pipeline_id".to_owned(), json!(0));
+    }
+}
+
+/// Forks are not in an archive: what came from one says so before it is decided whether it can be merged.
+fn forget_fork(names: &Names, row: &mut ArchiveRow) {
+    let source = number(row, "source_project_id").unwrap_or_default();
+    if !names.rows.contains_key(&("projects", source)) {
+        row.insert("source_project_id".to_owned(), Value::Null);
     }
 }
 

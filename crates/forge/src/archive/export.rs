@@ -1,6 +1,6 @@
 //! Writing archives in the background.
 
-use std::{collections::BTreeSet, fs::File, sync::Arc};
+use std::{fs::File, mem, sync::Arc};
 
 use admin::archive::{
     ArchiveExport, ArchiveExportStore as _, ArchiveHome, ExportStep, RemoveArchives, WriteArchive,
@@ -10,13 +10,15 @@ use kernel::{
     Error, Result,
     ids::{ArchiveExportId, NamespaceId, ProjectId},
 };
-use org::user::store::UserStore as _;
+use org::{project::LONGEST_DESCRIPTION, user::store::UserStore as _};
 use repo::git::{RepoPath, Wiki};
 use time::Duration;
 use worker::Queue as _;
 
 use super::{
-    bundle, files, import, job_artifacts, job_logs, layout,
+    bundle,
+    citations::Citations,
+    files, import, job_artifacts, job_logs, layout,
     pack::Packer,
     people, picture,
     rows::{self, Source},
@@ -120,7 +122,7 @@ async fn file(forge: &Forge, export: &ArchiveExport) -> Result<File> {
     let most = most.and_then(|most| u64::try_from(most << 20).ok()).filter(|most| *most > 0);
     let mut packer = Packer::new(forge.data(), most)?;
     packer.text(layout::VERSION, layout::FORMAT).await?;
-    let mut named = BTreeSet::new();
+    let mut named = Citations::default();
     match export.home() {
         ArchiveHome::Project(id) => {
             let about = export.description.clone();
@@ -131,7 +133,7 @@ async fn file(forge: &Forge, export: &ArchiveExport) -> Result<File> {
     let user = export.user_id;
     let people = forge.db.read(move |tx| {
         let sees_addresses = tx.user(user)?.admin;
-        people::describe(tx, &named, sees_addresses)
+        people::describe(tx, &named.people, sees_addresses)
     });
     let mut text = String::new();
     for person in people.await? {
@@ -147,10 +149,11 @@ async fn add_project(
     packer: &mut Packer,
     id: ProjectId,
     description: Option<String>,
-    named: &mut BTreeSet<i64>,
+    named: &mut Citations,
 ) -> Result<()> {
     let mut record = forge.db.read(move |tx| org::project::archive::record(tx, id)).await?;
-    record.description = description.or(record.description);
+    let description = description.or(record.description);
+    record.description = description.map(|text| text.chars().take(LONGEST_DESCRIPTION).collect());
     record.avatar = picture::write(forge, packer, id, record.avatar).await?;
     let text = serde_json::to_string(&record).map_err(Error::internal)?;
     packer.text(layout::PROJECT, &text).await?;
@@ -160,6 +163,7 @@ async fn add_project(
     }
     settings::write(forge, packer, id).await?;
     files::write(forge, packer, id).await?;
+    bundle::keep_commits(forge, id, mem::take(&mut named.commits)).await?;
     add_bundle(forge, packer, layout::REPOSITORY, &forge.storage.repository(id)).await?;
     let wiki = Wiki::Project(id);
     if forge.storage.wiki_exists(wiki) {
@@ -174,7 +178,7 @@ async fn add_groups(
     forge: &Forge,
     packer: &mut Packer,
     id: NamespaceId,
-    named: &mut BTreeSet<i64>,
+    named: &mut Citations,
 ) -> Result<()> {
     let mut groups = forge.db.read(move |tx| org::namespace::archive::records(tx, id)).await?;
     let mut text = String::new();
@@ -212,7 +216,7 @@ async fn add_rows(
     relation: &'static Relation,
     source: &Source,
     path: &str,
-    named: &mut BTreeSet<i64>,
+    named: &mut Citations,
 ) -> Result<()> {
     let (file, count) = rows::write(forge, relation, source, packer.draft()?, named).await?;
     match count {

@@ -1,6 +1,11 @@
 //! Files of a project on their way into an archive and out of one: uploads and large files.
 
-use std::{collections::HashMap, fs::File, io::Read as _, path::Path};
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    io::Read as _,
+    path::Path,
+};
 
 use admin::archive::ArchiveImport;
 use bytes::Bytes;
@@ -85,9 +90,13 @@ pub(super) fn uploads(folder: &Path) -> Result<Vec<UploadLine>, ArchiveError> {
             && one.secret.bytes().all(|byte| byte.is_ascii_hexdigit())
             && attachments::is_plain(&one.name)
     };
-    match all.iter().all(is_sound) {
+    if !all.iter().all(is_sound) {
+        return Err(ArchiveError::flawed("The archive has an upload without a usable name."));
+    }
+    let secrets = all.iter().map(|one| &one.secret).collect::<HashSet<_>>().len();
+    match secrets == all.len() {
         true => Ok(all),
-        false => Err(ArchiveError::flawed("The archive has an upload without a usable name.")),
+        false => Err(ArchiveError::flawed("The archive has two uploads with the same secret.")),
     }
 }
 

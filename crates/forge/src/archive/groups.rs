@@ -44,7 +44,7 @@ pub(super) async fn import(
 ) -> Result<(), ArchiveError> {
     let from = folder.to_owned();
     let tree = spawn_blocking(move || check::groups(&from)).await.map_err(Error::internal)??;
-    let groups = make_groups(forge, import, id, tree.groups).await?;
+    let groups = make_groups(forge, import, id, tree.groups, tree.numbers).await?;
     if import.relation == 0 {
         land_pictures(forge, &groups, folder).await?;
         land_wikis(forge, &groups, folder).await?;
@@ -149,12 +149,13 @@ fn finish(tx: &mut Tx<'_>, owner: UserId, groups: &[ImportedGroup]) -> kernel::R
     Ok(())
 }
 
-/// Makes the groups of an archive. Those below the first one are found again by their paths.
+/// Makes the groups of an archive, and keeps its numbers for it. Groups below the first one are found again by their paths.
 async fn make_groups(
     forge: &Forge,
     import: &ArchiveImport,
     root: NamespaceId,
     groups: Vec<GroupRecord>,
+    numbers: HashMap<i64, HashMap<&'static str, i64>>,
 ) -> Result<Vec<ImportedGroup>, ArchiveError> {
     let (owner, records) = (import.user_id, groups.clone());
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
@@ -168,6 +169,9 @@ async fn make_groups(
                 }
                 None => root,
             };
+            if let Some(last) = numbers.get(&group.id) {
+                review::archive::reserve_numbers(tx, review::Home::Group(id), last)?;
+            }
             made.insert(group.id, id);
         }
         Ok(made)

@@ -228,6 +228,7 @@ async fn project(
         }
     }
     pipelines::end_all(forge, id).await?;
+    pipelines::keep_commits(forge, import, id, folder.join(layout::REPOSITORY)).await?;
     let place = FIRST_RELATION.saturating_add(i64::try_from(relations.len()).unwrap_or(i64::MAX));
     let seen = land_job_files(forge, seen, place, folder, &record.settings).await?;
     let seen = identities::restore(forge, seen, place.saturating_add(2), (source, id)).await?;
@@ -337,14 +338,16 @@ pub(super) async fn context(
     let (user, host) = (import.user_id, forge.urls.private_mail_host());
     let all = named.to_vec();
     let people = forge.db.read(move |tx| people::find(tx, &all, user, &host)).await?;
+    let mut authors = people::find_internal(forge, named).await?;
+    authors.extend(&people);
     let strangers = named.iter().filter(|one| !people.contains_key(&one.id));
     let strangers = Arc::new(strangers.map(|one| (one.id, one.name.clone())).collect());
     let from = folder.to_owned();
     let uploads = spawn_blocking(move || files::uploads_by_secret(&from)).await;
     let uploads = Arc::new(uploads.map_err(Error::internal)??);
     let import = import.clone();
-    let people = Arc::new(people);
-    Ok(Arc::new(Context { import, home, source_home, people, strangers, uploads }))
+    let (people, authors) = (Arc::new(people), Arc::new(authors));
+    Ok(Arc::new(Context { import, home, source_home, people, authors, strangers, uploads }))
 }
 
 /// Writes the rows of one relation that are not written yet; returns the import as it is then.

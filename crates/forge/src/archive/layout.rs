@@ -1,6 +1,12 @@
 //! Paths of the files in an archive.
 
-use db::archive::Relation;
+use db::archive::{Column, Relation};
+use deployments::{
+    environment::archive::{freeze_period_columns, freeze_periods},
+    ports::Calendar as _,
+};
+
+use crate::ports::deployments::Calendar;
 
 /// The version of the layout, which the file [`VERSION`] has.
 pub(super) const FORMAT: &str = "0.2.4";
@@ -20,6 +26,17 @@ pub(super) const AVATAR: &str = "avatar";
 pub(super) const HOOKS: &str = "tree/project/hooks.ndjson";
 pub(super) const INTEGRATIONS: &str = "tree/project/integrations.ndjson";
 pub(super) const PUSH_RULES: &str = "tree/project/push_rules.ndjson";
+
+static FREEZE_PERIODS: Relation = freeze_periods(&FREEZE_PERIOD_COLUMNS);
+static FREEZE_PERIOD_COLUMNS: [Column; 6] = freeze_period_columns(is_cron, is_zone);
+
+fn is_cron(text: &str) -> bool {
+    Calendar.is_cron(text)
+}
+
+fn is_zone(text: &str) -> bool {
+    Calendar.is_zone(text)
+}
 
 /// The file of an upload: its secret alone, since names may be longer than headers.
 pub(super) fn upload(secret: &str) -> String {
@@ -68,6 +85,7 @@ pub(super) fn project_relations() -> Vec<&'static Relation> {
         ci::schedule::archive::RELATIONS,
         ci::archive::RELATIONS,
         deployments::environment::archive::RELATIONS,
+        &[&FREEZE_PERIODS],
         deployments::protection::archive::RELATIONS,
         deployments::deployment::archive::RELATIONS,
         security::archive::RELATIONS,

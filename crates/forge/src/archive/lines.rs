@@ -141,8 +141,13 @@ fn read_within<T: DeserializeOwned>(
 
 /// Adds a document as a line.
 pub(super) fn write(into: &mut BufWriter<File>, one: &impl Serialize) -> kernel::Result<()> {
-    serde_json::to_writer(&mut *into, one).map_err(Error::internal)?;
-    into.write_all(b"\n").map_err(Error::internal)
+    let mut text = serde_json::to_vec(one).map_err(Error::internal)?;
+    text.push(b'\n');
+    if u64::try_from(text.len()).is_ok_and(|length| length < LONGEST) {
+        return into.write_all(&text).map_err(Error::internal);
+    }
+    tracing::warn!(bytes = text.len(), "a row that is too long is left out of an archive");
+    Ok(())
 }
 
 /// The file with all lines that were added.

@@ -3,6 +3,7 @@
 pub mod actions;
 mod bundle;
 mod check;
+mod citations;
 mod corrections;
 mod discard;
 pub mod export;

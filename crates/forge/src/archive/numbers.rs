@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use db::Tx;
 use kernel::{Result, ids::ProjectId};
+use review::Home;
 
 /// Keeps numbers up to the last ones of an archive, which are told by the names of relations.
 pub(super) fn reserve(
@@ -12,7 +13,7 @@ pub(super) fn reserve(
     project: ProjectId,
     last: &HashMap<&'static str, i64>,
 ) -> Result<()> {
-    review::archive::reserve_numbers(tx, project, last)?;
+    review::archive::reserve_numbers(tx, Home::Project(project), last)?;
     if let Some(last) = last.get("pipelines") {
         ci::archive::reserve_numbers(tx, project, *last)?;
     }
@@ -27,7 +28,7 @@ pub(super) fn reserve(
 
 /// Lets numbers go on after those that are taken.
 pub(super) fn restore(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
-    review::archive::restore_counters(tx, review::Home::Project(project))?;
+    review::archive::restore_counters(tx, Home::Project(project))?;
     ci::archive::restore_counters(tx, project)?;
     deployments::deployment::archive::restore_counters(tx, project)?;
     security::archive::restore_counters(tx, project)

@@ -1,7 +1,8 @@
 //! Pipelines and jobs of an archive: what decides about them here, in the transaction that writes them.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, path::PathBuf};
 
+use admin::archive::{ArchiveIdStore as _, ArchiveImport};
 use ci::{
     archive::{
         PipelineBounds, complete_jobs, cut_circles, end_pipelines, has_oversized_pipeline,
@@ -17,11 +18,16 @@ use db::{
 };
 use kernel::{
     Actor, Result, Standing,
-    ids::{MergeRequestId, PipelineId, PipelineScheduleId, ProjectId},
+    ids::{ArchiveImportId, MergeRequestId, PipelineId, PipelineScheduleId, ProjectId},
 };
+use repo::git::Oid;
 
-use super::{failure::ArchiveError, rows::Context};
-use crate::{Forge, ports::ci::Refs};
+use super::{
+    bundle::pipeline_commits,
+    failure::ArchiveError,
+    rows::{Context, PAGE},
+};
+use crate::{Forge, ports::ci::Refs, runner};
 
 /// Completes rows of a relation that were written just now; `made` are the ids of those that have one of their own.
 pub(super) fn complete(
@@ -89,6 +95,42 @@ pub(super) async fn end_all(forge: &Forge, project: ProjectId) -> Result<()> {
         after = last;
     }
     Ok(())
+}
+
+/// Keeps the commits of pipelines for which the source kept them, so that jobs can be run again where no branch has these
+/// any more. Done again, it does what is left.
+pub(super) async fn keep_commits(
+    forge: &Forge,
+    import: &ArchiveImport,
+    project: ProjectId,
+    bundle: PathBuf,
+) -> Result<(), ArchiveError> {
+    for page in pipeline_commits(bundle).await?.chunks(PAGE) {
+        let (id, page) = (import.id, page.to_vec());
+        let read = move |tx: &mut Tx<'_>| pipelines_here(tx, id, project, &page);
+        let found = forge.db.read(read).await?;
+        runner::keep_commits(forge, project, found).await?;
+    }
+    Ok(())
+}
+
+/// Pipelines as they are here, with their commits, where the archive names the same ones.
+fn pipelines_here(
+    tx: &mut Tx<'_>,
+    import: ArchiveImportId,
+    project: ProjectId,
+    commits: &[(PipelineId, Oid)],
+) -> Result<Vec<(PipelineId, Oid)>> {
+    let sources: Vec<i64> = commits.iter().map(|(source, _)| source.0).collect();
+    let ids = tx.archive_ids(import, "pipelines", &sources)?;
+    let targets: Vec<PipelineId> = ids.values().copied().map(PipelineId).collect();
+    let found = tx.pipelines_by_id(&targets)?;
+    let here = |(source, commit): &(PipelineId, Oid)| {
+        let pipeline = found.get(&PipelineId(*ids.get(&source.0)?))?;
+        let is_own = pipeline.project_id == project && pipeline.sha == commit.to_string();
+        is_own.then_some((pipeline.id, *commit))
+    };
+    Ok(commits.iter().filter_map(here).collect())
 }
 
 /// Has the schedules of a project run from now on, when everything else of it is there: one that is due in this moment

@@ -14,14 +14,15 @@ use db::{
 };
 use kernel::{
     Error, Result,
+    error::Kind,
     ids::{NamespaceId, ProjectId},
 };
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
 use super::{
-    corrections::Corrections, failure::ArchiveError, files::ArchiveUpload, lines, people,
-    pipelines, twins,
+    citations::Citations, corrections::Corrections, failure::ArchiveError, files::ArchiveUpload,
+    lines, people, pipelines, twins,
 };
 use crate::Forge;
 
@@ -46,13 +47,13 @@ impl Source {
     }
 }
 
-/// Writes the rows of a relation into a file, one in each line, and notes whom they name. How many these were.
+/// Writes the rows of a relation into a file, one in each line, and notes what they name. How many these were.
 pub(super) async fn write(
     forge: &Forge,
     relation: &'static Relation,
     source: &Source,
     into: File,
-    named: &mut BTreeSet<i64>,
+    named: &mut Citations,
 ) -> Result<(File, usize)> {
     let mut pages = RowPages::new(relation, source.home);
     let (mut file, mut count) = (BufWriter::new(into), 0);
@@ -70,7 +71,7 @@ pub(super) async fn write(
         }
         pages = rest;
         count += rows.len();
-        rows.iter().for_each(|row| people::note(relation, row, named));
+        rows.iter().for_each(|row| named.note(relation, row));
         let written = spawn_blocking(move || {
             rows.iter().try_for_each(|row| lines::write(&mut file, row))?;
             Ok::<_, Error>(file)
@@ -88,6 +89,8 @@ pub(super) struct Context {
     /// Ids of that in the archive.
     pub(super) source_home: i64,
     pub(super) people: Arc<HashMap<i64, i64>>,
+    /// People, and the accounts of the installation.
+    pub(super) authors: Arc<HashMap<i64, i64>>,
     /// Names of those who have no account here.
     pub(super) strangers: Arc<HashMap<i64, String>>,
     /// The archive's files by their secrets.
@@ -101,11 +104,15 @@ pub(super) fn insert(
     relation: &'static Relation,
     rows: &[ArchiveRow],
 ) -> Result<(), ArchiveError> {
-    let names = names(tx, context, relation, rows)?;
+    let mut names = names(tx, context, relation, rows)?;
     let corrections = Corrections::read(tx, relation, &names)?;
     let (mut all, mut ids): (Vec<Vec<Cell>>, Vec<i64>) = (Vec::new(), Vec::new());
     for row in rows {
-        let mut row = sign(context, relation, row);
+        names.people = Arc::clone(match people::may_be_internal(relation, row) {
+            true => &context.authors,
+            false => &context.people,
+        });
+        let mut row = sign(context, relation, &names, row);
         if !corrections.apply(context, relation, &names, &mut row) {
             continue;
         }
@@ -118,8 +125,18 @@ pub(super) fn insert(
     let made = archive::insert(tx, relation, &all)?;
     pipelines::complete(tx, context, relation, &all, &made)?;
     pairs.extend(ids.into_iter().zip(made));
-    tx.insert_archive_ids(context.import.id, relation.table, &pairs)?;
+    tx.insert_archive_ids(context.import.id, relation.table, &pairs)
+        .map_err(|cause| collision(relation, cause))?;
     Ok(())
+}
+
+fn collision(relation: &Relation, cause: Error) -> Error {
+    match cause.kind {
+        Kind::Conflict => {
+            Error::conflict().whole(format!("a row of {} has the id of another one", relation.name))
+        }
+        _ => cause,
+    }
 }
 
 pub(super) fn row_flaw(flaw: &archive::Flaw) -> ArchiveError {
@@ -156,11 +173,12 @@ fn names(
 }
 
 /// A row whose text says who wrote it, where the author has no account, and names its files as they are called here.
-fn sign(context: &Context, relation: &Relation, row: &ArchiveRow) -> ArchiveRow {
+fn sign(context: &Context, relation: &Relation, names: &Names, row: &ArchiveRow) -> ArchiveRow {
     let mut row = row.clone();
     let Some(column) = relation.signed else { return row };
     let author = row.get("author_id").and_then(Value::as_i64);
-    let stranger = author.and_then(|id| context.strangers.get(&id));
+    let unknown = author.filter(|id| !names.people.contains_key(id));
+    let stranger = unknown.and_then(|id| context.strangers.get(&id));
     let text = row.get(column).and_then(Value::as_str);
     let mut new = text.map(|text| rename_uploads(context, text));
     if let Some(name) = stranger {

@@ -18,7 +18,7 @@ use org::{
     access::{IdOrPath, locate_project},
     policy::OwnProject,
     project::{
-        Project, ProjectChange,
+        LONGEST_DESCRIPTION, Project, ProjectChange,
         creation::{self, Creation},
         import::{move_status, namespace_for, own_namespace},
         store::ProjectStore as _,
@@ -278,7 +278,7 @@ async fn make(
         name: Some(wanted.name),
         path: None,
         change: ProjectChange {
-            description: Some(wanted.description),
+            description: Some(wanted.description.map(|text| shortened(&text))),
             visibility: Some(wanted.visibility),
             ..ProjectChange::default()
         },
@@ -293,6 +293,11 @@ async fn make(
     let made = made.await.map_err(sentence)?;
     let beginning = InitialContent { branch: Some(branch), readme: None };
     Ok(begin(forge, made, beginning).await?)
+}
+
+/// A description as a project can have it.
+fn shortened(text: &str) -> String {
+    text.chars().take(LONGEST_DESCRIPTION).collect()
 }
 
 /// What is wrong with a new project, as one sentence.

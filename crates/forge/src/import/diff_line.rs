@@ -1,6 +1,6 @@
 //! Places of line comments: the source tells the hunk, which ends with the line that the comment is about.
 
-use review::note::position::{Position, PositionType};
+use review::note::position::{Position, PositionType, is_stored_position};
 
 /// The numbers of the last line of a hunk: the old one of a line that was removed, the new one of a line that was
 /// added, both of one that stays.
@@ -63,7 +63,8 @@ pub(crate) fn place(
         x: None,
         y: None,
     };
-    serde_json::to_string(&position).ok()
+    // The source may say of a file what it likes.
+    serde_json::to_string(&position).ok().filter(|place| is_stored_position(place))
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::Stream;
 use kernel::{
-    Result,
+    Error, Result,
+    error::Kind,
     page::{Page, PageRequest},
 };
 use repo::{
@@ -71,6 +72,14 @@ pub async fn commit_ids(forge: &Forge, row: &MergeRequest) -> Result<Vec<String>
     Ok(read.await?.iter().map(ToString::to_string).collect())
 }
 
+/// As [`commit_ids`]; where the repository lacks them, the newest one alone, as it is written down.
+pub async fn commit_ids_or_head(forge: &Forge, row: &MergeRequest) -> Result<Vec<String>> {
+    match commit_ids(forge, row).await {
+        Err(Error { kind: Kind::NotFound, .. }) => Ok(row.head_sha.clone().into_iter().collect()),
+        found => found,
+    }
+}
+
 /// How each file differs, within the usual limits.
 pub async fn files(
     forge: &Forge,
@@ -95,11 +104,21 @@ pub async fn whole_files(
 }
 
 /// The whole difference as git prints it; `None` where there is nothing to compare.
+///
+/// # Errors
+/// As [`files`]: `NotFound` where the commits are not in the repository.
 pub async fn raw(
     forge: &Forge,
     row: &MergeRequest,
 ) -> Result<Option<impl Stream<Item = std::result::Result<Bytes, GitError>> + use<>>> {
     let Some(span) = CommitSpan::of(row) else { return Ok(None) };
+    let read = forge.git_read(row.project_id, move |reader| {
+        match reader.has(span.base) && reader.has(span.head) {
+            true => Ok(()),
+            false => Err(GitError::NotFound.into()),
+        }
+    });
+    read.await?;
     let repository = forge.storage.repository(row.project_id);
     range::raw(&forge.git, &repository, span.base, span.head).await.map(Some)
 }

@@ -69,6 +69,9 @@ pub async fn ensure_in_commit(
 }
 
 fn shown(files: &[FileDiff], position: &Position) -> Result<()> {
+    if !position.is_storable() {
+        return Err(no_line());
+    }
     let paths = paths(files);
     position.line_code(&hunks(files, &paths)).map(drop)
 }
@@ -130,13 +133,14 @@ fn refs(row: &MergeRequest) -> Option<Refs> {
     Some(Refs { base, start, head })
 }
 
-/// Threads of one older version share what git says of the way from there.
+/// Threads of one older version share what git says of the way from there. Those of which it says nothing, since commits
+/// are not there, stay as they are.
 fn trace(
     reader: &Reader,
     refs: &Refs,
     mut threads: Vec<LineThread>,
 ) -> Result<Vec<(LineThread, LineOutcome)>> {
-    let diff = compared(reader, &refs.base, &refs.head)?;
+    let Some(diff) = compared(reader, &refs.base, &refs.head)? else { return Ok(Vec::new()) };
     let (now_paths, mut all) = (paths(&diff), Vec::new());
     let now = hunks(&diff, &now_paths);
     threads.sort_by(|one, other| one.position.head_sha.cmp(&other.position.head_sha));
@@ -144,7 +148,8 @@ fn trace(
         threads.chunk_by(|one, other| one.position.head_sha == other.position.head_sha)
     {
         let Some(first) = of_version.first() else { continue };
-        let between = compared(reader, &first.position.head_sha, &refs.head)?;
+        let from = &first.position.head_sha;
+        let Some(between) = compared(reader, from, &refs.head)? else { continue };
         let then_paths = paths(&between);
         let then = hunks(&between, &then_paths);
         for thread in of_version {
@@ -160,7 +165,11 @@ fn trace(
     Ok(all)
 }
 
-fn compared(reader: &Reader, from: &str, to: &str) -> Result<Vec<FileDiff>> {
-    let (from, to): (Oid, Oid) = (from.parse()?, to.parse()?);
-    Ok(reader.diff(Some(from), to, reader.diff_limits(), deadline())?)
+/// `None` where a commit is not in the repository: archives of others may name such ones.
+fn compared(reader: &Reader, from: &str, to: &str) -> Result<Option<Vec<FileDiff>>> {
+    let (Ok(from), Ok(to)) = (from.parse::<Oid>(), to.parse::<Oid>()) else { return Ok(None) };
+    match reader.diff(Some(from), to, reader.diff_limits(), deadline()) {
+        Err(GitError::NotFound) => Ok(None),
+        found => Ok(Some(found?)),
+    }
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use worker::{Job, Queue};
 
 use super::contents::commit_ids;
-use crate::Forge;
+use crate::{Forge, keep_around};
 
 /// Keeps the commits of a merge request in the project it leads to, whatever becomes of its source, and writes down
 /// which they are.
@@ -123,7 +123,7 @@ async fn kept_around(
     });
     let mut moves = Vec::new();
     for id in lost.await? {
-        let name = RefName::full(format!("refs/keep-around/{id}"))?;
+        let name = keep_around::ref_of(id)?;
         if refs::read(repository, [&name]).await?.is_empty() {
             moves.push(RefMove { name, old: None.into(), new: Some(id) });
         }

@@ -107,7 +107,12 @@ impl Follower {
                 }
                 self.facts = Some(facts);
             }
-            if let Block::Bytes(bytes) = self.read().await? {
+            let block = self.read().await?;
+            if self.following.pulse.borrow().facts != facts {
+                // A log is restricted before anything is written that not everybody may see: what was read now may be that.
+                continue;
+            }
+            if let Block::Bytes(bytes) = block {
                 self.at += u64::try_from(bytes.len()).unwrap_or_default();
                 return Ok(Some(LogNews::Piece { bytes, end: self.at }));
             }

@@ -32,5 +32,6 @@ pub use handover_locks::HandoverLocks;
 pub use job_notifier::JobNotifier;
 pub use log_followers::LogFollowers;
 pub use log_stream::{LogNews, follow};
+pub(crate) use pipeline_refs::{keep_commits, pipeline_of_ref};
 pub(crate) use queue::{active_takers, without_runner};
 pub use stuck_jobs::stuck_jobs;

@@ -6,15 +6,64 @@ use kernel::{
     ids::{PipelineId, ProjectId},
 };
 use repo::git::{
-    GitError, Oid, RefName,
+    GitError, Oid, RefName, RepoPath,
     refs::{self, RefMove},
 };
 
 use crate::Forge;
 
+const PIPELINES: &str = "refs/pipelines/";
+
 /// The name under which runners fetch the commit of a pipeline.
 fn pipeline_ref(id: PipelineId) -> Result<RefName> {
-    Ok(RefName::full(format!("refs/pipelines/{id}"))?)
+    Ok(RefName::full(format!("{PIPELINES}{id}"))?)
+}
+
+/// The pipeline whose commit a ref of this full name keeps.
+pub(crate) fn pipeline_of_ref(name: &str) -> Option<PipelineId> {
+    let number = name.strip_prefix(PIPELINES)?;
+    let id = number.parse::<i64>().ok().filter(|id| *id > 0)?;
+    (id.to_string() == number).then_some(PipelineId(id))
+}
+
+/// Keeps the commits of pipelines that came from elsewhere, as far as they are there. Done again, it does what is left.
+pub(crate) async fn keep_commits(
+    forge: &Forge,
+    project: ProjectId,
+    all: Vec<(PipelineId, Oid)>,
+) -> Result<()> {
+    let found = forge.git_read(project, move |reader| {
+        let is_there = |(_, commit): &(PipelineId, Oid)| reader.commit(*commit).is_ok();
+        Ok(all.into_iter().filter(is_there).collect::<Vec<_>>())
+    });
+    let mut moves = Vec::new();
+    for (id, commit) in found.await? {
+        moves.push(RefMove { name: pipeline_ref(id)?, old: None.into(), new: Some(commit) });
+    }
+    let repository = forge.storage.repository(project);
+    let now = refs::read(&repository, moves.iter().map(|one| &one.name)).await?;
+    moves.retain(|one| !now.contains_key(&one.name));
+    match moves.is_empty() {
+        true => Ok(()),
+        false => keep_each(&repository, moves).await,
+    }
+}
+
+/// Makes refs; what is there by now, since a job of the pipeline has begun in this moment, is kept already.
+async fn keep_each(repository: &RepoPath, moves: Vec<RefMove>) -> Result<()> {
+    let is_there =
+        |failure: &GitError| matches!(failure, GitError::Stale { .. } | GitError::RefNameTaken);
+    match refs::move_now(repository, &moves).await {
+        Err(failure) if is_there(&failure) => {}
+        moved => return Ok(moved?),
+    }
+    for one in moves {
+        match refs::move_now(repository, &[one]).await {
+            Err(failure) if is_there(&failure) => {}
+            moved => moved?,
+        }
+    }
+    Ok(())
 }
 
 /// Keeps the commit of a pipeline of which a job begins.
@@ -51,5 +100,21 @@ pub(super) async fn drop_commit(
     match refs::move_now(&repository, &[gone]).await {
         Err(GitError::Stale { actual: None }) => Ok(()),
         moved => Ok(moved?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::ids::PipelineId;
+
+    use super::{pipeline_of_ref, pipeline_ref};
+
+    #[test]
+    fn the_ref_of_a_pipeline_names_it() {
+        let name = pipeline_ref(PipelineId(7)).unwrap().to_string();
+        assert_eq!(pipeline_of_ref(&name), Some(PipelineId(7)));
+        for other in ["refs/pipelines/", "refs/pipelines/07", "refs/pipelines/0", "refs/heads/7"] {
+            assert_eq!(pipeline_of_ref(other), None, "{other}");
+        }
     }
 }

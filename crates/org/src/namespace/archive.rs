@@ -19,7 +19,7 @@ use super::{
     event::Event,
     full_path::NewPath,
     model::{ProjectCreation, SubgroupCreation},
-    rules, runners,
+    networks, rules, runners,
     store::NamespaceStore as _,
 };
 use crate::{
@@ -79,6 +79,7 @@ pub struct GroupRecord {
 /// `Unprocessable` where they are too many.
 pub fn records(tx: &mut Tx<'_>, id: NamespaceId) -> Result<Vec<GroupRecord>> {
     let root = tx.namespace(id)?;
+    let ranges = root.ip_ranges.clone();
     let below = format!("{}/%", db_like(&root.full_path.to_lowercase()));
     let found = namespaces::table
         .filter(namespaces::kind.eq(root.kind).and(namespaces::deleted_at.is_null()))
@@ -95,6 +96,8 @@ pub fn records(tx: &mut Tx<'_>, id: NamespaceId) -> Result<Vec<GroupRecord>> {
     let mut all: Vec<GroupRecord> = [root].iter().chain(&found).map(GroupRecord::of).collect();
     if let Some(first) = all.first_mut() {
         first.parent_id = None;
+        // Of a group below another one, that of the group at the top: whoever is kept out there is kept out of the copy.
+        first.settings.ip_restriction_ranges = ranges;
     }
     // A path sorts behind those that it begins with.
     all.sort_by_key(|record| found.iter().position(|group| group.id.0 == record.id));
@@ -195,8 +198,13 @@ pub fn restore(
     let group = tx.namespace(id)?;
     let visibility = visibility_below(tx, group.parent_id, record.visibility)?;
     let details = record.details(visibility);
-    let settings =
-        GroupSettings { runners_token: group.settings().runners_token, ..details.settings };
+    // Only the group at the top says from where it is reached.
+    let ranges = record.settings.ip_restriction_ranges.clone();
+    let settings = GroupSettings {
+        runners_token: group.settings().runners_token,
+        ip_restriction_ranges: ranges.filter(|_| group.parent_id.is_none()),
+        ..details.settings
+    };
     let may_protect = tx.settings()?.group_owners_can_manage_default_branch_protection()
         || tx.user(importer)?.admin;
     let kept = GroupDetails {
@@ -208,9 +216,14 @@ pub fn restore(
         ..details
     };
     tx.save_group(id, &kept)?;
-    if let Some(parent) = group.parent_id {
-        let (saved, parent) = (tx.namespace(id)?, tx.namespace(parent)?);
-        runners::follow(tx, &saved, &parent)?;
+    let saved = tx.namespace(id)?;
+    match group.parent_id {
+        Some(parent) => {
+            let parent = tx.namespace(parent)?;
+            runners::follow(tx, &saved, &parent)?;
+        }
+        // Groups below this one are made by now.
+        None => networks::keep(tx, &saved, saved.settings().ip_restriction_ranges.as_deref())?,
     }
     if let Some(at) = record.created_at.as_deref().and_then(Ts::parse).filter(|at| *at <= tx.now) {
         let row = diesel::update(namespaces::table.find(id)).set(namespaces::created_at.eq(at));

@@ -19,7 +19,9 @@ use super::{
     change::{self, Columns},
     event::Event,
     forks, home, names,
-    rules::{ensure_possible, ensure_runners, ensure_storage, ensure_unrestricted},
+    rules::{
+        ensure_described, ensure_possible, ensure_runners, ensure_storage, ensure_unrestricted,
+    },
     settings::SettingsStore as _,
     store::ProjectStore as _,
     topics::TopicStore as _,
@@ -43,6 +45,7 @@ pub fn update(
         access::lock_access_projection(tx)?;
     }
     let project = tx.project(grant.project())?;
+    ensure_described(change)?;
     ensure_possible(&change.settings)?;
     ensure_storage(grant.actor(), change)?;
     if change.settings.shared_runners_enabled == Some(true) {

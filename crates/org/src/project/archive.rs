@@ -16,7 +16,10 @@ use super::{
     FeatureChange, ProjectChange, Settings, SettingsChange,
     change::{self, Columns},
     home,
-    rules::{ensure_possible, ensure_runners, ensure_unrestricted},
+    rules::{
+        LONGEST_DESCRIPTION, add_topic_faults, ensure_possible, ensure_runners,
+        ensure_unrestricted, possible_settings, possible_topics,
+    },
     settings::SettingsStore as _,
     store::ProjectStore as _,
     topics::TopicStore as _,
@@ -25,13 +28,6 @@ use crate::{
     each_project_setting, namespace::store::NamespaceStore as _,
     settings::store::SettingsStore as _,
 };
-
-/// Topics of one project.
-const MOST_TOPICS: usize = 100;
-/// Characters of a description, as of all long texts.
-const LONGEST_DESCRIPTION: usize = 1 << 20;
-/// Approvals that a project can ask for in the older way.
-const MOST_APPROVALS: i64 = 100;
 
 /// Direct members. They are written by [`members`](crate::member), which keeps effective access.
 pub static MEMBERS: Relation = Relation {
@@ -109,8 +105,8 @@ pub fn record(tx: &mut Tx<'_>, id: ProjectId) -> Result<ProjectRecord> {
         visibility: project.visibility,
         archived: project.archived,
         default_branch: project.default_branch,
-        settings,
-        topics: topics.remove(&id).unwrap_or_default(),
+        settings: possible_settings(settings),
+        topics: possible_topics(topics.remove(&id).unwrap_or_default()),
         avatar: project.avatar,
         created_at: project.created_at.iso(),
     })
@@ -152,7 +148,7 @@ pub fn restore(tx: &mut Tx<'_>, id: ProjectId, actor: Actor, record: &ProjectRec
             wiki: Some(record.features.wiki),
             snippets: Some(record.features.snippets),
         },
-        topics: Some(record.topics.iter().take(MOST_TOPICS).cloned().collect()),
+        topics: Some(record.topics.clone()),
         avatar: Some(record.avatar.clone()),
         settings,
         ..ProjectChange::default()
@@ -215,10 +211,13 @@ impl ProjectRecord {
                 faults.add(name, "does not have a valid value");
             }
         }
-        let approvals = Some(self.settings.approvals_before_merge);
-        faults.range("approvals_before_merge", approvals, 0..=MOST_APPROVALS);
+        add_topic_faults(&mut faults, &self.topics);
         faults.into_result()?;
-        ensure_possible(&settings_change(&self.settings))
+        let policy = self.settings.container_expiration_policy.as_ref();
+        ensure_possible(&SettingsChange {
+            container_expiration_policy: policy.map(Into::into),
+            ..settings_change(&self.settings)
+        })
     }
 
     /// The reach of each feature that is shown to members at most where the project is. Pages may be shown to all.

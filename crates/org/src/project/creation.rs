@@ -16,7 +16,7 @@ use super::{
     event::Event,
     home, names,
     rules::{
-        ensure_possible, ensure_runners, ensure_storage, ensure_storage_for_new,
+        ensure_described, ensure_possible, ensure_runners, ensure_storage, ensure_storage_for_new,
         ensure_unrestricted,
     },
     settings::SettingsStore as _,
@@ -161,6 +161,7 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
     if !flaws.is_empty() {
         return Err(Error::bad_request().fields(flaws));
     }
+    ensure_described(&wanted.change)?;
     ensure_possible(&wanted.change.settings)?;
     ensure_storage(actor, &wanted.change)?;
     ensure_runners(&home, &Settings::in_namespace(&home), &wanted.change.settings)?;

@@ -2,7 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use kernel::{Actor, Error, Result, Visibility};
+use kernel::{
+    Actor, Error, Result, Visibility,
+    values::{MOST_APPROVALS, length_fault},
+};
 
 use super::{ProjectChange, STORAGE, Settings, SettingsChange};
 use crate::{
@@ -65,7 +68,84 @@ pub(super) fn ensure_storage_for_new(
     }
 }
 
-/// Refuses settings that no job could run with.
+/// Characters of the description of a project.
+pub const LONGEST_DESCRIPTION: usize = 2000;
+const LONGEST_LINE: usize = 255;
+/// Of a message that merges are written with.
+const LONGEST_MESSAGE: usize = 500;
+/// Of what new issues and merge requests begin with, as of their descriptions.
+const LONGEST_TEMPLATE: usize = 1_048_576;
+/// Topics of one project.
+const MOST_TOPICS: usize = 100;
+
+/// Refuses a description and topics that no project can have.
+pub(super) fn ensure_described(change: &ProjectChange) -> Result<()> {
+    let mut faults = Faults::default();
+    let description = change.description.as_ref().and_then(Option::as_deref);
+    faults.at_most("description", description, LONGEST_DESCRIPTION);
+    add_topic_faults(&mut faults, change.topics.as_deref().unwrap_or_default());
+    faults.into_result()
+}
+
+/// Says what is wrong with the topics of a project.
+pub(super) fn add_topic_faults(faults: &mut Faults, topics: &[String]) {
+    if topics.len() > MOST_TOPICS {
+        faults.add("topics", format!("is too long (maximum is {MOST_TOPICS} entries)"));
+    }
+    faults.add_each("topics", topics.iter().find_map(|topic| length_fault(topic, LONGEST_LINE)));
+}
+
+/// The topics that a project can have, of what earlier versions let it have.
+pub(super) fn possible_topics(mut topics: Vec<String>) -> Vec<String> {
+    topics.retain(|topic| length_fault(topic, LONGEST_LINE).is_none());
+    topics.truncate(MOST_TOPICS);
+    topics
+}
+
+/// As [`possible_topics`], of the settings.
+pub(super) fn possible_settings(mut settings: Settings) -> Settings {
+    for (_, text, most) in texts(&mut settings) {
+        if let Some(text) = text
+            && let Some((end, _)) = text.char_indices().nth(most)
+        {
+            text.truncate(end);
+        }
+    }
+    settings.approvals_before_merge = settings.approvals_before_merge.clamp(0, MOST_APPROVALS);
+    settings
+}
+
+/// A text of settings, with its name and how many characters it may have.
+type BoundText<'s> = (&'static str, &'s mut Option<String>, usize);
+
+fn texts(settings: &mut Settings) -> Vec<BoundText<'_>> {
+    let label = &mut settings.external_authorization_classification_label;
+    let mut all: Vec<BoundText<'_>> = vec![
+        ("ci_config_path", &mut settings.ci_config_path, LONGEST_LINE),
+        ("suggestion_commit_message", &mut settings.suggestion_commit_message, LONGEST_LINE),
+        ("merge_commit_template", &mut settings.merge_commit_template, LONGEST_MESSAGE),
+        ("squash_commit_template", &mut settings.squash_commit_template, LONGEST_MESSAGE),
+        ("issue_branch_template", &mut settings.issue_branch_template, LONGEST_LINE),
+        ("external_authorization_classification_label", label, LONGEST_LINE),
+        ("issues_template", &mut settings.issues_template, LONGEST_TEMPLATE),
+        ("merge_requests_template", &mut settings.merge_requests_template, LONGEST_TEMPLATE),
+    ];
+    if let Some(policy) = &mut settings.container_expiration_policy {
+        all.extend([
+            ("container_expiration_policy.cadence", &mut policy.cadence, LONGEST_LINE),
+            ("container_expiration_policy.older_than", &mut policy.older_than, LONGEST_LINE),
+            ("container_expiration_policy.name_regex", &mut policy.name_regex, LONGEST_LINE),
+            (
+                "container_expiration_policy.name_regex_keep",
+                &mut policy.name_regex_keep,
+                LONGEST_LINE,
+            ),
+        ]);
+    }
+    all
+}
+
+/// Refuses settings that no job could run with, and texts that are too long.
 pub(super) fn ensure_possible(change: &SettingsChange) -> Result<()> {
     /// Ten minutes to a month.
     const TIMEOUT: RangeInclusive<i64> = 600..=2_678_400;
@@ -75,5 +155,12 @@ pub(super) fn ensure_possible(change: &SettingsChange) -> Result<()> {
         faults.add("build_timeout", "needs to be between 10 minutes and 1 month");
     }
     faults.range("ci_default_git_depth", change.ci_default_git_depth.flatten(), DEPTH);
+    let approvals = change.approvals_before_merge;
+    faults.range("approvals_before_merge", approvals, 0..=MOST_APPROVALS);
+    let mut settings = Settings::default();
+    change.apply(&mut settings);
+    for (name, text, most) in texts(&mut settings) {
+        faults.at_most(name, text.as_deref(), most);
+    }
     faults.into_result()
 }

@@ -49,6 +49,19 @@ pub struct ExpirationChange {
     pub name_regex_keep: Option<String>,
 }
 
+impl From<&ExpirationPolicy> for ExpirationChange {
+    fn from(policy: &ExpirationPolicy) -> Self {
+        Self {
+            cadence: policy.cadence.clone(),
+            enabled: Some(policy.enabled),
+            keep_n: policy.keep_n,
+            older_than: policy.older_than.clone(),
+            name_regex: policy.name_regex.clone(),
+            name_regex_keep: policy.name_regex_keep.clone(),
+        }
+    }
+}
+
 impl ExpirationChange {
     fn apply(&self, policy: &mut ExpirationPolicy) {
         macro_rules! keep_or_set { ($($name:ident),*) => { $(

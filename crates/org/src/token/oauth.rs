@@ -31,7 +31,7 @@ pub struct Pair {
 
 /// Whether a password alone is enough for this account, now.
 pub fn may_sign_in(tx: &mut Tx<'_>, user: &User) -> Result<bool> {
-    let in_use = user.state == State::Active && !user.bot && !user.internal;
+    let in_use = user.state == State::Active && user.is_person();
     if !in_use || tx.account(user.id)?.two_factor {
         return Ok(false);
     }

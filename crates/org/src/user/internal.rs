@@ -3,6 +3,7 @@
 use db::{Tx, each_backend, error, schema::users};
 use diesel::prelude::*;
 use kernel::Result;
+use serde::{Deserialize, Serialize};
 
 use super::{
     User,
@@ -13,6 +14,33 @@ use super::{
 use crate::namespace::store::NamespaceStore;
 
 const NOUN: &str = "User";
+
+/// What an account of the installation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InternalKind {
+    Ghost,
+    AlertBot,
+}
+
+impl InternalKind {
+    /// Nothing for whoever is not of the installation.
+    pub fn of(user: &User) -> Option<Self> {
+        let kind = if user.bot { Self::AlertBot } else { Self::Ghost };
+        user.internal.then_some(kind)
+    }
+
+    /// The account for it, which is made where there is none yet.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn account(self, tx: &mut Tx<'_>) -> Result<User> {
+        match self {
+            Self::Ghost => ghost(tx),
+            Self::AlertBot => alert_bot(tx),
+        }
+    }
+}
 
 /// The account under whose name stays what removed people wrote.
 pub fn ghost(tx: &mut Tx<'_>) -> Result<User> {

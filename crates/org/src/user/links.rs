@@ -95,7 +95,7 @@ pub fn confirm_again(tx: &mut Tx<'_>, address: &str) -> Result<()> {
 /// Sends a link to whom has this address, if anybody with an account in use has. The caller learns nothing.
 pub fn forgot_password(tx: &mut Tx<'_>, address: &str) -> Result<()> {
     let Some(user) = tx.find_user_with_email(address)? else { return Ok(()) };
-    let usable = !user.bot && !user.internal && !user.state.is_blocked();
+    let usable = user.is_person() && !user.state.is_blocked();
     if usable && !is_recent(tx.account(user.id)?.reset_sent_at, tx.now) {
         ask_for_password(tx, user.id, Reason::Reset)?;
     }

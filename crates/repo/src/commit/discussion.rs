@@ -8,7 +8,6 @@ use kernel::{
     AccessLevel, Error, Grant, Result, Ts,
     ids::{CommitNoteId, ProjectId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
-    values::length_fault,
 };
 
 use super::note::{self, CommitNote, CommitNoteType, LineAt, NewNote, Thread};
@@ -17,8 +16,6 @@ use crate::{
     git::Oid,
     policy::{CommentOnCommit, ReadCommitDiscussions},
 };
-
-const LONGEST: usize = 1_000_000;
 
 /// Notes about a commit that answer each other, oldest first.
 #[derive(Clone, Debug)]
@@ -122,7 +119,7 @@ fn say(
     thread: &Thread,
     at: Option<LineAt>,
 ) -> Result<CommitNote> {
-    ensure_sayable(&words.body)?;
+    note::ensure_sayable(&words.body)?;
     let dated = words.created_at.filter(|_| grant.who().is(AccessLevel::Owner));
     let new = NewNote { sha, note: words.body, at };
     note::say(tx, grant, &new, thread, dated)
@@ -138,7 +135,7 @@ pub fn update(
     body: &str,
 ) -> Result<CommitNote> {
     let note = changeable(tx, grant, sha, discussion, id)?;
-    ensure_sayable(body)?;
+    note::ensure_sayable(body)?;
     let kept = tx.save_commit_note(note.id, body)?;
     tx.emit(Event::CommitCommentChanged {
         project: kept.project_id,
@@ -184,13 +181,6 @@ fn changeable(
         true => Ok(note.clone()),
         false => Err(Error::forbidden()),
     }
-}
-
-fn ensure_sayable(body: &str) -> Result<()> {
-    if let Some(text) = length_fault(body, LONGEST) {
-        return Err(Error::bad_request().because(format!("Note {{:note=>[{text:?}]}}")));
-    }
-    note::ensure_said(body)
 }
 
 pub trait CommitDiscussionStore {

@@ -2,19 +2,21 @@
 //! are not of the project, and are left out.
 
 use db::archive::{Column, Relation, is_one_of, is_sha};
+use kernel::values::is_indexable_ref;
 
 use super::AccessKind;
 use crate::commit::note::{CommitNoteType, LineType};
 
 pub static RELATIONS: &[&Relation] =
-    &[&BRANCHES, &BRANCH_ROLES, &BRANCH_PEOPLE, &TAGS, &TAG_ROLES, &TAG_PEOPLE, &COMMIT_NOTES];
+    &[&BRANCHES, &BRANCH_ACCESS, &TAGS, &TAG_ACCESS, &COMMIT_NOTES];
 
 const CREATED: Column = Column::moment("created_at");
 const UPDATED: Column = Column::moment("updated_at");
 const BRANCH: Column = Column::row("protected_branch_id", "protected_branches");
 const KIND: Column = Column::choice("kind", is_one_of::<AccessKind>);
 const TAG: Column = Column::row("protected_tag_id", "protected_tags");
-const LEVEL: Column = Column::level("access_level", 0, 60);
+const ROLE: Column = Column::level("access_level", 0, 60).optional();
+const PERSON: Column = Column::person("user_id").alternative_to("access_level");
 
 static BRANCHES: Relation = Relation {
     name: "protected_branches",
@@ -23,7 +25,8 @@ static BRANCHES: Relation = Relation {
     key: &["id"],
     columns: &[
         Column::home("project_id"),
-        Column::line("name"),
+        // That of the default branch is protected whatever its length.
+        Column::choice("name", is_indexable_ref),
         Column::flag("allow_force_push"),
         Column::flag("code_owner_approval_required"),
         CREATED,
@@ -32,23 +35,14 @@ static BRANCHES: Relation = Relation {
     signed: None,
 };
 
-static BRANCH_ROLES: Relation = Relation {
-    name: "protected_branch_roles",
+/// Roles and people in one relation, so that a copy tells them in the same order.
+static BRANCH_ACCESS: Relation = Relation {
+    name: "protected_branch_access",
     table: "protected_branch_access",
     scope: "protected_branch_id IN (SELECT protected_branches.id FROM protected_branches \
-        WHERE protected_branches.project_id = $1) AND access_level IS NOT NULL",
+        WHERE protected_branches.project_id = $1) AND group_id IS NULL",
     key: &["id"],
-    columns: &[BRANCH, KIND, LEVEL],
-    signed: None,
-};
-
-static BRANCH_PEOPLE: Relation = Relation {
-    name: "protected_branch_people",
-    table: "protected_branch_access",
-    scope: "protected_branch_id IN (SELECT protected_branches.id FROM protected_branches \
-        WHERE protected_branches.project_id = $1) AND user_id IS NOT NULL",
-    key: &["id"],
-    columns: &[BRANCH, KIND, Column::person("user_id")],
+    columns: &[BRANCH, KIND, ROLE, PERSON],
     signed: None,
 };
 
@@ -61,23 +55,13 @@ static TAGS: Relation = Relation {
     signed: None,
 };
 
-static TAG_ROLES: Relation = Relation {
-    name: "protected_tag_roles",
+static TAG_ACCESS: Relation = Relation {
+    name: "protected_tag_access",
     table: "protected_tag_access",
     scope: "protected_tag_id IN (SELECT protected_tags.id FROM protected_tags \
-        WHERE protected_tags.project_id = $1) AND access_level IS NOT NULL",
+        WHERE protected_tags.project_id = $1) AND group_id IS NULL",
     key: &["id"],
-    columns: &[TAG, LEVEL],
-    signed: None,
-};
-
-static TAG_PEOPLE: Relation = Relation {
-    name: "protected_tag_people",
-    table: "protected_tag_access",
-    scope: "protected_tag_id IN (SELECT protected_tags.id FROM protected_tags \
-        WHERE protected_tags.project_id = $1) AND user_id IS NOT NULL",
-    key: &["id"],
-    columns: &[TAG, Column::person("user_id")],
+    columns: &[TAG, ROLE, PERSON],
     signed: None,
 };
 
@@ -103,7 +87,11 @@ static COMMIT_NOTES: Relation = Relation {
     signed: Some("note"),
 };
 
-/// Places are told again as they were given.
+/// Places are told again as they were given: between commits.
 fn is_position(text: &str) -> bool {
-    text.len() < 1 << 16 && serde_json::from_str::<serde_json::Value>(text).is_ok()
+    let is_between_commits = |place: serde_json::Value| {
+        let commits = ["base_sha", "start_sha", "head_sha"];
+        commits.into_iter().all(|name| place[name].as_str().is_some_and(is_sha))
+    };
+    text.len() <= 1 << 16 && serde_json::from_str(text).is_ok_and(is_between_commits)
 }

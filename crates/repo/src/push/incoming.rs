@@ -70,8 +70,9 @@ impl Incoming {
             return Ok(Vec::new());
         }
         let tips: String = tips.iter().map(|id| format!("{id}\n")).collect();
-        let call =
-            self.call("rev-list").args(["--stdin", "--not", "--exclude=refs/notes/*", "--all"]);
+        // What notes or the server itself have kept may never have been looked at.
+        let hidden = ["--exclude=refs/notes/*", "--exclude=refs/keep-around/*"];
+        let call = self.call("rev-list").args(["--stdin", "--not"]).args(hidden).arg("--all");
         let listing =
             call.output_limit(MOST_COMMITS * 41).input(tips.into_bytes()).succeed().await?;
         let lines = ByteSlice::lines(listing.as_slice());

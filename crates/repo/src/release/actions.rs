@@ -64,14 +64,12 @@ pub fn update(
     change: &ReleaseChange,
 ) -> Result<Release> {
     let text = change.description.as_ref().and_then(Option::as_deref);
-    ensure_short(change.name.as_deref(), text)?;
+    let name = change.name.as_deref().map(|name| name_or_tag(Some(name), tag));
+    ensure_short(name.as_deref(), text)?;
     let found = find(tx, grant.project(), tag)?;
     ensure_may_change(tx, grant.project(), grant.who(), tag)?;
     let changed = Release {
-        name: match &change.name {
-            Some(name) => name_or_tag(Some(name), tag),
-            None => found.name.clone(),
-        },
+        name: name.unwrap_or_else(|| found.name.clone()),
         description: change.description.clone().unwrap_or_else(|| found.description.clone()),
         released_at: change.released_at.unwrap_or(found.released_at),
         updated_at: tx.now,

@@ -44,7 +44,8 @@ static RELEASES: Relation = Relation {
         Column::choice("tag", is_tag),
         Column::line("name"),
         Column::text("description").optional(),
-        Column::author("author_id"),
+        // Nobody where the author's account is gone.
+        Column::author("author_id").optional(),
         Column::choice("sha", is_release_sha),
         Column::moment("released_at"),
         Column::moment("created_at"),

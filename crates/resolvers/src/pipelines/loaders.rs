@@ -23,7 +23,7 @@ use db::Tx;
 use deployments::deployment::{DeploymentStatus, DeploymentStore as _};
 use forge::{
     Forge,
-    merge_request::contents::commit_ids,
+    merge_request::contents::commit_ids_or_head,
     pipeline::{lookup::shown_pipelines, shown_standings, with_shown_pipelines},
     ports::ci::Refs,
     runner::{reports, stuck_jobs},
@@ -337,7 +337,7 @@ impl RequestBatch {
         &self,
         keys: &[RequestKey],
     ) -> Result<HashMap<MergeRequestId, Arc<Vec<Pipeline>>>, Failure> {
-        let shas = join_all(keys.iter().map(|key| commit_ids(&self.forge, &key.0))).await;
+        let shas = join_all(keys.iter().map(|key| commit_ids_or_head(&self.forge, &key.0))).await;
         let mut wanted = Vec::with_capacity(keys.len());
         for (key, shas) in keys.iter().zip(shas) {
             let Some(project) = key.0.source_project_id else { continue };

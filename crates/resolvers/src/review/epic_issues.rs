@@ -90,7 +90,8 @@ pub(super) async fn issues(
             let loaders = ReviewLoaders::of(context);
             let rows = rows.map_err(failure_of)?;
             let rows = rows.load_each(|issue| loaders.issues.load(issue.id)).await?;
-            (rows, known.iter().filter_map(|issue| issue.weight).sum())
+            let weights = known.iter().filter_map(|issue| issue.weight);
+            (rows, weights.fold(0, i64::saturating_add))
         }
         None => of_one(context, one, arguments).await?,
     };

@@ -256,7 +256,8 @@ async fn blocked_by(
     for one in futures_util::future::join_all(ids.iter().map(|id| loaders.issues.load(*id))).await {
         found.extend(one?);
     }
-    let weight: i64 = found.iter().filter_map(|one| one.row.weight).sum();
+    let weights = found.iter().filter_map(|one| one.row.weight);
+    let weight = weights.fold(0, i64::saturating_add);
     let values = found.into_iter().map(shared).collect();
     Ok(Connection::of_list(&page, values).field("weight", weight).into())
 }

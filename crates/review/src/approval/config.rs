@@ -5,6 +5,7 @@ use kernel::{
     Error, Faults, Grant, Result,
     audit::{AuditPlace, AuditRecord},
     ids::ProjectId,
+    values::MOST_APPROVALS,
 };
 
 use super::{
@@ -92,7 +93,7 @@ pub fn change(
     }
     if let Some(required) = change.approvals_before_merge {
         let mut faults = Faults::default();
-        faults.range("approvals_before_merge", Some(required), 0..=i64::MAX);
+        faults.range("approvals_before_merge", Some(required), 0..=MOST_APPROVALS);
         faults.into_result()?;
         projects.save_approvals_before_merge(tx, project, required)?;
         require_any(tx, project, required)?;

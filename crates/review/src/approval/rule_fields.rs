@@ -6,6 +6,7 @@ use db::Tx;
 use kernel::{
     Actor, Error, Faults, Result,
     ids::{ApprovalRuleId, MergeRequestId, NamespaceId, ProjectId, ProtectedBranchId, UserId},
+    values::MOST_APPROVALS,
 };
 
 use super::{
@@ -13,7 +14,6 @@ use super::{
     ports::{Branches, People},
 };
 
-const MOST_REQUIRED: i64 = 100;
 const LONGEST_NAME: usize = 1024;
 
 /// A rule as it is asked for.
@@ -139,7 +139,7 @@ impl Details {
 
 /// How many approvals a rule may ask for.
 pub(super) fn faults_of_count(faults: &mut Faults, count: i64) {
-    faults.range("approvals_required", Some(count), 0..=MOST_REQUIRED);
+    faults.range("approvals_required", Some(count), 0..=MOST_APPROVALS);
 }
 
 /// A new rule as it can be kept: of those whom it names only the ones that can approve.

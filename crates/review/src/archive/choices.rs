@@ -2,7 +2,8 @@
 
 pub(super) use db::archive::{LAST_NUMBER, is_one_of, is_sha};
 
-use crate::{emoji, label::Color, note::position::Position};
+pub(super) use crate::note::position::is_stored_position;
+use crate::{emoji, label::Color};
 
 /// Issues and merge requests, by the kinds that rows beside them have.
 pub(super) const ITEM_KINDS: &[(&str, &str)] =
@@ -22,9 +23,4 @@ pub(super) fn is_color(word: &str) -> bool {
 /// The name under which an emoji is kept.
 pub(super) fn is_emoji(word: &str) -> bool {
     emoji::canonical(word) == Some(word)
-}
-
-/// A place in a diff, as it is stored.
-pub(super) fn is_position(text: &str) -> bool {
-    text.len() < 1 << 16 && serde_json::from_str::<Position>(text).is_ok()
 }

@@ -10,31 +10,34 @@ use db::{
     },
 };
 use diesel::{dsl::max, prelude::*};
-use kernel::{
-    Result,
-    ids::{NamespaceId, ProjectId},
-};
+use kernel::{Result, ids::NamespaceId};
 
 use crate::{
     Home, board::ListKind, epic::children::bound_depth, issue::IssueState, item::ItemKind, sequence,
 };
 
-/// Relations of a project whose rows have numbers of their own, and what counts them.
-const NUMBERED: [(&str, &str); 3] =
-    [("issues", "issue"), ("merge_requests", "merge_request"), ("milestones", "milestone")];
+/// Relations whose rows have numbers of their own, and what counts them.
+const NUMBERED: [(&str, &str); 5] = [
+    ("issues", "issue"),
+    ("merge_requests", "merge_request"),
+    ("milestones", "milestone"),
+    ("epics", "epic"),
+    ("iterations", "iteration"),
+];
 
-/// Lets what is made from now on in a project have later numbers than these, which are told by the names of relations.
+/// Lets what is made from now on in a project or group have later numbers than these, which are told by the names of
+/// relations.
 ///
 /// # Errors
 /// When the database cannot be written.
 pub fn reserve_numbers(
     tx: &mut Tx<'_>,
-    project: ProjectId,
+    home: Home,
     last: &HashMap<&'static str, i64>,
 ) -> Result<()> {
     for (relation, kind) in NUMBERED {
         if let Some(last) = last.get(relation) {
-            sequence::reach(tx, Home::Project(project), kind, *last)?;
+            sequence::reach(tx, home, kind, *last)?;
         }
     }
     Ok(())

@@ -89,7 +89,7 @@ pub(super) static MENTIONS: Relation = Relation {
     columns: &[
         Column::new("source_kind", Field::Kind(EPIC)),
         Column::new("source_id", Field::Item("source_kind")),
-        Column::row("note_id", "notes"),
+        Column::row("note_id", "notes").or_zero(),
         Column::new("target_kind", Field::Kind(EPIC)),
         Column::new("target_id", Field::Item("target_kind")),
     ],

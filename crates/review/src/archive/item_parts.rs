@@ -1,11 +1,13 @@
 //! Records of issues and merge requests in archives.
 
 use db::archive::{Column, Field, Relation};
+use kernel::values::LARGEST_INTEGER;
 
 use super::choices::{AWARDED_KINDS, ITEM_KINDS, is_emoji, is_one_of};
 use crate::{
     activity::{ResourceAction, ResourceKind, ResourceState},
     issue::link::LinkType,
+    item::time::MOST_SPENT,
 };
 
 const KIND: Column = Column::new("item_kind", Field::Kind(ITEM_KINDS));
@@ -49,7 +51,7 @@ pub(super) static MENTIONS: Relation = Relation {
         Column::home("project_id"),
         Column::new("source_kind", Field::Kind(ITEM_KINDS)),
         Column::new("source_id", Field::Item("source_kind")),
-        Column::row("note_id", "notes"),
+        Column::row("note_id", "notes").or_zero(),
         Column::new("target_kind", Field::Kind(ITEM_KINDS)),
         Column::new("target_id", Field::Item("target_kind")),
     ],
@@ -83,7 +85,7 @@ pub(super) static TIME_LOGS: Relation = Relation {
         KIND,
         ITEM,
         Column::author("user_id"),
-        Column::number("time_spent", -(1 << 40), 1 << 40),
+        Column::number("time_spent", -MOST_SPENT, MOST_SPENT),
         Column::line("summary").optional(),
         Column::moment("spent_at"),
         Column::moment("created_at"),
@@ -108,7 +110,7 @@ pub(super) static EVENTS: Relation = Relation {
         Column::row("label_id", "labels").optional(),
         Column::row("milestone_id", "milestones").optional(),
         Column::choice("state", is_one_of::<ResourceState>).optional(),
-        Column::number("weight", 0, i64::MAX).optional(),
+        Column::number("weight", 0, LARGEST_INTEGER).optional(),
         Column::moment("created_at"),
     ],
     signed: None,

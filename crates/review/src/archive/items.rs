@@ -1,15 +1,27 @@
 //! Issues, merge requests, and what people say about them.
 
 use db::archive::{ArchiveRow, Column, Field, Relation};
-use kernel::{TextEnum as _, values::is_indexable_ref};
-use serde_json::Value;
+use kernel::{
+    TextEnum as _,
+    values::{LARGEST_INTEGER, is_indexable_ref},
+};
+use serde_json::{Value, json};
 
-use super::choices::{ITEM_KINDS, LAST_NUMBER, is_one_of, is_position, is_sha};
+use super::choices::{ITEM_KINDS, LAST_NUMBER, is_one_of, is_sha, is_stored_position};
 use crate::{
-    issue::{HealthStatus, IssueState, IssueType, Severity},
-    merge_request::MergeRequestState,
+    issue::{APART, HealthStatus, IssueState, IssueType, Severity},
+    item::time::MOST_SPENT,
+    merge_request::{
+        MergeRequestState, MergeStatus, merge::mergeability_store::LOOKS_OF_COPY,
+        mergeability::CheckStep,
+    },
     note::NoteType,
 };
+
+/// How far from the middle an issue is in the order that people give them: the last number has room for many that are put
+/// behind it, and between two of them fits what is halfway.
+const FARTHEST: i64 = 1 << 60;
+const _: () = assert!(LAST_NUMBER < FARTHEST / APART / 2);
 
 pub(super) static ISSUES: Relation = Relation {
     name: "issues",
@@ -28,12 +40,12 @@ pub(super) static ISSUES: Relation = Relation {
         Column::flag("confidential"),
         Column::flag("discussion_locked").optional(),
         Column::row("milestone_id", "milestones").optional(),
-        Column::number("weight", 0, i64::MAX).optional(),
+        Column::number("weight", 0, LARGEST_INTEGER).optional(),
         Column::choice("health_status", is_one_of::<HealthStatus>).optional(),
         Column::moment("due_date").optional(),
-        Column::number("relative_position", -(1 << 50), 1 << 50),
+        Column::number("relative_position", -FARTHEST, FARTHEST),
         Column::count("time_estimate"),
-        Column::count("total_time_spent"),
+        Column::number("total_time_spent", 0, MOST_SPENT),
         Column::count("user_notes_count"),
         Column::count("merge_requests_count"),
         Column::count("blocking_issues_count"),
@@ -82,7 +94,9 @@ pub(super) static MERGE_REQUESTS: Relation = Relation {
         Column::flag("draft"),
         Column::author("author_id"),
         Column::row("milestone_id", "milestones").optional(),
-        Column::fixed("merge_status", "'unchecked'"),
+        Column::choice("merge_status", is_one_of::<MergeStatus>),
+        // What git says first was so in the source, and is no news to anybody.
+        Column::fixed("looks", LOOKS_OF_COPY),
         Column::text("merge_error").optional(),
         Column::choice("head_sha", is_sha).optional(),
         Column::choice("base_sha", is_sha).optional(),
@@ -103,7 +117,7 @@ pub(super) static MERGE_REQUESTS: Relation = Relation {
         Column::flag("approved"),
         Column::count("unresolved_threads"),
         Column::count("time_estimate"),
-        Column::count("total_time_spent"),
+        Column::number("total_time_spent", 0, MOST_SPENT),
         Column::count("user_notes_count"),
         Column::count("upvotes"),
         Column::count("downvotes"),
@@ -118,11 +132,19 @@ pub(super) static MERGE_REQUESTS: Relation = Relation {
     signed: Some("description"),
 };
 
-/// Whoever wanted it merged when its pipeline succeeds is named until then alone.
+/// Whoever wanted it merged when its pipeline succeeds is named until then alone. Git is asked again whether what is open
+/// can be merged here; without the project that it came from it cannot.
 pub(super) fn correct_merge_request(row: &mut ArchiveRow) {
-    if row.get("state").and_then(Value::as_str).and_then(MergeRequestState::find)
-        != Some(MergeRequestState::Merged)
-    {
+    let word = |name: &str| row.get(name).and_then(Value::as_str);
+    let state = word("state").and_then(MergeRequestState::find);
+    let is_open = matches!(state, Some(MergeRequestState::Opened | MergeRequestState::Locked));
+    let has_source = row.get("source_project_id").is_some_and(|id| !id.is_null());
+    let step = if has_source { CheckStep::Changed } else { CheckStep::Clashes };
+    let status = word("merge_status").and_then(MergeStatus::find).filter(|_| is_open);
+    if let Some(status) = status {
+        row.insert("merge_status".to_owned(), json!(status.after(step)));
+    }
+    if state != Some(MergeRequestState::Merged) {
         row.insert("merge_user_id".to_owned(), Value::Null);
     }
 }
@@ -151,8 +173,8 @@ pub(super) static NOTES: Relation = Relation {
         Column::author("author_id"),
         Column::flag("is_system"),
         Column::flag("internal"),
-        Column::choice("position", is_position).optional(),
-        Column::choice("original_position", is_position).optional(),
+        Column::choice("position", is_stored_position).optional(),
+        Column::choice("original_position", is_stored_position).optional(),
         // As it was given: threads may name what is no commit.
         Column::text("commit_id").optional(),
         Column::person("resolved_by_id").optional(),
@@ -165,3 +187,29 @@ pub(super) static NOTES: Relation = Relation {
     ],
     signed: Some("body"),
 };
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::correct_merge_request;
+
+    #[test]
+    fn git_is_asked_again_of_what_is_open_and_comes_from_a_branch_that_is_there() {
+        for (state, source, status, copy) in [
+            ("opened", json!(7), "can_be_merged", "unchecked"),
+            ("opened", json!(7), "checking", "unchecked"),
+            ("locked", json!(7), "can_be_merged", "unchecked"),
+            ("opened", json!(7), "cannot_be_merged", "cannot_be_merged_recheck"),
+            ("opened", Value::Null, "can_be_merged", "cannot_be_merged"),
+            ("closed", json!(7), "cannot_be_merged", "cannot_be_merged"),
+            ("merged", json!(7), "can_be_merged", "can_be_merged"),
+        ] {
+            let row =
+                json!({ "state": state, "source_project_id": source, "merge_status": status });
+            let mut row = row.as_object().unwrap().clone();
+            correct_merge_request(&mut row);
+            assert_eq!(row["merge_status"], copy, "{state} {source} {status}");
+        }
+    }
+}

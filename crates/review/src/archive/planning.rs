@@ -1,6 +1,7 @@
 //! Labels and milestones.
 
 use db::archive::{Column, Relation};
+use kernel::values::LARGEST_INTEGER;
 
 use super::choices::{LAST_NUMBER, is_color, is_one_of};
 use crate::milestone::MilestoneState;
@@ -42,7 +43,7 @@ pub(super) static LABEL_PRIORITIES: Relation = Relation {
     columns: &[
         Column::home("project_id"),
         Column::row("label_id", "labels"),
-        Column::count("priority"),
+        Column::number("priority", 0, LARGEST_INTEGER),
     ],
     signed: None,
 };

@@ -7,6 +7,7 @@ use db::Tx;
 use kernel::{
     AccessLevel, Error, Faults, Grant, Result, Standing, Ts,
     ids::{MilestoneId, ProjectId, UserId},
+    values::LARGEST_INTEGER,
 };
 
 use super::{
@@ -93,7 +94,7 @@ pub fn find_with(
 }
 
 /// The highest number that somebody may choose, so that others can follow it.
-const MOST_IID: i64 = 2_147_483_647;
+const MOST_IID: i64 = LARGEST_INTEGER;
 
 /// Writes an issue. What only members may say of one is left out where others say it.
 ///
@@ -228,6 +229,6 @@ pub(super) fn ensure_fit(
     }
     faults.at_most("title", Some(title.trim()), LONGEST_TITLE);
     faults.at_most("description", description, LONGEST_DESCRIPTION);
-    faults.range("weight", weight, 0..=i64::MAX);
+    faults.range("weight", weight, 0..=LARGEST_INTEGER);
     faults.into_result()
 }

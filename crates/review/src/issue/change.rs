@@ -135,7 +135,7 @@ pub fn change(
         ensure_free(tx, issue.project_id, iid)?;
         new.iid = store::next_iid(tx, issue.project_id, Some(iid))?;
     }
-    ensure_fit(&new.title, new.description.as_deref(), new.weight)?;
+    ensure_fit(&new.title, new.description.as_deref(), asked.weight.flatten())?;
     let told = changes::between(&issue, &new);
     let mut all = told.clone();
     all.extend(relabel(tx, by, around, &issue, &asked.labels)?);

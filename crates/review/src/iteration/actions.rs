@@ -19,6 +19,7 @@ use crate::{
 };
 
 const LONGEST_TITLE: usize = 255;
+const LONGEST_DESCRIPTION: usize = 1_048_576;
 const NO_CADENCE: &str = "Please provide the cadence of the iteration";
 const OVERLAP: &str =
     "cannot overlap with other existing Iterations within this iterations cadence";
@@ -153,6 +154,7 @@ fn ensure_title(title: &str) -> Result<()> {
 fn ensure_fit(new: &NewIteration, others: &[Iteration]) -> Result<()> {
     let mut faults = Faults::default();
     faults.at_most("title", new.title.as_deref(), LONGEST_TITLE);
+    faults.at_most("description", new.description.as_deref(), LONGEST_DESCRIPTION);
     if new.due_date <= new.start_date {
         faults.add("due_date", "must be greater than start date");
     }

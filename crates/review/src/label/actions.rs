@@ -5,6 +5,7 @@ use kernel::{
     AccessLevel, Error, Faults, Grant, Result, Ts,
     ids::{LabelId, NamespaceId, UserId},
     page::{Page, PageRequest},
+    values::LARGEST_INTEGER,
 };
 
 use super::{
@@ -284,6 +285,6 @@ const LONGEST_DESCRIPTION: usize = 512 * 1024;
 
 fn ensure_priority(priority: Option<i64>) -> Result<()> {
     let mut faults = Faults::default();
-    faults.range("priority", priority, 0..=i64::MAX);
+    faults.range("priority", priority, 0..=LARGEST_INTEGER);
     faults.into_result()
 }

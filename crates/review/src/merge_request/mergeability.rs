@@ -32,6 +32,11 @@ impl MergeStatus {
         }
     }
 
+    /// Whether git said last that it cannot be merged.
+    pub(crate) fn is_unmergeable(self) -> bool {
+        matches!(self, Self::CannotBeMerged | Self::CannotBeMergedRecheck)
+    }
+
     /// Whether git has yet to say something.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Unchecked | Self::Checking | Self::CannotBeMergedRecheck)

@@ -11,7 +11,7 @@ use super::{
     event::{Event, Fact},
     model::{Note, NoteType},
     reading,
-    rules::{ensure_changeable, ensure_sayable, ensure_unlocked, may_date},
+    rules::{ensure_changeable, ensure_commit_name, ensure_sayable, ensure_unlocked, may_date},
     store::{NewRow, NoteStore as _},
 };
 use crate::{
@@ -106,6 +106,7 @@ fn say<G: ParticipationGrant>(
         NoteTarget::Alone => {}
         NoteTarget::Thread { position: at, commit_id: of } => {
             let kind = if at.is_some() { NoteType::Diff } else { NoteType::Discussion };
+            ensure_commit_name(of.as_deref())?;
             thread.note_type = Some(kind);
             (position, commit_id) = (at.clone(), of.clone());
         }

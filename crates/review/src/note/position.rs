@@ -78,7 +78,29 @@ pub struct FileHunks<'d> {
 const NO_LINE: &str = r#"Note {:line_code=>["can't be blank", "must be a valid line code"]}"#;
 const INCOMPLETE: &str = r#"Note {:position=>["is incomplete"]}"#;
 
+/// Bytes of the words that a range has: with two paths of files, whatever signs they have, a place stays within
+/// [`LONGEST_POSITION`].
+const LONGEST_WORD: usize = 255;
+/// Bytes of a place as it is stored.
+const LONGEST_POSITION: usize = 1 << 16;
+
+/// Whether a text is a place as rows hold it.
+pub fn is_stored_position(text: &str) -> bool {
+    let is_storable = |place: Position| place.is_storable();
+    text.len() <= LONGEST_POSITION && serde_json::from_str(text).is_ok_and(is_storable)
+}
+
 impl Position {
+    /// Whether rows can hold it: it is between commits, and the words of its range have an end.
+    pub fn is_storable(&self) -> bool {
+        let is_hash =
+            |text: &String| text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let ends = self.line_range.iter().flat_map(|range| [&range.start, &range.end]);
+        let mut words = ends.flat_map(|end| [&end.line_code, &end.side]).flatten();
+        [&self.base_sha, &self.start_sha, &self.head_sha].into_iter().all(is_hash)
+            && words.all(|word| word.len() <= LONGEST_WORD)
+    }
+
     /// # Errors
     /// `BadRequest` where the place does not say enough of itself.
     pub fn ensure_complete(&self) -> Result<()> {
@@ -256,7 +278,10 @@ fn start(line: &[u8]) -> Option<(i64, i64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FileHunks, LineEnd, Position, PositionType, Refs, find, through};
+    use super::{
+        FileHunks, LineEnd, LineRange, Position, PositionType, Refs, find, is_stored_position,
+        through,
+    };
 
     const HUNKS: &[u8] =
         b"@@ -3,3 +3,4 @@\n one\n-two\n+2\n+two and a half\n three\n@@ -9 +10 @@ x\n-a\n+b\n";
@@ -301,6 +326,35 @@ mod tests {
             height: None,
             x: None,
             y: None,
+        }
+    }
+
+    #[test]
+    fn a_place_is_between_commits_and_has_an_end() {
+        let sha = "0123456789abcdef0123456789abcdef01234567";
+        let whole = Position {
+            base_sha: sha.to_owned(),
+            start_sha: sha.to_owned(),
+            head_sha: sha.to_owned(),
+            ..at(None, Some(1))
+        };
+        let end = |code: &str| LineEnd {
+            line_code: Some(code.to_owned()),
+            side: None,
+            old_line: None,
+            new_line: None,
+        };
+        let range = |length| Some(LineRange { start: end("a"), end: end(&"a".repeat(length)) });
+        let stored = |place: &Position| {
+            is_stored_position(&serde_json::to_string(place).unwrap_or_default())
+        };
+        assert!(stored(&Position { line_range: range(255), ..whole.clone() }));
+        for flawed in [
+            Position { start_sha: "main".to_owned(), ..whole.clone() },
+            Position { head_sha: String::new(), ..whole.clone() },
+            Position { line_range: range(256), ..whole.clone() },
+        ] {
+            assert!(!stored(&flawed), "{flawed:?}");
         }
     }
 

@@ -6,6 +6,7 @@ use super::model::Note;
 use crate::item::{Item, ItemKind, ParticipationGrant};
 
 const LONGEST: usize = 1_000_000;
+const LONGEST_COMMIT_NAME: usize = 255;
 
 /// Whether somebody may say that something was said at another time.
 pub(super) fn may_date(who: &Standing) -> bool {
@@ -41,6 +42,14 @@ pub(crate) fn ensure_sayable(body: &str) -> Result<()> {
         return Err(Error::bad_request().because(format!("Note {{:note=>[{text:?}]}}")));
     }
     Ok(())
+}
+
+/// A thread may name what is no commit, but nothing endless.
+pub(super) fn ensure_commit_name(name: Option<&str>) -> Result<()> {
+    match name.and_then(|name| length_fault(name, LONGEST_COMMIT_NAME)) {
+        None => Ok(()),
+        Some(text) => Err(Error::bad_request().because(format!("Note {{:commit_id=>[{text:?}]}}"))),
+    }
 }
 
 /// Whether notes of this kind of item may become threads.

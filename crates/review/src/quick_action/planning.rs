@@ -1,6 +1,6 @@
 //! Quick actions that say how an issue is planned, and no longer: its days, its weight, and how bad it is.
 
-use kernel::{TextEnum as _, Ts};
+use kernel::{TextEnum as _, Ts, values::LARGEST_INTEGER};
 use serde_json::{Value, json};
 
 use super::{
@@ -65,9 +65,8 @@ impl<F: Forge + Branches> ActionContext<'_, F> {
     }
 
     fn weight(&mut self, argument: &str) {
-        let Some(weight) = argument.parse().ok().filter(|weight: &i64| *weight >= 0) else {
-            return;
-        };
+        let is_weight = |weight: &i64| (0..=LARGEST_INTEGER).contains(weight);
+        let Some(weight) = argument.parse().ok().filter(is_weight) else { return };
         self.wanted.weight = Some(Some(weight));
         self.changed("weight", json!(weight), format!("Set weight to {weight}."));
     }

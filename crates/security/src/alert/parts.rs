@@ -46,7 +46,8 @@ pub(super) fn moment(value: &Value) -> Option<Ts> {
     };
     // `2020-02-03 04:05:06 +0000` and `… UTC`, as many programs write it.
     let joined = text.replacen(" +", "+", 1).replacen(" -", "-", 1).replacen(" UTC", "Z", 1);
-    Ts::parse(&joined).or_else(by_mail).or_else(by_program)
+    let told = Ts::parse(&joined).or_else(by_mail).or_else(by_program);
+    told.filter(|at| at.is_readable())
 }
 
 /// `2020/02/03 04:05:06`, `03 Feb 2020 04:05:06` and `Mon Feb  3 04:05:06 2020`, all in UTC.
@@ -136,6 +137,7 @@ mod tests {
         for odd in [
             json!("2020-02-03T04:05:06+1ä2"),
             json!("soon"),
+            json!("0000/02/03 04:05:06"),
             json!(12),
             json!(null),
             json!([1]),

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use db::{
-    OneOf as _, Tx, each_backend, error,
+    OneOf as _, Tx,
+    archive::ensure_number,
+    each_backend, error,
     keyset::{ListOrder, ListWindow, RowPosition, WHOLE},
     listing::{self, Bind, Conditions, Selection, page_of_ids},
     schema::{alert_numbers as numbers, alerts},
@@ -377,12 +379,13 @@ fn is_open() -> SqlLiteral<Bool> {
 /// Whoever takes a number waits for whoever took the one before.
 fn next_iid(tx: &mut Tx<'_>, project: ProjectId) -> Result<i64> {
     let first = (numbers::project_id.eq(project), numbers::last.eq(1_i64));
-    each_backend!(tx, |conn| diesel::insert_into(numbers::table)
+    let next: i64 = each_backend!(tx, |conn| diesel::insert_into(numbers::table)
         .values(first)
         .on_conflict(numbers::project_id)
         .do_update()
         .set(numbers::last.eq(numbers::last + 1))
         .returning(numbers::last)
         .get_result(conn)
-        .map_err(error(NOUN)))
+        .map_err(error(NOUN)))?;
+    ensure_number(next)
 }

@@ -105,7 +105,7 @@ pub(super) static SETTINGS: Relation = Relation {
         Column::flag("create_issue"),
         Column::flag("send_email"),
         Column::flag("auto_close_incident"),
-        Column::line("issue_template_key").optional(),
+        Column::text("issue_template_key").optional(),
     ],
     signed: None,
 };

@@ -62,7 +62,7 @@ pub(super) static VULNERABILITIES: Relation = Relation {
         Column::flag("resolved_on_default_branch"),
         Column::choice("dismissal_reason", is_one_of::<DismissalReason>).optional(),
         // 0 where that pipeline is gone.
-        Column::row("pipeline_id", "pipelines"),
+        Column::row("pipeline_id", "pipelines").or_zero(),
         Column::moment("created_at"),
         Column::moment("updated_at"),
     ],

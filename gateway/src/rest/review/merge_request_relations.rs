@@ -7,7 +7,7 @@ use entities::{
     review::issue::{IssueEntity, IssueView},
 };
 use forge::{
-    merge_request::{contents::commit_ids, heads::grant_in_project},
+    merge_request::{contents::commit_ids_or_head, heads::grant_in_project},
     pipeline,
 };
 use kernel::{Actor, Result, page::Page};
@@ -87,7 +87,7 @@ async fn list_pipelines(
     let iid = call.params.0.merge_request_iid;
     let (reader, known) = (grant.actor(), grant.clone());
     let row: MergeRequest = app.db.peek(move |tx| actions::find(tx, &known, iid)).await?;
-    let shas = commit_ids(&app, &row).await?;
+    let shas = commit_ids_or_head(&app, &row).await?;
     let found = app.db.read(move |tx| {
         let nothing: Page<PipelineEntity> = page.slice(Vec::new());
         let Some(source) = row.source_project_id else { return Ok(nothing) };

@@ -60,6 +60,10 @@ async fn every_new_commit_counts_not_only_the_last() {
     // Notes may hold anything, and make nothing known.
     client.run("push -q origin main:refs/notes/smuggled").await.ok();
     client.run("push origin main").await.told(told);
+    // Neither does what the server keeps of them.
+    let tip = client.run("rev-parse main").await.ok();
+    forge.stored(&format!("update-ref refs/keep-around/{tip} {tip}")).await;
+    client.run("push origin main").await.told(told);
 
     assert_eq!(
         forge.stored("for-each-ref --format=%(refname) refs/heads refs/tags").await,

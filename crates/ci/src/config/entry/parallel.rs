@@ -3,10 +3,8 @@
 use super::{Entry, Path, Report, fields};
 use crate::config::{
     node::{Map, Node},
-    options::{Dimensions, Parallel},
+    options::{Dimensions, MOST_COPIES, Parallel},
 };
-
-const MOST: u64 = 200;
 
 /// The permitted forms of `parallel`.
 #[derive(Clone, Copy, PartialEq)]
@@ -41,8 +39,8 @@ fn number(report: &mut Report, entry: Entry<'_>, allowed: ParallelForms) -> Opti
         Some(number) if number < 1 => {
             report.config(entry.path, "must be greater than or equal to 1");
         }
-        Some(number) if u64::try_from(number).is_ok_and(|number| number > MOST) => {
-            report.config(entry.path, &format!("must be less than or equal to {MOST}"));
+        Some(number) if u64::try_from(number).is_ok_and(|number| number > MOST_COPIES) => {
+            report.config(entry.path, &format!("must be less than or equal to {MOST_COPIES}"));
         }
         Some(_) => {}
     }
@@ -71,8 +69,8 @@ fn matrix(report: &mut Report, path: &Path<'_>, map: &Map) -> Option<Parallel> {
     let matrix: Vec<Dimensions> =
         rows.iter().filter_map(|row| dimensions(report, &path, row)).collect();
     let total = matrix.iter().fold(0_u64, |sum, row| sum.saturating_add(combinations(row)));
-    if total > MOST {
-        report.config(&path, &format!("generates too many jobs (maximum is {MOST})"));
+    if total > MOST_COPIES {
+        report.config(&path, &format!("generates too many jobs (maximum is {MOST_COPIES})"));
     }
     report.is_clean_since(mark).then_some(Parallel { number: None, matrix: Some(matrix), total })
 }

@@ -5,10 +5,9 @@ use kernel::values::range_fault;
 use super::{Entry, Path, Report, fields};
 use crate::config::{
     node::{Map, Node},
-    options::Retry,
+    options::{MOST_RETRIES, Retry},
 };
 
-const MOST: i64 = 2;
 /// Reasons of failures, and the word for all of them.
 const REASONS: &[&str] = &[
     "always",
@@ -86,7 +85,7 @@ fn count(report: &mut Report, path: &Path<'_>, attribute: &str, node: &Node) -> 
     let problem = match fields::number(node) {
         None if matches!(node, Node::Float(_) | Node::Int(_)) => "must be an integer".to_owned(),
         None => "is not a number".to_owned(),
-        Some(number) => match range_fault(number, 0..=MOST) {
+        Some(number) => match range_fault(number, 0..=MOST_RETRIES) {
             Some(problem) => problem,
             None => return u8::try_from(number).ok(),
         },

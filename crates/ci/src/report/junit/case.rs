@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Case, CaseStatus, element::number};
+use super::{Case, CaseStatus, bounded_time, element::number};
 
 impl Case {
     /// What the attributes and children of its element say.
@@ -23,7 +23,7 @@ impl Case {
                 .unwrap_or_else(|| "(No name)".to_owned()),
             classname: text("classname"),
             file: text("file"),
-            execution_time: text("time").map_or(0.0, |time| number(&time)),
+            execution_time: text("time").map_or(0.0, |time| bounded_time(number(&time))),
             system_output: fields.get(key).filter(|value| !value.is_null()).cloned(),
             attachment: output.as_deref().and_then(attachment),
         }

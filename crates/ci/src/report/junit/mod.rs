@@ -78,6 +78,8 @@ impl Default for Limits {
     }
 }
 
+/// Seconds of the longest test, and of all tests of a job: thirty thousand years.
+pub(crate) const LONGEST_TIME: f64 = 1e12;
 /// Signs of an error that are kept.
 const ERROR_LENGTH: usize = 1_000;
 
@@ -151,7 +153,7 @@ impl Suite {
 
     fn add(&mut self, cases: Vec<walk::CaseInSuite>, limits: &Limits) -> Result<(), String> {
         for walk::CaseInSuite { suite, case } in cases {
-            self.total_time += case.execution_time;
+            self.total_time = bounded_time(self.total_time + case.execution_time);
             let suite = suite.as_deref().unwrap_or(&self.name);
             let key = CaseKey { status: case.status, digest: digest(suite, &case) };
             self.cases.insert(key, case);
@@ -187,6 +189,11 @@ impl Suite {
         });
         cases
     }
+}
+
+/// A time within what is shown, summed up and kept everywhere.
+pub(super) fn bounded_time(seconds: f64) -> f64 {
+    seconds.clamp(-LONGEST_TIME, LONGEST_TIME)
 }
 
 /// The order in which tests are shown, by how they ended and how long they took.

@@ -112,3 +112,23 @@ fn a_bad_file_takes_away_what_others_said() {
 
     assert_eq!((before, suite.total_count(), suite.total_time()), (1, 0, 0.0));
 }
+
+#[test]
+fn times_stay_within_bounds_one_by_one_and_together() {
+    for (times, cases, total) in [
+        (["1e305", "2"], [1e12, 2.0], 1e12),
+        (["1e305", "1.7e308"], [1e12, 1e12], 1e12),
+        (["-1e305", "-1e305"], [-1e12, -1e12], -1e12),
+        (["1e305", "-1e305"], [1e12, -1e12], 0.0),
+        (["1e999", "1.5"], [1.5, 0.0], 1.5),
+    ] {
+        let case = |(name, time)| format!("<testcase name='{name}' time='{time}'/>");
+        let told: String = ["a", "b"].into_iter().zip(times).map(case).collect();
+        let mut suite = Suite::new("job");
+
+        suite.read(format!("<testsuite>{told}</testsuite>").as_bytes(), &Limits::default());
+
+        let found: Vec<f64> = suite.cases().iter().map(|case| case.execution_time).collect();
+        assert_eq!((found.as_slice(), suite.total_time()), (&cases[..], total), "{times:?}");
+    }
+}

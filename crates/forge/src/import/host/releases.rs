@@ -43,7 +43,7 @@ impl HostStep<'_> {
             links.insert(tag.to_owned(), files(item));
             rows.push(NewRelease {
                 tag: tag.to_owned(),
-                name: name(item, "name").unwrap_or_else(|| tag.to_owned()),
+                name: name(item, "name").or_else(|| name(item, "tag_name")).unwrap_or_default(),
                 description: fitting(&known.text(&author, text(item, "body"))),
                 author_id: Some(known.author(&author)),
                 sha,

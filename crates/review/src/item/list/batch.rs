@@ -9,7 +9,7 @@ use diesel::{QueryableByName, sql_types::BigInt};
 use kernel::Result;
 
 use super::{
-    plan::{DrivingFilter, GATHER_LIMIT, LabelIds, Query, resolve_with},
+    plan::{DrivingFilter, GATHER_LIMIT, LabelIds, Query, resolve_with, summand},
     query::Sorting,
     scan::Scan,
     search_pages::gathered,
@@ -74,9 +74,10 @@ pub fn figures_of_all(
                 true => gathered(tx, query, &mut binds)?,
                 false => Scan::driven(query, driving).by_project(&mut binds),
             };
+            let summand = summand(column);
             parts.push(format!(
                 "SELECT CAST({place} AS BIGINT) AS place, COUNT(*) AS total, \
-                 CAST(COALESCE(SUM(i.{column}), 0) AS BIGINT) AS sum FROM {from}"
+                 CAST(COALESCE(SUM({summand}), 0) AS BIGINT) AS sum FROM {from}"
             ));
         }
         for row in union::<FiguresRow>(tx, &parts, &binds, "")? {

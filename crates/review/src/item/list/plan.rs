@@ -12,6 +12,7 @@ use kernel::{
     Result,
     ids::ProjectId,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
+    values::LARGEST_INTEGER,
 };
 
 use super::{
@@ -91,7 +92,12 @@ pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
 
 /// The sum of a column of all items.
 pub fn sum_all(tx: &mut Tx<'_>, query: &Query, column: &'static str) -> Result<i64> {
-    sum_of(tx, query, &format!("i.{column}"))
+    sum_of(tx, query, &summand(column))
+}
+
+/// A column as it is summed: what is larger than any may be counts as the largest, so that sums stay within 64 bits.
+pub(super) fn summand(column: &str) -> String {
+    format!("CASE WHEN i.{column} > {LARGEST_INTEGER} THEN {LARGEST_INTEGER} ELSE i.{column} END")
 }
 
 /// The sum of what is computed of the columns of `i`, over all items.

@@ -21,6 +21,7 @@ const NO_ESTIMATE: &str = "must have a valid format and be greater than or equal
 const NO_SPAN: &str = "Time spent must be formatted correctly. For example: 1h 30m.";
 const IN_FUTURE: &str = "Spent at can't be a future date and time.";
 const TOO_MUCH: &str = "Time to subtract exceeds the total time spent";
+const TOO_LONG: &str = "Time to add exceeds the longest total time spent";
 
 fn item<G: ReadItemsGrant>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
     let found = tx.find_item(grant.home(), G::KIND, iid)?.ok_or(Error::missing())?;
@@ -120,7 +121,8 @@ pub fn log<G: ManageItemsGrant>(
 /// As [`spend`], for whoever was found to be allowed to.
 pub fn add(tx: &mut Tx<'_>, item: &Item, by: UserId, spent: &SpentTime) -> Result<TimeStats> {
     let kept = tx.add_spent(item, by, spent)?;
-    let stats = kept.ok_or_else(|| Error::invalid("base", TOO_MUCH))?;
+    let fault = if spent.seconds < 0 { TOO_MUCH } else { TOO_LONG };
+    let stats = kept.ok_or_else(|| Error::invalid("base", fault))?;
     let span = human(spent.seconds.saturating_abs(), false).unwrap_or_default();
     let verb = if spent.seconds < 0 { "subtracted" } else { "added" };
     let day = date_text(spent.at.date());

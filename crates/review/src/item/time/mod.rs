@@ -7,4 +7,5 @@ mod store;
 pub mod timelog;
 
 pub use duration::{human, parse};
+pub(crate) use store::MOST_SPENT;
 pub use store::{SpentTime, TimeStats, TimeStore};

@@ -9,6 +9,9 @@ use kernel::{Error, Result, Ts, ids::UserId};
 
 use crate::item::{Item, ItemId, ItemKind};
 
+/// Seconds that can be spent on one item: some hundred times the longest span that can be said at once.
+pub(crate) const MOST_SPENT: i64 = 1 << 40;
+
 /// Seconds of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeStats {
@@ -27,7 +30,8 @@ pub struct SpentTime {
 pub trait TimeStore {
     fn time_stats(&mut self, item: ItemId) -> Result<TimeStats>;
     fn save_estimate(&mut self, item: ItemId, seconds: i64) -> Result<TimeStats>;
-    /// Notes time that was spent; `None` where more would be taken back than there is.
+    /// Notes time that was spent; `None` where more would be taken back than there is, and where it would be more than
+    /// an item can have.
     fn add_spent(
         &mut self,
         item: &Item,
@@ -83,20 +87,21 @@ impl TimeStore for Tx<'_> {
         spent: &SpentTime,
     ) -> Result<Option<TimeStats>> {
         let (id, now, seconds) = (item.id.id, self.now, spent.seconds);
+        let most = MOST_SPENT.saturating_sub(seconds);
         // The sum is worked out where it is kept: two people may spend time at once.
         let kept = match item.id.kind {
             ItemKind::Issue => {
-                let enough = issues::total_time_spent.ge(-seconds);
+                let fits = issues::total_time_spent.between(-seconds, most);
                 let sum = issues::total_time_spent.eq(issues::total_time_spent + seconds);
-                let of = issues::table.filter(issues::id.eq(id).and(enough));
+                let of = issues::table.filter(issues::id.eq(id).and(fits));
                 let row = diesel::update(of).set((sum, issues::updated_at.eq(now)));
                 each_backend!(self, |conn| row.execute(conn).map_err(error("Issue")))?
             }
             ItemKind::MergeRequest => {
-                let enough = merge_requests::total_time_spent.ge(-seconds);
+                let fits = merge_requests::total_time_spent.between(-seconds, most);
                 let sum =
                     merge_requests::total_time_spent.eq(merge_requests::total_time_spent + seconds);
-                let of = merge_requests::table.filter(merge_requests::id.eq(id).and(enough));
+                let of = merge_requests::table.filter(merge_requests::id.eq(id).and(fits));
                 let row = diesel::update(of).set((sum, merge_requests::updated_at.eq(now)));
                 each_backend!(self, |conn| row.execute(conn).map_err(error("Merge request")))?
             }

@@ -23,6 +23,10 @@ use crate::{
     todo::{TodoAction, TodoStore as _},
 };
 
+/// How often git has looked at a merge request of an archive, in SQL: fewer times than never, so that what it says first is
+/// told to nobody. It was so in the source.
+pub(crate) const LOOKS_OF_COPY: &str = "-1";
+
 /// A merge request as it was when git was asked.
 #[derive(Clone, Debug)]
 pub struct MergeabilitySnapshot {
@@ -122,7 +126,8 @@ impl MergeabilityStore for Tx<'_> {
         .map_err(error("Merge request")))?;
         if let Some(row) = &kept
             && status == MergeStatus::CannotBeMerged
-            && of.row.merge_status != status
+            && of.looks >= 0
+            && !of.row.merge_status.is_unmergeable()
             && row.state == MergeRequestState::Opened
             && row.head_sha.is_some()
         {

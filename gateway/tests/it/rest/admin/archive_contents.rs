@@ -106,7 +106,7 @@ async fn full_project(root: &Person<'_>) -> Value {
     let link = json!({ "target_project_id": project, "target_issue_iid": 2 });
     root.post(&format!("{one}/links"), link).await.created();
     root.propose(&project, "topic", "Fix it").await;
-    let thread = json!({ "body": "Why so?" });
+    let thread = json!({ "body": "Why so?", "commit_id": "no commit" });
     root.post(&format!("{base}/merge_requests/1/discussions"), thread).await.created();
     root.post(&format!("{base}/protected_tags"), json!({ "name": "v*" })).await.created();
     root.post(&format!("{base}/wikis"), json!({ "title": "home", "content": "Tea" }))

@@ -56,7 +56,7 @@ async fn all_that_a_project_is_set_to_comes_back() {
     let base = format!("/projects/{project}");
     let policy = json!({ "cadence": "7d", "enabled": true, "keep_n": 5, "name_regex": ".*" });
     let settings = json!({
-        "description": "t".repeat(3000), "topics": ["steam", "tea"], "merge_method": "ff",
+        "description": "t".repeat(2000), "topics": ["steam", "tea"], "merge_method": "ff",
         "squash_option": "always", "merge_commit_template": "%{title}", "issues_template": "Why?",
         "squash_commit_template": "%{title}", "suggestion_commit_message": "Apply",
         "merge_requests_template": "How?", "issue_branch_template": "%{id}",

@@ -2,12 +2,17 @@
 
 mod alert_deliveries;
 mod archive_activity;
+mod archive_commits;
 mod archive_contents;
 mod archive_deployments;
 mod archive_failures;
 mod archive_hooks;
 mod archive_job_files;
+mod archive_limits;
+mod archive_limits_ci;
+mod archive_people;
 mod archive_pipelines;
+mod archive_rules;
 mod archive_security;
 mod archive_settings;
 mod archives;
@@ -16,6 +21,7 @@ mod deliveries;
 mod delivery_order;
 mod external_authorization;
 mod group_archive_contents;
+mod group_archive_rules;
 mod group_archives;
 mod group_removal;
 mod hooks;

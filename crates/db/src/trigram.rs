@@ -1,10 +1,14 @@
-//! The part of a word by which PostgreSQL's index of texts is best asked.
+//! The parts of words by which the indexes of texts are best asked.
 //!
-//! That index knows which rows have the same three letters, and compares a list for each three of them. In `topic-4321`
+//! SQLite's index knows at which places of a text the same three letters are, and walks through those of each three of a
+//! word. What has the same three letters again and again is walked through as often.
+//!
+//! PostgreSQL's index knows which rows have the same three letters, and compares a list for each three of them. In `topic-4321`
 //! those of `topic` may be in every row, and comparing with them takes most of the time; `4321` alone finds little more.
 
 use std::{
     collections::HashMap,
+    ops::Range,
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
@@ -19,6 +23,12 @@ use crate::{
 
 /// So many letters are in the lists of the index.
 const LISTED: usize = 3;
+
+/// SQLite's index is asked for words of so many letters as they are.
+const SHORT: usize = 12;
+
+/// SQLite's index is asked for no more words than this.
+const MOST_PHRASES: usize = 8;
 
 /// A part of a word, and how many texts of the database's own sample have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +53,59 @@ pub fn rarest<'w>(
     }
     let sample = sample(tx, table, column)?;
     Ok(rarest_in(&sample, &parts))
+}
+
+/// What SQLite's index of texts is asked for words, all of which a text has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phrases {
+    /// In the language of the index.
+    pub question: String,
+    /// Whether every text with these has the words. Where not, what the index finds is to be compared with them.
+    pub are_whole: bool,
+}
+
+/// How SQLite's index is asked for these words so that it is not long at it, whatever the words and the texts are.
+pub fn phrases(words: &[String]) -> Phrases {
+    let mut asked: Vec<&str> = Vec::new();
+    for word in words {
+        let part = distinct_part(word);
+        if asked.len() < MOST_PHRASES && !asked.contains(&part) {
+            asked.push(part);
+        }
+    }
+    let are_whole = words.iter().all(|word| asked.contains(&word.as_str()));
+    let quoted: Vec<String> =
+        asked.iter().map(|part| format!("\"{}\"", part.replace('"', "\"\""))).collect();
+    Phrases { question: quoted.join(" AND "), are_whole }
+}
+
+/// Whether SQLite's index is asked for a part of this word alone, since the word has the same letters again.
+pub fn is_repetitive(word: &str) -> bool {
+    distinct_part(word).len() < word.len()
+}
+
+/// The longest part of a word without the same three letters again; a short word is taken as it is.
+fn distinct_part(word: &str) -> &str {
+    let starts: Vec<usize> = word.char_indices().map(|(start, _)| start).collect();
+    if starts.len() <= SHORT {
+        return word;
+    }
+    let small = |letter: char| letter.to_lowercase().next().unwrap_or(letter);
+    let letters: Vec<char> = word.chars().map(small).collect();
+    let mut last: HashMap<&[char], usize> = HashMap::new();
+    let mut begin = 0;
+    let mut longest: Range<usize> = 0..LISTED;
+    for (place, three) in letters.windows(LISTED).enumerate() {
+        if let Some(before) = last.insert(three, place) {
+            begin = begin.max(before + 1);
+        }
+        let end = place + LISTED;
+        if end - begin > longest.len() {
+            longest = begin..end;
+        }
+    }
+    let start_of = |letter: usize| starts.get(letter).copied().unwrap_or(word.len());
+    word.get(start_of(longest.start)..start_of(longest.end)).unwrap_or(word)
 }
 
 /// How PostgreSQL is asked whether a text contains a word: the operator, and the value that stands behind it.
@@ -186,6 +249,25 @@ mod tests {
         assert_eq!(parts("topic-77!"), ["topic", "-77!"]);
         assert_eq!(parts("a-größe"), ["", "größe"]);
         assert_eq!(parts("--"), [""; 0]);
+    }
+
+    #[test]
+    fn a_long_word_is_asked_for_by_a_part_without_the_same_letters_again() {
+        let asked = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            let Phrases { question, are_whole } = phrases(&words);
+            (question, are_whole)
+        };
+        let (x, ya) = ("xX".repeat(100), "я".repeat(200));
+        assert_eq!(asked(&[&x]), ("\"xXx\"".to_owned(), false));
+        assert_eq!(asked(&[&ya]), ("\"яяя\"".to_owned(), false));
+        assert_eq!(asked(&[&format!("{x}-4321-{x}")]).0, "\"XxX-4321-xX\"");
+        assert_eq!(asked(&["banana", "a\"b"]), ("\"banana\" AND \"a\"\"b\"".to_owned(), true));
+        assert!(asked(&["internationally", "cat", "cat"]).1);
+        let many: Vec<String> = (100..300).map(|number| number.to_string()).collect();
+        let many = phrases(&many);
+        assert_eq!((many.question.matches(" AND ").count(), many.are_whole), (7, false));
+        assert!(is_repetitive(&x) && !is_repetitive("internationally"));
     }
 
     #[test]

@@ -169,8 +169,9 @@ fn take_away_issues(tx: &mut Tx<'_>, from: UserId, most: i64) -> Result<bool> {
         .map_err(error("Issue")))?;
     let is_full = is_full(&written, most);
     for issue in written {
-        issue::delete(tx, issue.id)?;
-        tx.emit(Event::IssueRemoved { issue: (&issue).into(), user: from })?;
+        if issue::delete(tx, issue.id)? {
+            tx.emit(Event::IssueRemoved { issue: (&issue).into(), user: from })?;
+        }
     }
     Ok(is_full)
 }
@@ -185,7 +186,9 @@ fn take_away_merge_requests(tx: &mut Tx<'_>, from: UserId, most: i64) -> Result<
     let is_full = is_full(&proposed, most);
     for row in proposed {
         removal::forget(tx, row.id.into())?;
-        tx.delete_merge_request(row.id)?;
+        if !tx.delete_merge_request(row.id)? {
+            continue;
+        }
         let (merge_request, project, iid): (MergeRequestId, _, _) =
             (row.id, row.project_id, row.iid);
         let gone = merge_request::Event::Removed { merge_request, project, iid, user: from };
@@ -207,9 +210,9 @@ fn unsay(tx: &mut Tx<'_>, from: UserId, most: i64) -> Result<bool> {
         emoji::forget_note(tx, id)?;
         tx.delete_activity_of_note(id)?;
         tx.delete_todos_of_note(id)?;
-        tx.delete_note(id)?;
+        let is_gone = tx.delete_note(id)?;
         let item = ItemId { kind, id: item };
-        if !is_system {
+        if is_gone && !is_system {
             tx.add_to_notes_count(item, -i64::from(!internal))?;
             tx.count_unresolved_threads(item)?;
         }

@@ -23,6 +23,12 @@ pub trait ArchiveIdStore {
         relation: &str,
         sources: &[i64],
     ) -> Result<HashMap<i64, i64>>;
+    /// All ids of a relation that are known, of which there are few.
+    fn all_archive_ids(
+        &mut self,
+        import: ArchiveImportId,
+        relation: &str,
+    ) -> Result<HashMap<i64, i64>>;
     /// Forgets all of them.
     fn forget_archive_ids(&mut self, import: ArchiveImportId) -> Result<()>;
 }
@@ -71,6 +77,19 @@ impl ArchiveIdStore for Tx<'_> {
             found.extend(rows);
         }
         Ok(found)
+    }
+
+    fn all_archive_ids(
+        &mut self,
+        import: ArchiveImportId,
+        relation: &str,
+    ) -> Result<HashMap<i64, i64>> {
+        let rows = ids::table
+            .filter(ids::import_id.eq(import).and(ids::relation.eq(relation)))
+            .select((ids::source_id, ids::target_id));
+        let rows: Vec<(i64, i64)> =
+            each_backend!(self, |conn| rows.load(conn).map_err(error("Import")))?;
+        Ok(rows.into_iter().collect())
     }
 
     fn forget_archive_ids(&mut self, import: ArchiveImportId) -> Result<()> {

@@ -8,12 +8,8 @@ use crate::{
         duration::LONGEST_TIMEOUT,
         options::{MOST_COPIES, MOST_RETRIES, Options},
     },
-    job::{JobSpec, spec_digest},
+    job::{JobSpec, LONGEST_BODY, LONGEST_TAGS, spec_digest},
 };
-
-/// Bytes of a specification, and of its tags: JSON may take six for one of a configuration.
-const LONGEST_BODY: usize = 16 << 20;
-const LONGEST_TAGS: usize = 1 << 18;
 
 pub(super) static SPECS: Relation = Relation {
     name: "job_specs",

@@ -16,6 +16,10 @@ use crate::config::{Need, PlannedJob, options::Options, variables::Variable};
 /// So many rows go into one statement.
 pub(crate) const AT_ONCE: usize = 100;
 
+/// Bytes of a spec, and of its tags. An archive writes it as a text in a line, which takes up to twice as much.
+pub(crate) const LONGEST_BODY: usize = 7 << 20;
+pub(crate) const LONGEST_TAGS: usize = 1 << 18;
+
 /// All of a job that is the same in every pipeline that has it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -65,6 +69,14 @@ impl SpecText {
         let tags = job.tags.as_ref().map(serde_json::to_string).transpose();
         let tags = tags.map_err(Error::internal)?;
         Ok(Self { digest: spec_digest(tags.as_deref(), &body), body, tags })
+    }
+}
+
+impl SpecText {
+    /// Whether archives take it.
+    pub(crate) fn is_storable(&self) -> bool {
+        let tags = self.tags.as_ref().map(String::len).unwrap_or_default();
+        self.body.len() <= LONGEST_BODY && tags <= LONGEST_TAGS
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Event, Status,
-    config::{Kind, Plan, PlannedJob},
+    config::{Kind, Plan, PlannedJob, Refusal},
     job::{JobKind, SpecStore as _, SpecText},
     resource_group::ResourceGroupStore as _,
 };
@@ -35,8 +35,18 @@ pub struct PlanWithSpecs {
 }
 
 impl PlanWithSpecs {
-    pub fn new(plan: Plan) -> Result<Self> {
-        let specs = plan.jobs.iter().map(SpecText::of).collect::<Result<Vec<_>>>()?;
+    /// # Errors
+    /// `Invalid` where a job is so large that no archive of its project could hold it.
+    pub fn new(plan: Plan) -> Result<Self, Refusal> {
+        let mut specs = Vec::with_capacity(plan.jobs.len());
+        for job in &plan.jobs {
+            let spec = SpecText::of(job).map_err(Refusal::Fault)?;
+            if !spec.is_storable() {
+                let problem = format!("jobs:{} config should be smaller than 7 MiB", job.name);
+                return Err(Refusal::Invalid(vec![problem]));
+            }
+            specs.push(spec);
+        }
         Ok(Self { plan, specs })
     }
 

@@ -12,7 +12,7 @@ use forgeway_ci::config::{
     variables::{OuterVariables, Variable},
 };
 
-use crate::files::Files;
+use crate::{files::Files, world::jobs};
 
 const TOO_BIG: &str = "The parsed YAML is too big";
 
@@ -110,6 +110,20 @@ fn no_pattern_of_a_path_is_made_ready_when_the_time_is_over() {
 
     assert_eq!(rule.sentence(), format!("Failed to parse rule for a: {late}"));
     assert_eq!(include.sentence(), late);
+}
+
+/// A reference costs the configuration a line, and its job a megabyte.
+#[test]
+fn a_job_is_no_larger_than_what_an_archive_takes() {
+    let config = |references: usize| {
+        let text = "\\x01".repeat(200_000);
+        format!(".s: [\"{text}\"]\na:\n  script:\n{}", "    - !reference [.s]\n".repeat(references))
+    };
+    assert!(jobs(&config(5)).is_ok());
+
+    let refusal = jobs(&config(7)).unwrap_err().to_string();
+
+    assert!(refusal.contains("jobs:a config should be smaller than 7 MiB"), "{refusal}");
 }
 
 #[test]

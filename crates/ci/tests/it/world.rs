@@ -108,8 +108,9 @@ impl World {
 pub(crate) fn jobs(text: &str) -> Result<Content> {
     let known = OuterVariables::default();
     let plan = compile(text, &PipelineInput::push("main", "group/project", &known));
+    let plan = plan.and_then(PlanWithSpecs::new);
     let plan = plan.map_err(|refusal| Error::bad_request().because(refusal.sentence()))?;
-    Ok(Content::Jobs(PlanWithSpecs::new(plan)?))
+    Ok(Content::Jobs(plan))
 }
 
 /// The newest job of each name with how far it is, in the order of the configuration.

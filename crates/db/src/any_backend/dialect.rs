@@ -76,8 +76,7 @@ where
     }
 }
 
-/// A column of an insert without a value is null. SQLite has no word for the default of a column; and a record whose fields
-/// are all written has one text, which can be kept.
+/// A column of an insert without a value is null: SQLite has no word for the default of a column.
 #[derive(Clone, Copy, Debug)]
 pub struct NullAsDefault;
 

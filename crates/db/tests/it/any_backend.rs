@@ -66,7 +66,7 @@ fn rows_are_passed_over_with_and_without_a_limit() {
     transaction(|tx| {
         four_stamps(tx)?;
         let mut page = |limit: Option<i64>, offset: Option<i64>| {
-            let rows = stamps::table.filter(stamps::stamp.le(4)).order(stamps::stamp);
+            let rows = stamps::table.filter(stamps::stamp.between(1, 4)).order(stamps::stamp);
             let mut rows = rows.select(stamps::stamp).into_boxed();
             if let Some(limit) = limit {
                 rows = rows.limit(limit);

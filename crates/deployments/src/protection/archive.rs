@@ -2,6 +2,7 @@
 //! out.
 
 use db::archive::{Column, Relation, is_one_of};
+use kernel::TextEnum as _;
 
 use super::{RuleKind, actions::MOST_APPROVALS};
 
@@ -33,9 +34,15 @@ static ACCESS: Relation = Relation {
         Column::row("protected_environment_id", "protected_environments"),
         Column::choice("kind", is_one_of::<RuleKind>),
         Column::level("access_level", 10, 60).optional(),
-        Column::person("user_id").alternative_to("access_level"),
+        // Without the rule of somebody who has no account here, nobody would be asked: whoever imports is instead.
+        Column::doer("user_id", "kind", is_permission).alternative_to("access_level"),
         Column::flag("with_inherited"),
         Column::number("required_approvals", 1, MOST_APPROVALS),
     ],
     signed: None,
 };
+
+/// Whether a record gives something that nobody may do without one.
+fn is_permission(kind: &str) -> bool {
+    RuleKind::find(kind) != Some(RuleKind::Approve)
+}

@@ -88,8 +88,9 @@ fn refspecs(of: &Handover) -> Vec<String> {
     let (id, name) = (of.pipeline.id, &of.branch);
     let mut all = vec![format!("+refs/pipelines/{id}:refs/pipelines/{id}")];
     match (of.git_depth > 0, of.job.tag) {
-        // The branch of a merge request may have gone on.
+        // The branch of a merge request may have gone on, and others may be gone.
         (true, false) if of.pipeline.merge_request_id.is_some() => {}
+        (true, _) if !of.has_branch => {}
         (true, false) => all.push(format!("+refs/heads/{name}:refs/remotes/origin/{name}")),
         (true, true) => all.push(format!("+refs/tags/{name}:refs/tags/{name}")),
         (false, _) => {

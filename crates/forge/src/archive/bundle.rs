@@ -1,7 +1,7 @@
 //! Repositories as bundles: one file with all objects and refs.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     fs::File,
     io::{BufRead as _, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
@@ -15,7 +15,7 @@ use kernel::{
 };
 use repo::{
     git::{
-        GitError, Oid, RefName, RepoPath, Wiki,
+        Oid, RefName, RepoPath, Wiki,
         cli::ProcessClass,
         refs::{self, RefMove},
     },
@@ -43,10 +43,11 @@ const LONGEST_LINE: usize = 1100;
 const SIGNATURE: &[u8] = b"# v2 git bundle\n";
 /// Refs of the server's own that move in one transaction.
 const MOVES_AT_ONCE: usize = 1_000;
-/// What bundles hold. Other refs are made anew by whoever asks for them.
+/// What bundles hold. Other refs are made anew by whoever asks for them. A branch and a tag of one name have their full names
+/// in a bundle: of `--branches` and `--tags` git leaves both out.
 const REFS: [&str; 7] = [
-    "--branches",
-    "--tags",
+    "--glob=refs/heads/*",
+    "--glob=refs/tags/*",
     "--glob=refs/notes/*",
     "--glob=refs/merge-requests/*/head",
     "--glob=refs/environments/*/deployments/*",
@@ -112,7 +113,7 @@ impl BundleHead {
     fn read(file: &File) -> Result<Self, ArchiveError> {
         let broken = || ArchiveError::flawed("A bundle of the archive cannot be read.");
         let mut lines = BufReader::new(file).take(LONGEST_LIST);
-        let (mut head, mut line) = (Self::default(), Vec::new());
+        let (mut head, mut line, mut names) = (Self::default(), Vec::new(), HashSet::new());
         loop {
             line.clear();
             let count = lines.read_until(b'\n', &mut line)?;
@@ -131,6 +132,9 @@ impl BundleHead {
             let id = std::str::from_utf8(id).ok().and_then(|id| id.parse::<Oid>().ok());
             let id = id.ok_or_else(broken)?;
             let name = name.get(1..).unwrap_or_default();
+            if !names.insert(name.to_vec()) {
+                return Err(broken());
+            }
             match std::str::from_utf8(name).ok().and_then(pipeline_of_ref) {
                 Some(pipeline) => head.pipelines.push((pipeline, id)),
                 None => head.refs.extend(usable_ref(name, id).map(|name| (name, id))),
@@ -199,24 +203,27 @@ async fn take_in(
     })?;
     forge.repositories.forget(into);
     let (repositories, at) = (forge.repositories.clone(), into.clone());
-    let whole = spawn_blocking(move || -> Result<Option<BundleHead>, GitError> {
+    let read = spawn_blocking(move || -> Result<_, ArchiveError> {
         let reader = repositories.open(&at)?;
         let mut refs = Vec::with_capacity(head.refs.len());
         for (name, id) in head.refs {
             if !reader.has(id) {
-                return Ok(None);
+                let flaw = "A bundle of the archive names objects that it lacks.";
+                return Err(ArchiveError::flawed(flaw));
+            }
+            let is_commit = reader.is_commit(id)?;
+            if name.is_branch() && !is_commit {
+                let flaw = "A bundle of the archive has a branch that is no commit.";
+                return Err(ArchiveError::flawed(flaw));
             }
             let is_kept = keep_around::commit_of(name.as_bstr()).is_some();
-            if !is_kept || reader.is_commit(id)? {
+            if !is_kept || is_commit {
                 refs.push((name, id));
             }
         }
-        Ok(Some(BundleHead { refs, ..head }))
+        Ok(BundleHead { refs, ..head })
     });
-    match whole.await.map_err(Error::internal)?? {
-        Some(head) => Ok((head, bytes)),
-        None => Err(ArchiveError::flawed("A bundle of the archive names objects that it lacks.")),
-    }
+    Ok((read.await.map_err(Error::internal)??, bytes))
 }
 
 /// Brings a bundle into the repository of a project; done again, it does what is left.
@@ -373,6 +380,7 @@ mod tests {
             "# v2 git bundle\n",
             &format!("# v2 git bundle\n-{ID} before\n\n"),
             "# v2 git bundle\nx refs/heads/main\n\n",
+            &format!("# v2 git bundle\n{ID} refs/heads/a\n{ID} refs/heads/a\n\n"),
         ] {
             assert!(head(text).is_err(), "{text}");
         }

@@ -1,10 +1,16 @@
 //! Looking at the whole tree of an archive before anything of it is written.
 
-use std::{collections::HashMap, path::Path};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
 
 use db::archive::{self, ArchiveRow, Relation};
 use kernel::Error;
-use org::{namespace::archive::GroupRecord, project::archive::ProjectRecord};
+use org::{
+    namespace::{archive::GroupRecord, rules::MAX_DEPTH},
+    project::archive::ProjectRecord,
+};
 
 use super::{
     failure::{ArchiveError, unreadable},
@@ -85,15 +91,9 @@ pub(super) fn groups(folder: &Path) -> Result<GroupTree, ArchiveError> {
     if groups.first().is_none_or(|first| first.parent_id.is_some()) {
         return Err(ArchiveError::flawed("The archive is not one of a group."));
     }
+    ensure_tree(&groups)?;
     let mut numbers = HashMap::new();
-    for (place, group) in groups.iter().enumerate() {
-        ensure_id("groups", group.id)?;
-        let before = groups.iter().take(place);
-        let has_parent = before.clone().any(|one| Some(one.id) == group.parent_id);
-        let is_known = before.clone().any(|one| one.id == group.id);
-        if is_known || (place > 0 && !has_parent) {
-            return Err(ArchiveError::flawed("The archive has a group that lies nowhere."));
-        }
+    for group in &groups {
         group.ensure_sound().map_err(|cause| settings::flaw("a group", &cause))?;
         let fields = serde_json::to_value(group).map_err(Error::internal)?;
         settings::ensure_storable(layout::GROUPS, &fields)?;
@@ -101,6 +101,28 @@ pub(super) fn groups(folder: &Path) -> Result<GroupTree, ArchiveError> {
         numbers.insert(group.id, group_numbers(folder, group.id)?);
     }
     Ok(GroupTree { groups, people: people_of(folder)?, numbers })
+}
+
+/// Refuses groups that cannot lie as they do: each has its own path below one that comes before it.
+fn ensure_tree(groups: &[GroupRecord]) -> Result<(), ArchiveError> {
+    let mut depths: HashMap<i64, usize> = HashMap::new();
+    let mut paths = HashSet::new();
+    for (place, group) in groups.iter().enumerate() {
+        ensure_id("groups", group.id)?;
+        let above = group.parent_id.and_then(|id| depths.get(&id).copied());
+        if depths.contains_key(&group.id) || (place > 0 && above.is_none()) {
+            return Err(ArchiveError::flawed("The archive has a group that lies nowhere."));
+        }
+        let depth = above.unwrap_or(0).saturating_add(1);
+        if depth > MAX_DEPTH {
+            return Err(ArchiveError::flawed("The archive has groups that lie too deep."));
+        }
+        if !paths.insert((group.parent_id, group.path.to_lowercase())) {
+            return Err(ArchiveError::flawed("The archive has two groups with one path."));
+        }
+        depths.insert(group.id, depth);
+    }
+    Ok(())
 }
 
 /// Refuses rows of a group that cannot be taken; returns the last numbers of its relations.

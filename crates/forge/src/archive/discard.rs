@@ -1,19 +1,18 @@
 //! Taking away what an import that failed has brought along.
 
-use admin::archive::ArchiveHome;
+use std::collections::BTreeSet;
+
+use admin::archive::{ArchiveHome, ArchiveIdStore as _};
 use db::{
     Tx, archive,
     checksum::refs::{self, RefHolder},
 };
 use kernel::{
     Error, Result,
-    ids::{NamespaceId, ProjectId},
+    ids::{ArchiveImportId, NamespaceId, ProjectId},
 };
 use org::{
-    namespace::{
-        archive::{below, empty as empty_group},
-        removal,
-    },
+    namespace::archive::{empty as empty_group, take_away},
     project::{archive as records, statistics::StatisticsStore as _, store::ProjectStore as _},
     settings::store::SettingsStore as _,
 };
@@ -25,7 +24,7 @@ use repo::{
 use review::{activity::ActivityStore as _, item::removal::forget_project};
 use tokio::task::spawn_blocking;
 
-use super::layout;
+use super::{groups, layout};
 use crate::{
     Forge, activity_feed,
     checksums::FIRST_CHECK,
@@ -47,19 +46,17 @@ pub(super) fn relations(tx: &mut Tx<'_>, home: ArchiveHome) -> Result<()> {
     all.into_iter().rev().try_for_each(|relation| archive::clear(tx, relation, id))
 }
 
-/// Removes the rows, and what rows say of the files.
-pub(super) fn rows(tx: &mut Tx<'_>, home: ArchiveHome) -> Result<()> {
-    match home {
-        ArchiveHome::Project(project) => project_rows(tx, project)?,
-        ArchiveHome::Group(group) => group_rows(tx, group)?,
-    }
+/// Removes the rows, what rows say of the files, and the ids of the archive.
+pub(super) fn rows(tx: &mut Tx<'_>, import: ArchiveImportId, home: ArchiveHome) -> Result<()> {
+    let project = match home {
+        ArchiveHome::Project(project) => project,
+        ArchiveHome::Group(group) => return group_rows(tx, import, group),
+    };
+    tx.forget_archive_ids(import)?;
+    project_rows(tx, project)?;
     relations(tx, home)?;
     // What stays is an empty project, whose feed begins as any other.
-    let left = match home {
-        ArchiveHome::Project(project) => tx.find_project(project)?,
-        ArchiveHome::Group(_) => None,
-    };
-    match left {
+    match tx.find_project(project)? {
         Some(row) => activity_feed::created(tx, row.id, row.creator_id, &row.name, row.created_at),
         None => Ok(()),
     }
@@ -78,23 +75,28 @@ fn project_rows(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     records::empty(tx, project)
 }
 
-/// The groups below go with all that is in them.
-fn group_rows(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
-    refs::forget(tx, RefHolder::GroupWiki(group))?;
-    for group in below(tx, group)? {
-        removal::remove_unannounced(tx, group)?;
+/// The groups below that the archive brought go with it, unless people have put projects or groups into them: those stay,
+/// as the first one does, and their ids are kept for whoever begins anew.
+fn group_rows(tx: &mut Tx<'_>, import: ArchiveImportId, group: NamespaceId) -> Result<()> {
+    let made = tx.all_archive_ids(import, groups::RELATION)?;
+    let ids: BTreeSet<NamespaceId> = made.values().copied().map(NamespaceId).collect();
+    let kept = take_away(tx, group, &ids)?;
+    tx.forget_archive_ids(import)?;
+    let pairs = made.into_iter().filter(|(_, id)| kept.contains(&NamespaceId(*id)));
+    tx.insert_archive_ids(import, groups::RELATION, &pairs.collect::<Vec<_>>())?;
+    for id in kept.into_iter().chain([group]) {
+        refs::forget(tx, RefHolder::GroupWiki(id))?;
+        empty_group(tx, id)?;
+        relations(tx, ArchiveHome::Group(id))?;
     }
-    empty_group(tx, group)
+    Ok(())
 }
 
 /// Removes the files; a project gets an empty repository.
-pub(super) async fn files(forge: &Forge, home: ArchiveHome) -> Result<()> {
+pub(super) async fn files(forge: &Forge, import: ArchiveImportId, home: ArchiveHome) -> Result<()> {
     let project = match home {
         ArchiveHome::Project(project) => project,
-        ArchiveHome::Group(group) => {
-            tidy(forge, Owner::Group(group), None).await?;
-            return clear_wiki(forge, Wiki::Group(group)).await;
-        }
+        ArchiveHome::Group(group) => return group_files(forge, import, group).await,
     };
     clear_wiki(forge, Wiki::Project(project)).await?;
     remove_uploads(forge, project).await?;
@@ -105,4 +107,14 @@ pub(super) async fn files(forge: &Forge, home: ArchiveHome) -> Result<()> {
     let (storage, head) = (forge.storage.clone(), RefName::branch(&branch)?);
     let made = spawn_blocking(move || storage.create(project, &head).map(drop));
     Ok(made.await.map_err(Error::internal)??)
+}
+
+async fn group_files(forge: &Forge, import: ArchiveImportId, group: NamespaceId) -> Result<()> {
+    let kept = move |tx: &mut Tx<'_>| tx.all_archive_ids(import, groups::RELATION);
+    let kept = forge.db.read(kept).await?;
+    for id in kept.into_values().map(NamespaceId).chain([group]) {
+        tidy(forge, Owner::Group(id), None).await?;
+        clear_wiki(forge, Wiki::Group(id)).await?;
+    }
+    Ok(())
 }

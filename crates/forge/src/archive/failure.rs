@@ -44,6 +44,10 @@ fn json_flaw(cause: &serde_json::Error) -> String {
     match cause.classify() {
         Category::Data => value_flaw(text),
         Category::Syntax if text.starts_with("recursion") => "it is nested too deeply".to_owned(),
+        // Where one word of several belongs, the parser says this of any other value, too.
+        Category::Syntax if text == "expected value" => {
+            "it is not JSON, or has a value of the wrong type".to_owned()
+        }
         Category::Syntax => "it is not JSON".to_owned(),
         Category::Eof => "it ends too early".to_owned(),
         Category::Io => "the file is damaged".to_owned(),

@@ -3,17 +3,21 @@
 use std::{collections::HashMap, path::Path, sync::Arc};
 
 use admin::{
-    archive::{ArchiveImport, ArchiveImportStore as _},
+    archive::{ArchiveIdStore as _, ArchiveImport, ArchiveImportStore as _},
     import::ImportStep,
 };
 use db::Tx;
 use kernel::{
-    Error, Visibility,
+    AccessLevel, Actor, Error, Visibility,
     ids::{NamespaceId, UserId},
 };
-use org::namespace::{
-    actions::set_avatar,
-    archive::{GroupRecord, announce, make_below, restore},
+use org::{
+    access::{level_in_namespace, lock_access_projection},
+    namespace::{
+        actions::set_avatar,
+        archive::{GroupRecord, announce, are_below, make_below, restore},
+    },
+    user::store::UserStore as _,
 };
 use repo::git::Wiki;
 use tokio::task::spawn_blocking;
@@ -27,6 +31,9 @@ use super::{
     rows::Context,
 };
 use crate::{Forge, files::avatars::Owner};
+
+/// The relation under which the ids of the groups below the first one are kept.
+pub(super) const RELATION: &str = "groups";
 
 /// A group of an archive: what it is there, and here.
 #[derive(Clone, Debug)]
@@ -59,14 +66,20 @@ pub(super) async fn import(
     let owner = import.user_id;
     // Until then all of them are private, and have no members of the archive.
     let ended = move |tx: &mut Tx<'_>| {
+        lock_access_projection(tx)?;
+        let below: Vec<NamespaceId> = groups.iter().skip(1).map(|group| group.home).collect();
+        // Whoever is an Owner may give every role.
+        if let Some(obstacle) = obstacle(tx, owner, id, &below)? {
+            return Ok(Err(obstacle));
+        }
         withdraw(tx, seen.id)?;
         if !tx.advance_archive_import(seen.id, ImportStep::Finish, None)? {
-            return Ok(());
+            return Ok(Ok(()));
         }
         finish(tx, owner, &groups)?;
-        members::insert(tx, &members)
+        members::insert(tx, &members).map(Ok)
     };
-    Ok(forge.db.write(ended).await?)
+    forge.db.write(ended).await?
 }
 
 impl ImportedGroup {
@@ -149,7 +162,8 @@ fn finish(tx: &mut Tx<'_>, owner: UserId, groups: &[ImportedGroup]) -> kernel::R
     Ok(())
 }
 
-/// Makes the groups of an archive, and keeps its numbers for it. Groups below the first one are found again by their paths.
+/// Makes the groups of an archive, and keeps its numbers for it. Those below the first one are known by their ids in the
+/// archive once they are there, whatever people call them then.
 async fn make_groups(
     forge: &Forge,
     import: &ArchiveImport,
@@ -157,29 +171,66 @@ async fn make_groups(
     groups: Vec<GroupRecord>,
     numbers: HashMap<i64, HashMap<&'static str, i64>>,
 ) -> Result<Vec<ImportedGroup>, ArchiveError> {
-    let (owner, records) = (import.user_id, groups.clone());
+    let (id, owner, records) = (import.id, import.user_id, groups.clone());
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
+        // Nobody makes them at the same time, or takes a role away.
+        lock_access_projection(tx)?;
         let mut made: HashMap<i64, NamespaceId> = HashMap::new();
+        for (source, home) in tx.all_archive_ids(id, RELATION)? {
+            made.insert(source, NamespaceId(home));
+        }
+        let below: Vec<NamespaceId> = made.values().copied().collect();
+        if let Some(obstacle) = obstacle(tx, owner, root, &below)? {
+            return Ok(Err(obstacle));
+        }
+        let mut new = Vec::new();
         for group in &groups {
             let parent = group.parent_id.and_then(|id| made.get(&id).copied());
-            let id = match parent {
-                Some(parent) => {
+            let home = match (made.get(&group.id), parent) {
+                (Some(home), _) => *home,
+                (None, Some(parent)) => {
                     let hidden = GroupRecord { visibility: Visibility::Private, ..group.clone() };
-                    make_below(tx, parent, owner, &hidden)?
+                    let home = make_below(tx, parent, owner, &hidden)?;
+                    new.push((group.id, home.0));
+                    home
                 }
-                None => root,
+                (None, None) => root,
             };
             if let Some(last) = numbers.get(&group.id) {
-                review::archive::reserve_numbers(tx, review::Home::Group(id), last)?;
+                review::archive::reserve_numbers(tx, review::Home::Group(home), last)?;
             }
-            made.insert(group.id, id);
+            made.insert(group.id, home);
         }
-        Ok(made)
+        tx.insert_archive_ids(id, RELATION, &new)?;
+        Ok(Ok(made))
     });
-    let made = made.await?;
+    let made = made.await??;
     let found = |record: GroupRecord| {
         let home = made.get(&record.id).copied()?;
         Some(ImportedGroup { record, home })
     };
     Ok(records.into_iter().filter_map(found).collect())
+}
+
+/// Why an archive cannot become a group, and these below it, any more.
+fn obstacle(
+    tx: &mut Tx<'_>,
+    importer: UserId,
+    root: NamespaceId,
+    below: &[NamespaceId],
+) -> kernel::Result<Option<ArchiveError>> {
+    if !are_below(tx, root, below)? {
+        return Ok(Some(ArchiveError::flawed(
+            "A group of the archive was removed, or moved elsewhere, while the archive was imported.",
+        )));
+    }
+    let user = tx.user(importer)?;
+    let actor = Actor { id: Some(importer), ..Actor::ANONYMOUS };
+    let is_owner = user.admin || level_in_namespace(tx, actor, root)? >= AccessLevel::Owner;
+    let may_import = is_owner && !user.state.is_blocked();
+    Ok((!may_import).then(|| {
+        ArchiveError::flawed(
+            "Whoever imports the archive is blocked, or no Owner of the group any more.",
+        )
+    }))
 }

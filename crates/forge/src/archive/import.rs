@@ -138,7 +138,7 @@ async fn work(forge: &Forge, import: ArchiveImport) -> Result<()> {
         // Its file is for whoever works on it now.
         Err(ArchiveError::Overtaken) => return Ok(()),
         Err(failure) if failure.may_pass() && import.attempts + 1 < MOST_ATTEMPTS => {
-            tracing::error!(import = %id, %failure, "an archive was not read");
+            tracing::error!(import = %id, error = ?failure, "an archive was not read");
             let retried = move |tx: &mut Tx<'_>| {
                 tx.save_archive_attempt(&import)?;
                 later(tx, id, tx.now.plus(PAUSE))
@@ -146,7 +146,7 @@ async fn work(forge: &Forge, import: ArchiveImport) -> Result<()> {
             return forge.db.write(retried).await;
         }
         Err(failure) => {
-            tracing::warn!(import = %id, %failure, "an import of an archive failed");
+            tracing::warn!(import = %id, %failure, error = ?failure, "an import of an archive failed");
             give_up(forge, &import, failure.to_string()).await?;
         }
     }
@@ -162,13 +162,12 @@ async fn give_up(forge: &Forge, import: &ArchiveImport, text: String) -> Result<
         if !tx.save_archive_progress(&now, 0, 0)? {
             return Ok(false);
         }
-        tx.forget_archive_ids(id)?;
-        discard::rows(tx, home).map(|()| true)
+        discard::rows(tx, id, home).map(|()| true)
     };
     if !forge.db.write(begun_anew).await? {
         return Ok(());
     }
-    discard::files(forge, home).await?;
+    discard::files(forge, id, home).await?;
     let ended = move |tx: &mut Tx<'_>| {
         withdraw(tx, id)?;
         let Some(now) = tx.find_archive_import(id)? else { return Ok(()) };

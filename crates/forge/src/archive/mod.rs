@@ -5,6 +5,7 @@ mod bundle;
 mod check;
 mod citations;
 mod corrections;
+mod deputies;
 mod discard;
 pub mod export;
 mod failure;

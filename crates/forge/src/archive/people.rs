@@ -162,8 +162,9 @@ pub(super) async fn find_internal(forge: &Forge, people: &[Person]) -> Result<Ha
 }
 
 /// Relations whose rows tell what was said and done, of which nothing follows for whoever did it.
-const TOLD: [&str; 9] = [
+const TOLD: [&str; 10] = [
     "alert_notes",
+    "award_emoji",
     "commit_notes",
     "epics",
     "events",

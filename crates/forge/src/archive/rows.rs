@@ -21,8 +21,8 @@ use serde_json::Value;
 use tokio::task::spawn_blocking;
 
 use super::{
-    citations::Citations, corrections::Corrections, failure::ArchiveError, files::ArchiveUpload,
-    lines, people, pipelines, twins,
+    citations::Citations, corrections::Corrections, deputies, failure::ArchiveError,
+    files::ArchiveUpload, lines, people, pipelines, twins,
 };
 use crate::Forge;
 
@@ -107,7 +107,9 @@ pub(super) fn insert(
     let mut names = names(tx, context, relation, rows)?;
     let corrections = Corrections::read(tx, relation, &names)?;
     let (mut all, mut ids): (Vec<Vec<Cell>>, Vec<i64>) = (Vec::new(), Vec::new());
-    for row in rows {
+    let needless = deputies::needless(tx, relation, &names, rows)?;
+    let needed = rows.iter().enumerate().filter(|(place, _)| !needless.contains(place));
+    for (_, row) in needed {
         names.people = Arc::clone(match people::may_be_internal(relation, row) {
             true => &context.authors,
             false => &context.people,

@@ -274,19 +274,22 @@ fn judged(
             limits,
         },
     );
-    Ok(match plan {
-        Ok(plan) => CompileResult::Content(Content::Jobs(PlanWithSpecs::new(plan)?)),
-        Err(Refusal::Fault(fault)) => return Err(fault),
-        Err(refusal) => {
-            let sentence = refusal.sentence();
-            match refusal {
-                Refusal::Empty(plan) => {
-                    CompileResult::Empty { jobs: PlanWithSpecs::new(*plan)?, sentence }
-                }
-                refusal => CompileResult::refused(&refusal),
-            }
-        }
-    })
+    let refusal = match plan.and_then(PlanWithSpecs::new) {
+        Ok(plan) => return Ok(CompileResult::Content(Content::Jobs(plan))),
+        Err(refusal) => refusal,
+    };
+    let sentence = refusal.sentence();
+    let refusal = match refusal {
+        Refusal::Empty(plan) => match PlanWithSpecs::new(*plan) {
+            Ok(jobs) => return Ok(CompileResult::Empty { jobs, sentence }),
+            Err(refusal) => refusal,
+        },
+        refusal => refusal,
+    };
+    match refusal {
+        Refusal::Fault(fault) => Err(fault),
+        refusal => Ok(CompileResult::refused(&refusal)),
+    }
 }
 
 /// The paths that differ from what was before, where there is something to compare with and somebody may ask.

@@ -12,7 +12,7 @@ use db::Tx;
 use deployments::deployment::jobs::EnvironmentTerms;
 use kernel::{Error, Result, access::ProjectFacts, error::Kind, ids::JobId};
 use org::{project::settings::GitStrategy, settings::Settings};
-use repo::git::Oid;
+use repo::git::{Oid, RefName};
 use runners::runner::Runner;
 
 use super::{
@@ -39,6 +39,8 @@ pub struct Handover {
     pub spec: JobSpec,
     /// The branch or tag whose commits are fetched.
     pub branch: String,
+    /// Whether that is still there. Git refuses to fetch what is not.
+    pub has_branch: bool,
     pub token: JobToken,
     pub variables: Vec<Variable>,
     pub repository_url: String,
@@ -70,6 +72,7 @@ pub(super) struct Draft {
     pub(super) source: JobSource,
     pub(super) token: JobToken,
     pub(super) timeout: i64,
+    has_branch: bool,
     variables: Vec<Variable>,
     dependencies: Vec<Dependency>,
 }
@@ -96,7 +99,7 @@ impl Draft {
         job: Job,
         running_on_instance_runners: Option<i64>,
     ) -> Handover {
-        let Self { source, token, timeout, variables, dependencies } = self;
+        let Self { source, token, timeout, has_branch, variables, dependencies } = self;
         let depth = variables.iter().rfind(|variable| variable.key == "GIT_DEPTH");
         let depth = depth.and_then(|variable| variable.value.trim().parse::<i64>().ok());
         let own = source.settings.ci_default_git_depth.unwrap_or(WHOLE_HISTORY);
@@ -104,6 +107,7 @@ impl Draft {
         Handover {
             repository_url: repository_url(forge, path, &token),
             branch: source.branch().to_owned(),
+            has_branch,
             facts: Arc::clone(source.facts()),
             git_depth: depth.unwrap_or(own).max(0),
             allow_git_fetch: source.settings.build_git_strategy == GitStrategy::Fetch,
@@ -177,7 +181,7 @@ pub(super) async fn prepare(
     let own = source.job.timeout.unwrap_or(source.settings.build_timeout);
     let timeout = runner.maximum_timeout.map_or(own, |most| most.min(own));
     let token = JobToken::generate();
-    let commit = match commit(forge, &source).await {
+    let (commit, has_branch) = match commit(forge, &source).await {
         Err(Error { kind: Kind::NotFound, .. }) => {
             return Ok(Verdict::Failed("data_integrity_failure"));
         }
@@ -192,13 +196,30 @@ pub(super) async fn prepare(
         Ok::<_, Error>((source, variables))
     });
     let (source, variables) = done.await.map_err(Error::internal)??;
-    Ok(Verdict::Ready(Box::new(Draft { source, token, timeout, variables, dependencies })))
+    Ok(Verdict::Ready(Box::new(Draft {
+        source,
+        token,
+        timeout,
+        has_branch,
+        variables,
+        dependencies,
+    })))
 }
 
-async fn commit(forge: &Forge, source: &JobSource) -> Result<PipelineCommit> {
+/// The commit of a job, and whether its branch or tag is still there.
+async fn commit(forge: &Forge, source: &JobSource) -> Result<(PipelineCommit, bool)> {
     let (id, own): (Oid, JobSource) = (source.job.sha.parse()?, source.clone());
     let read = forge.git_read(source.job.project_id, move |reader| {
-        if reader.is_commit(id)? { Ok(Some(own.read_commit(reader)?)) } else { Ok(None) }
+        if !reader.is_commit(id)? {
+            return Ok(None);
+        }
+        let name = match own.job.tag {
+            true => RefName::tag(own.branch()),
+            false => RefName::branch(own.branch()),
+        };
+        let found = name.ok().map(|name| reader.find_reference(&name)).transpose()?;
+        let has_branch = found.flatten().is_some();
+        Ok(Some((own.read_commit(reader)?, has_branch)))
     });
     read.await?.ok_or(Error::missing())
 }

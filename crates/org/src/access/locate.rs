@@ -29,6 +29,8 @@ impl IdOrPath {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let numeric = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         match text.parse() {
+            // No path has a zero byte, and PostgreSQL cannot be asked for one.
+            _ if text.contains('\0') => Self::Id(-1),
             // A number too large for any id names nothing.
             Err(_) if numeric => Self::Id(-1),
             Ok(id) if numeric => Self::Id(id),

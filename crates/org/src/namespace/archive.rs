@@ -1,10 +1,12 @@
 //! Groups and their subgroups in archives.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use db::{
-    Tx,
+    OneOf as _, Tx,
     archive::{Column, Relation},
     each_backend, error,
-    schema::namespaces,
+    schema::{namespaces, projects},
 };
 use diesel::prelude::*;
 use kernel::{
@@ -17,9 +19,9 @@ use super::{
     GroupDetails, GroupSettings, Namespace,
     addresses::free_addresses,
     event::Event,
-    full_path::NewPath,
+    full_path::{self, NewPath},
     model::{ProjectCreation, SubgroupCreation},
-    networks, rules, runners,
+    networks, removal, rules, runners,
     store::NamespaceStore as _,
 };
 use crate::{
@@ -245,31 +247,87 @@ pub fn empty(tx: &mut Tx<'_>, id: NamespaceId) -> Result<()> {
     }
 }
 
-/// Tells of a group that was made below another one, and of its owner: nobody is told before it is whole.
+/// Tells of a group that was made below another one, and of its owner, as far as they are a member: nobody is told before
+/// it is whole.
 ///
 /// # Errors
 /// When the database cannot be written.
 pub fn announce(tx: &mut Tx<'_>, id: NamespaceId, owner: UserId) -> Result<()> {
     let group = tx.namespace(id)?;
     let source = Source::Group(id);
-    let fact = Fact::new(source, owner, AccessLevel::Owner, None, Some(owner));
-    tx.emit(member::Event::Added(fact))?;
+    if let Some(member) = tx.find_member(source, owner)? {
+        let fact = Fact::new(source, owner, member.access_level, member.expires_at, Some(owner));
+        tx.emit(member::Event::Added(fact))?;
+    }
     tx.emit(Event::GroupCreate { group: (&group).into(), user: Some(owner) })
 }
 
-/// The groups directly in another one.
+/// Whether a group is there, and all of these are below it.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn below(tx: &mut Tx<'_>, parent: NamespaceId) -> Result<Vec<NamespaceId>> {
-    let rows = namespaces::table
-        .filter(namespaces::parent_id.eq(parent).and(namespaces::deleted_at.is_null()))
-        .order(namespaces::id)
+pub fn are_below(tx: &mut Tx<'_>, root: NamespaceId, groups: &[NamespaceId]) -> Result<bool> {
+    let Some(root) = tx.find_namespace(root)? else { return Ok(false) };
+    let (from, to) = full_path::below(&root.full_path);
+    let found = namespaces::table
+        .filter(namespaces::id.one_of(groups))
+        .filter(namespaces::path_key.ge(&from).and(namespaces::path_key.lt(&to)))
+        .filter(namespaces::deleted_at.is_null())
         .select(namespaces::id);
-    each_backend!(tx, |conn| rows.load(conn).map_err(error("Group")))
+    let found: Vec<NamespaceId> =
+        each_backend!(tx, |conn| found.load(conn).map_err(error("Group")))?;
+    Ok(found.len() == groups.len())
 }
 
-/// Makes a group of an archive below another one, where none has its path yet. [`announce`] tells of it later.
+/// Takes those of these groups below another one away that hold nothing but one another. Returns those that stay, as there
+/// is a project in them, or a group that is not one of these. Nobody is told, as nobody was told of them.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn take_away(
+    tx: &mut Tx<'_>,
+    root: NamespaceId,
+    groups: &BTreeSet<NamespaceId>,
+) -> Result<BTreeSet<NamespaceId>> {
+    access::lock_access_projection(tx)?;
+    let Some(root) = tx.find_namespace(root)? else { return Ok(BTreeSet::new()) };
+    let (from, to) = full_path::below(&root.full_path);
+    let below = namespaces::table
+        .filter(namespaces::path_key.ge(&from).and(namespaces::path_key.lt(&to)))
+        .filter(namespaces::deleted_at.is_null())
+        .select((namespaces::id, namespaces::parent_id));
+    let below: Vec<(NamespaceId, Option<NamespaceId>)> =
+        each_backend!(tx, |conn| below.load(conn).map_err(error("Group")))?;
+    let parents: BTreeMap<NamespaceId, Option<NamespaceId>> = below.into_iter().collect();
+    let full = projects::table
+        .filter(projects::path_key.ge(&from).and(projects::path_key.lt(&to)))
+        .filter(projects::deleted_at.is_null())
+        .select(projects::namespace_id)
+        .distinct();
+    let full: Vec<NamespaceId> =
+        each_backend!(tx, |conn| full.load(conn).map_err(error("Project")))?;
+    let others = parents.keys().copied().filter(|id| !groups.contains(id));
+    let mut kept = BTreeSet::new();
+    for id in full.into_iter().chain(others) {
+        let mut next = Some(id);
+        while let Some(id) = next
+            && let Some(parent) = parents.get(&id)
+            && kept.insert(id)
+        {
+            next = *parent;
+        }
+    }
+    for (id, parent) in &parents {
+        let stays = |id: &NamespaceId| kept.contains(id) || !parents.contains_key(id);
+        if !kept.contains(id) && parent.as_ref().is_none_or(stays) {
+            removal::remove_unannounced(tx, *id)?;
+        }
+    }
+    kept.retain(|id| groups.contains(id));
+    Ok(kept)
+}
+
+/// Makes a group of an archive below another one. [`announce`] tells of it later.
 ///
 /// # Errors
 /// `BadRequest` where it would lie too deep, or the path is taken.
@@ -282,9 +340,6 @@ pub fn make_below(
     access::lock_access_projection(tx)?;
     let above = tx.namespace(parent)?;
     let full_path = NewPath::below(Some(&above), &record.name, &record.path).full_path;
-    if let Some(known) = tx.find_namespace_at(&full_path)? {
-        return Ok(known.id);
-    }
     if tx.is_path_taken(&full_path)? {
         return Err(Error::invalid("path", "has already been taken"));
     }

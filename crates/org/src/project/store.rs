@@ -24,7 +24,7 @@ pub trait ProjectStore {
     /// A project that is not being deleted.
     fn project(&mut self, id: ProjectId) -> Result<Project>;
     fn find_project(&mut self, id: ProjectId) -> Result<Option<Project>>;
-    /// Those of these projects that are not being deleted, in no order.
+    /// Those of these projects that are not being deleted, by id.
     fn projects_by_id(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>>;
     /// Every project that is not being deleted, the oldest first.
     fn all_projects(&mut self) -> Result<Vec<Project>>;
@@ -183,8 +183,9 @@ macro_rules! scope_where {
 
 impl ProjectStore for Tx<'_> {
     fn projects_by_id(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>> {
-        let rows =
-            projects::table.filter(projects::id.one_of(ids).and(projects::deleted_at.is_null()));
+        let rows = projects::table
+            .filter(projects::id.one_of(ids).and(projects::deleted_at.is_null()))
+            .order(projects::id);
         each_backend!(self, |conn| rows
             .select(Project::as_select())
             .load(conn)

@@ -31,6 +31,7 @@ impl TopicStore for Tx<'_> {
             .map_err(error("Topic")))?;
         let ids: Vec<i64> = each_backend!(self, |conn| topics::table
             .filter(topics::name.eq_any(&names))
+            .order(topics::id)
             .select(topics::id)
             .load(conn)
             .map_err(error("Topic")))?;
@@ -40,8 +41,10 @@ impl TopicStore for Tx<'_> {
             .into_iter()
             .map(|id| (project_topics::project_id.eq(project), project_topics::topic_id.eq(id)))
             .collect();
+        // Somebody else may set the same ones in this moment.
         each_backend!(self, |conn| diesel::insert_into(project_topics::table)
             .values(rows)
+            .on_conflict_do_nothing()
             .execute(conn)
             .map_err(error("Topic")))?;
         Ok(())

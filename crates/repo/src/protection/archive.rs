@@ -2,7 +2,7 @@
 //! are not of the project, and are left out.
 
 use db::archive::{Column, Relation, is_one_of, is_sha};
-use kernel::values::is_indexable_ref;
+use kernel::{TextEnum as _, values::is_indexable_ref};
 
 use super::AccessKind;
 use crate::commit::note::{CommitNoteType, LineType};
@@ -17,6 +17,10 @@ const KIND: Column = Column::choice("kind", is_one_of::<AccessKind>);
 const TAG: Column = Column::row("protected_tag_id", "protected_tags");
 const ROLE: Column = Column::level("access_level", 0, 60).optional();
 const PERSON: Column = Column::person("user_id").alternative_to("access_level");
+/// Where nobody may unprotect a branch by its rule, every Maintainer may: whoever imports does it for people without an
+/// account.
+const BRANCH_PERSON: Column =
+    Column::doer("user_id", "kind", is_permission).alternative_to("access_level");
 
 static BRANCHES: Relation = Relation {
     name: "protected_branches",
@@ -42,7 +46,7 @@ static BRANCH_ACCESS: Relation = Relation {
     scope: "protected_branch_id IN (SELECT protected_branches.id FROM protected_branches \
         WHERE protected_branches.project_id = $1) AND group_id IS NULL",
     key: &["id"],
-    columns: &[BRANCH, KIND, ROLE, PERSON],
+    columns: &[BRANCH, KIND, ROLE, BRANCH_PERSON],
     signed: None,
 };
 
@@ -86,6 +90,11 @@ static COMMIT_NOTES: Relation = Relation {
     ],
     signed: Some("note"),
 };
+
+/// Whether a record gives something that nobody may do without one.
+fn is_permission(kind: &str) -> bool {
+    AccessKind::find(kind) != Some(AccessKind::Unprotect)
+}
 
 /// Places are told again as they were given: between commits.
 fn is_position(text: &str) -> bool {

@@ -61,7 +61,7 @@ pub struct Activity {
 
 /// A line to be added to the feeds.
 #[derive(Clone, Debug, Insertable)]
-#[diesel(table_name = events)]
+#[diesel(table_name = events, treat_none_as_default_value = false)]
 pub struct NewActivity {
     pub project_id: Option<ProjectId>,
     /// Where it is done in a group.

@@ -1,6 +1,7 @@
 //! Boards and their lists.
 
 use db::archive::{Column, Relation};
+use kernel::values::LARGEST_INTEGER;
 
 use super::choices::is_one_of;
 use crate::board::LimitMetric;
@@ -12,8 +13,8 @@ pub(super) const HIDE_CLOSED: Column = Column::flag("hide_closed_list");
 pub(super) const DISPLAY: Column = Column::flag("display_colors");
 pub(super) const BOARD: Column = Column::row("board_id", "boards");
 pub(super) const POSITION: Column = Column::count("position");
-pub(super) const ISSUES: Column = Column::count("max_issue_count");
-pub(super) const WEIGHT: Column = Column::count("max_issue_weight");
+pub(super) const ISSUES: Column = Column::number("max_issue_count", 0, LARGEST_INTEGER);
+pub(super) const WEIGHT: Column = Column::number("max_issue_weight", 0, LARGEST_INTEGER);
 pub(super) const METRIC: Column =
     Column::choice("limit_metric", is_one_of::<LimitMetric>).optional();
 pub(super) const CREATED: Column = Column::moment("created_at");

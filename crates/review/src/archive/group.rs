@@ -1,6 +1,7 @@
 //! Records of groups in archives.
 
 use db::archive::{Column, Relation};
+use kernel::values::LARGEST_INTEGER;
 
 use super::choices::{LAST_NUMBER, is_color, is_one_of};
 use crate::{issue::IssueState, milestone::MilestoneState};
@@ -64,7 +65,7 @@ pub(super) static ITERATIONS: Relation = Relation {
         HOME,
         NUMBER,
         Column::row("cadence_id", "iteration_cadences"),
-        Column::count("sequence"),
+        Column::number("sequence", 0, LARGEST_INTEGER),
         Column::line("title").optional(),
         Column::text("description").optional(),
         Column::moment("start_date"),

@@ -150,13 +150,14 @@ pub(super) static RULES_OF_MERGE_REQUESTS: Relation = Relation {
     signed: None,
 };
 
-/// Groups that rules name are not of the project, and are left out.
+/// Groups that rules name are not of the project, and are left out. A rule that asks nobody is fulfilled: whoever imports
+/// stands for people without an account.
 pub(super) static RULE_PEOPLE: Relation = Relation {
     name: "approval_rule_users",
     table: "approval_rule_users",
     scope: OF_RULES,
     key: &["rule_id", "user_id"],
-    columns: &[Column::row("rule_id", "approval_rules"), Column::person("user_id")],
+    columns: &[Column::row("rule_id", "approval_rules"), Column::author("user_id")],
     signed: None,
 };
 

@@ -281,7 +281,9 @@ pub fn remove(
     let mut all = children::descendants(tx, &epic)?;
     all.push(epic);
     for epic in all {
-        store::delete(tx, &epic)?;
+        if !store::delete(tx, &epic)? {
+            return Err(Error::missing());
+        }
         tx.emit(Event::Removed { epic: (&epic).into(), user })?;
     }
     Ok(())

@@ -196,8 +196,9 @@ pub(super) fn keep(tx: &mut Tx<'_>, id: i64, details: &EpicDetails) -> Result<Ep
         .map_err(error("Epic")))
 }
 
-/// Removes an epic with all that hangs on it; its issues stay, and so do the epics inside of it.
-pub(crate) fn delete(tx: &mut Tx<'_>, epic: &Epic) -> Result<()> {
+/// Removes an epic with all that hangs on it; its issues stay, and so do the epics inside of it. Whether it was still
+/// there.
+pub(crate) fn delete(tx: &mut Tx<'_>, epic: &Epic) -> Result<bool> {
     let (nowhere, none): (Option<i64>, Option<i64>) = (None, None);
     let left = diesel::update(issues::table.filter(issues::epic_id.eq(epic.id)));
     let left = left.set((issues::epic_id.eq(none), issues::epic_position.eq(nowhere)));
@@ -207,8 +208,8 @@ pub(crate) fn delete(tx: &mut Tx<'_>, epic: &Epic) -> Result<()> {
     each_backend!(tx, |conn| inside.execute(conn).map_err(error("Epic")))?;
     removal::forget(tx, epic.item())?;
     let row = diesel::delete(epics::table.find(epic.id));
-    each_backend!(tx, |conn| row.execute(conn).map_err(error("Epic")))?;
-    Ok(())
+    let gone = each_backend!(tx, |conn| row.execute(conn).map_err(error("Epic")))?;
+    Ok(gone > 0)
 }
 
 /// Whether an epic has issues that are not confidential.

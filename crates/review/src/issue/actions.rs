@@ -211,7 +211,9 @@ pub fn remove(
     let issue = found.ok_or(Error::not_found("Issue"))?;
     issue.updated_at.ensure_unchanged_since(unless_newer)?;
     let blockers = tx.blockers_of(issue.id)?;
-    store::delete(tx, issue.id)?;
+    if !store::delete(tx, issue.id)? {
+        return Err(Error::not_found("Issue"));
+    }
     for blocker in blockers {
         tx.count_blocked(blocker)?;
     }

@@ -254,8 +254,8 @@ pub(super) fn move_to(
     Ok(moved)
 }
 
-/// Removes an issue with all that hangs on it.
-pub(crate) fn delete(tx: &mut Tx<'_>, id: IssueId) -> Result<()> {
+/// Removes an issue with all that hangs on it; whether it was still there.
+pub(crate) fn delete(tx: &mut Tx<'_>, id: IssueId) -> Result<bool> {
     removal::forget(tx, id.into())?;
     let row = diesel::delete(issues::table.find(id));
     let gone: Option<Issue> = each_backend!(tx, |conn| row
@@ -263,8 +263,8 @@ pub(crate) fn delete(tx: &mut Tx<'_>, id: IssueId) -> Result<()> {
         .get_result(conn)
         .optional()
         .map_err(error("Issue")))?;
-    match gone {
-        Some(gone) => open_count::note(tx, gone.project_id, gone.weight(), (0, 0)),
-        None => Ok(()),
+    if let Some(gone) = &gone {
+        open_count::note(tx, gone.project_id, gone.weight(), (0, 0))?;
     }
+    Ok(gone.is_some())
 }

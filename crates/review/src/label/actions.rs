@@ -115,7 +115,9 @@ pub fn remove(
 ) -> Result<()> {
     let label = own(tx, grant.home(), name)?;
     label.updated_at.ensure_unchanged_since(unless_newer)?;
-    tx.delete_label(label.id)?;
+    if !tx.delete_label(label.id)? {
+        return Err(UNKNOWN);
+    }
     tx.emit(Event::LabelRemoved(Fact::new(&label, grant.user()?)))
 }
 

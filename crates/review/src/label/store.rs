@@ -49,7 +49,8 @@ pub trait LabelStore {
     fn save_label(&mut self, id: LabelId, details: &LabelDetails) -> Result<Label>;
     /// Makes a project's label one of a group.
     fn lift_label(&mut self, id: LabelId, to: Home) -> Result<Label>;
-    fn delete_label(&mut self, id: LabelId) -> Result<()>;
+    /// Whether it was still there.
+    fn delete_label(&mut self, id: LabelId) -> Result<bool>;
     fn label_priorities(
         &mut self,
         project: ProjectId,
@@ -215,10 +216,10 @@ impl LabelStore for Tx<'_> {
             .map_err(error("Label")))
     }
 
-    fn delete_label(&mut self, id: LabelId) -> Result<()> {
+    fn delete_label(&mut self, id: LabelId) -> Result<bool> {
         let row = diesel::delete(labels::table.find(id));
-        each_backend!(self, |conn| row.execute(conn).map_err(error("Label")))?;
-        Ok(())
+        let gone = each_backend!(self, |conn| row.execute(conn).map_err(error("Label")))?;
+        Ok(gone > 0)
     }
 
     fn label_priorities(

@@ -133,7 +133,9 @@ pub fn remove(
     let found = find(tx, grant, iid)?;
     found.updated_at.ensure_unchanged_since(unless_newer)?;
     removal::forget(tx, found.id.into())?;
-    tx.delete_merge_request(found.id)?;
+    if !tx.delete_merge_request(found.id)? {
+        return Err(Error::missing());
+    }
     tx.emit(Event::Removed {
         merge_request: found.id,
         project: found.project_id,

@@ -134,7 +134,8 @@ pub trait MergeRequestStore {
         to: MergeRequestState,
         columns: &Columns,
     ) -> Result<MergeRequest>;
-    fn delete_merge_request(&mut self, id: MergeRequestId) -> Result<()>;
+    /// Whether it was still there.
+    fn delete_merge_request(&mut self, id: MergeRequestId) -> Result<bool>;
 }
 
 impl MergeRequestStore for Tx<'_> {
@@ -386,9 +387,9 @@ impl MergeRequestStore for Tx<'_> {
         moved.ok_or_else(|| Error::conflict().whole("409 Conflict: Resource lock"))
     }
 
-    fn delete_merge_request(&mut self, id: MergeRequestId) -> Result<()> {
+    fn delete_merge_request(&mut self, id: MergeRequestId) -> Result<bool> {
         let row = diesel::delete(merge_requests::table.find(id));
-        each_backend!(self, |conn| row.execute(conn).map_err(error("Merge request")))?;
-        Ok(())
+        let gone = each_backend!(self, |conn| row.execute(conn).map_err(error("Merge request")))?;
+        Ok(gone > 0)
     }
 }

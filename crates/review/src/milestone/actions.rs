@@ -135,7 +135,9 @@ pub fn remove(
 ) -> Result<()> {
     let milestone = tx.find_milestone(grant.home(), id)?.ok_or(Error::not_found("Milestone"))?;
     milestone.updated_at.ensure_unchanged_since(unless_newer)?;
-    tx.delete_milestone(id)?;
+    if !tx.delete_milestone(id)? {
+        return Err(Error::not_found("Milestone"));
+    }
     let user = grant.user()?;
     record_milestone(tx, &milestone, user, Action::Destroyed)?;
     tx.emit(Event::MilestoneRemoved(Fact::new(&milestone, user)))

@@ -53,7 +53,8 @@ pub trait MilestoneStore {
     fn save_milestone(&mut self, id: MilestoneId, details: &MilestoneDetails) -> Result<Milestone>;
     /// Makes a project's milestone one of a group, with a number of that group.
     fn lift_milestone(&mut self, id: MilestoneId, to: Home) -> Result<Milestone>;
-    fn delete_milestone(&mut self, id: MilestoneId) -> Result<()>;
+    /// Whether it was still there.
+    fn delete_milestone(&mut self, id: MilestoneId) -> Result<bool>;
     /// The milestones of a title that projects have of their own.
     fn milestones_called(&mut self, projects: &[ProjectId], title: &str) -> Result<Vec<Milestone>>;
 }
@@ -255,10 +256,10 @@ impl MilestoneStore for Tx<'_> {
             .map_err(error("Milestone")))
     }
 
-    fn delete_milestone(&mut self, id: MilestoneId) -> Result<()> {
+    fn delete_milestone(&mut self, id: MilestoneId) -> Result<bool> {
         let row = diesel::delete(milestones::table.find(id));
-        each_backend!(self, |conn| row.execute(conn).map_err(error("Milestone")))?;
-        Ok(())
+        let gone = each_backend!(self, |conn| row.execute(conn).map_err(error("Milestone")))?;
+        Ok(gone > 0)
     }
 
     fn milestones_called(&mut self, projects: &[ProjectId], title: &str) -> Result<Vec<Milestone>> {

@@ -187,10 +187,10 @@ pub fn update<G: ParticipationGrant, F: Forge + Branches>(
 
 /// Quick actions that were said instead of a note had an effect: the note goes, if it is still there.
 pub fn forget_replaced(tx: &mut Tx<'_>, item: &Item, note: NoteId, by: UserId) -> Result<()> {
-    match tx.find_note(item.id, note)? {
-        Some(note) => forget(tx, item, &note, by),
-        None => Ok(()),
+    if let Some(note) = tx.find_note(item.id, note)? {
+        forget(tx, item, &note, by)?;
     }
+    Ok(())
 }
 
 /// Takes a note back, where it did not change since a moment.
@@ -206,20 +206,26 @@ pub fn remove<G: ParticipationGrant>(
     let note = reading::note(tx, grant, forge, &item, id)?;
     ensure_changeable(&item, &note, grant)?;
     note.updated_at.ensure_unchanged_since(unless_newer)?;
-    forget(tx, &item, &note, grant.user()?)
+    match forget(tx, &item, &note, grant.user()?)? {
+        true => Ok(()),
+        false => Err(Error::not_found("Note")),
+    }
 }
 
-/// A note goes with all that hangs on it.
-fn forget(tx: &mut Tx<'_>, item: &Item, note: &Note, by: UserId) -> Result<()> {
+/// A note goes with all that hangs on it; whether it was still there.
+fn forget(tx: &mut Tx<'_>, item: &Item, note: &Note, by: UserId) -> Result<bool> {
     let id = note.id;
     crate::emoji::forget_note(tx, id)?;
     reference::forget_note(tx, item, id)?;
     activity::ActivityStore::delete_activity_of_note(tx, id)?;
     tx.delete_todos_of_note(id)?;
-    tx.delete_note(id)?;
+    if !tx.delete_note(id)? {
+        return Ok(false);
+    }
     tx.add_to_notes_count(item.id, -i64::from(!note.internal))?;
     if note.is_resolvable() {
         tx.count_unresolved_threads(item.id)?;
     }
-    tx.emit(Event::NoteDeleted(Fact::new(note, by)))
+    tx.emit(Event::NoteDeleted(Fact::new(note, by)))?;
+    Ok(true)
 }

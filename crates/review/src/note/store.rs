@@ -67,7 +67,8 @@ pub trait NoteStore {
     fn save_note_position(&mut self, id: NoteId, position: &str) -> Result<Note>;
     /// Settles the threads of these notes, or opens them again.
     fn save_resolved(&mut self, ids: &[NoteId], by: Option<UserId>) -> Result<()>;
-    fn delete_note(&mut self, id: NoteId) -> Result<()>;
+    /// Whether it was still there.
+    fn delete_note(&mut self, id: NoteId) -> Result<bool>;
     /// Adds to the number of comments on an item that everybody may see, and notes that it changed.
     fn add_to_notes_count(&mut self, item: ItemId, by: i64) -> Result<()>;
     /// Counts the open threads of a merge request anew.
@@ -244,10 +245,10 @@ impl NoteStore for Tx<'_> {
         Ok(())
     }
 
-    fn delete_note(&mut self, id: NoteId) -> Result<()> {
+    fn delete_note(&mut self, id: NoteId) -> Result<bool> {
         let row = diesel::delete(notes::table.find(id));
-        each_backend!(self, |conn| row.execute(conn).map_err(error("Note")))?;
-        Ok(())
+        let gone = each_backend!(self, |conn| row.execute(conn).map_err(error("Note")))?;
+        Ok(gone > 0)
     }
 
     fn add_to_notes_count(&mut self, item: ItemId, by: i64) -> Result<()> {

@@ -3,7 +3,7 @@
 use db::{
     Conn, Tx,
     listing::Bind,
-    trigram::{rarest, word_pattern},
+    trigram::{is_repetitive, phrases, rarest, word_pattern},
 };
 use kernel::{
     Result,
@@ -75,16 +75,26 @@ impl Conditions {
         }
     }
 
-    /// What SQLite's index of texts is asked.
+    /// What SQLite's index of texts is asked. Where that are parts of the words, what it finds is compared with all of them.
     fn search_condition(&self, columns: &[&str], words: &[String]) -> Part {
         let table = self.table();
-        let phrases: Vec<String> =
-            words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
-        let phrases = phrases.join(" AND ");
+        let phrases = phrases(words);
         let each: Vec<String> =
-            columns.iter().map(|column| format!("({column} : ({phrases}))")).collect();
-        let sql = format!("SELECT rowid FROM {table}_search WHERE {table}_search MATCH {{}}");
-        Part::with(sql, vec![Bind::Word(each.join(" OR "))])
+            columns.iter().map(|column| format!("({column} : ({}))", phrases.question)).collect();
+        let mut binds = vec![Bind::Word(each.join(" OR "))];
+        if phrases.are_whole {
+            let sql = format!("SELECT rowid FROM {table}_search WHERE {table}_search MATCH {{}}");
+            return Part::with(sql, binds);
+        }
+        let check = contains("y.", columns, words, true);
+        // In this order and no other: few are compared once the index is asked.
+        let sql = format!(
+            "SELECT y.id FROM {table}_search CROSS JOIN {table} y ON y.id = {table}_search.rowid \
+             WHERE {table}_search MATCH {{}} AND {}",
+            check.sql
+        );
+        binds.extend(check.binds);
+        Part::with(sql, binds)
     }
 }
 
@@ -170,6 +180,11 @@ fn contains(before: &str, columns: &[&str], words: &[String], on_sqlite: bool) -
             false => format!("{before}{column}"),
         };
         let all = words.iter().map(|word| {
+            // A pattern whose letters come again is begun at each place of a text that has them again.
+            if on_sqlite && is_repetitive(word) {
+                binds.push(Bind::Word(word.to_lowercase()));
+                return format!("instr(lower({before}{column}), {{}}) > 0");
+            }
             if on_sqlite {
                 binds.push(Bind::Word(containing(word)));
                 return format!("{text} LIKE {{}} ESCAPE '\\'");

@@ -238,6 +238,26 @@ async fn a_deleted_project_is_gone_and_its_path_free() {
 }
 
 #[actix_web::test]
+async fn a_path_with_a_zero_byte_is_the_path_of_nothing() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    app.project(&ada, "forge", Private);
+
+    for (path, what) in [
+        ("/projects/a%00b", "Project"),
+        ("/projects/ada%2Fforge%00", "Project"),
+        ("/projects/ada%2Fforge%00/issues", "Project"),
+        ("/groups/%00", "Group"),
+        ("/groups/a%00b/projects", "Group"),
+        ("/users/ada%00/projects", "User"),
+    ] {
+        let missing = json!({ "message": format!("404 {what} Not Found") });
+        ada.get(path).await.refused(404, missing);
+    }
+    ada.get("/projects/ada%2Fforge").await.ok();
+}
+
+#[actix_web::test]
 async fn strangers_see_no_more_than_they_may() {
     let app = TestApp::new();
     let ada = app.person("ada");

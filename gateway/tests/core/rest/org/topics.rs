@@ -52,3 +52,22 @@ async fn topics_are_found_whatever_their_letter_case_and_come_by_their_bytes() {
     assert_eq!(root.get("/topics?search=%C3%A9clair").await.each("name"), [json!("ÉCLAIR")]);
     assert_eq!(root.get("/topics?search=t_l").await.each("name"), [json!("rust_lang")]);
 }
+
+#[actix_web::test]
+async fn topics_that_are_set_several_times_in_one_moment_are_set() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = format!("/projects/{}", app.project(&ada, "forge", kernel::Visibility::Private));
+    for name in ["go", "rust"] {
+        app.admin().post("/topics", json!({ "name": name, "title": name })).await.created();
+    }
+
+    let topics = json!({ "topics": ["rust", "go"] });
+    let all = (0..3).map(|_| ada.put(&project, topics.clone())).collect();
+    let answers = app.at_once("SELECT id FROM topics ORDER BY id FOR UPDATE", all).await;
+
+    for answer in answers {
+        assert_eq!(answer.ok()["topics"], json!(["go", "rust"]));
+    }
+    assert_eq!(app.deadlocks(), 0);
+}

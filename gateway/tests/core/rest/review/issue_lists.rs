@@ -302,6 +302,32 @@ async fn what_contradicts_itself_or_is_no_value_is_refused() {
 }
 
 #[actix_web::test]
+async fn a_word_of_the_same_letters_is_found_as_a_whole_and_not_by_its_beginning() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Private);
+    let (long, short) = ("x".repeat(200), "x".repeat(199));
+    for (title, description) in [
+        ("whole", format!("X{long}Y cat")),
+        ("beginning", format!("{short} {short}y cat")),
+        (long.as_str(), "no animal".to_owned()),
+        ("я", "Я".repeat(150)),
+    ] {
+        write(&ada, project, json!({ "title": title, "description": description })).await;
+    }
+
+    let list = format!("/projects/{project}/issues?scope=all&in=title,description&search=");
+    let found = async |word: &str| titles(&ada, &format!("{list}{word}")).await;
+    assert_eq!(found(&long).await, [long.as_str(), "whole"]);
+    assert_eq!(found(&format!("{long}+cat")).await, ["whole"], "in one field");
+    assert_eq!(found(&format!("{short}Y")).await, ["beginning", "whole"]);
+    assert_eq!(found(&"%D1%8F".repeat(150)).await, ["я"]);
+    assert_eq!(found(&"%D1%8F".repeat(151)).await, Vec::<Value>::new());
+    let mine = format!("/issues?search={long}&in=description");
+    assert_eq!(titles(&ada, &mine).await, ["whole"]);
+}
+
+#[actix_web::test]
 async fn everybody_sees_what_they_may_read_and_nothing_else() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -8,7 +8,10 @@ use super::{
     merge_request_approvals::{forge, stored},
     merge_stage::Stage,
 };
-use crate::support::{Answer, TestApp};
+use crate::support::{
+    Answer, TestApp,
+    epics::{epic, set_up},
+};
 
 const MERGE_REQUESTS: &str = "SELECT id FROM merge_requests ORDER BY id FOR NO KEY UPDATE";
 const ISSUES: &str = "SELECT id FROM issues ORDER BY id FOR NO KEY UPDATE";
@@ -157,5 +160,50 @@ async fn votes_and_words_of_one_moment_are_all_counted() {
 
     let shown = stage.ada.get(&issue).await.ok();
     assert_eq!((&shown["upvotes"], &shown["user_notes_count"]), (&json!(2), &json!(2)));
+    assert_eq!(app.deadlocks(), 0);
+}
+
+#[actix_web::test]
+async fn of_those_who_remove_one_thing_in_one_moment_one_does_and_the_others_find_nothing() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    stage.issues(1);
+    let home = &stage.home;
+    let make = async |path: &str, body: Value| {
+        stage.ada.post(&format!("{home}/{path}"), body).await.created()["id"].clone()
+    };
+    let note = make("issues/1/notes", json!({ "body": "Yes" })).await;
+    let milestone = make("milestones", json!({ "title": "Soon" })).await;
+    let label = make("labels", json!({ "name": "bug", "color": "#ff0000" })).await;
+
+    for (held, path) in [
+        ("SELECT id FROM notes ORDER BY id FOR NO KEY UPDATE", format!("issues/1/notes/{note}")),
+        ("SELECT id FROM milestones FOR NO KEY UPDATE", format!("milestones/{milestone}")),
+        ("SELECT id FROM labels FOR NO KEY UPDATE", format!("labels/{label}")),
+        (ISSUES, "issues/1".to_owned()),
+        (MERGE_REQUESTS, "merge_requests/1".to_owned()),
+    ] {
+        let path = format!("{home}/{path}");
+        let all = (0..3).map(|_| stage.ada.delete(&path)).collect();
+        let mut found = statuses(&app.at_once(held, all).await);
+        found.sort_unstable();
+        assert_eq!(found, [204, 404, 404], "{path}");
+    }
+    assert_eq!(app.deadlocks(), 0);
+}
+
+#[actix_web::test]
+async fn of_those_who_remove_one_epic_in_one_moment_one_does() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "private").await;
+    let made = epic(&ada, group, json!({ "title": "Garden" })).await;
+    let path = format!("/groups/{group}/epics/{}", made["iid"]);
+
+    let all = (0..3).map(|_| ada.delete(&path)).collect();
+    let answers = app.at_once("SELECT id FROM epics FOR NO KEY UPDATE", all).await;
+
+    let mut found = statuses(&answers);
+    found.sort_unstable();
+    assert_eq!(found, [204, 404, 404]);
     assert_eq!(app.deadlocks(), 0);
 }

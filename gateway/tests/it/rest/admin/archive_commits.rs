@@ -204,6 +204,49 @@ async fn a_ref_that_keeps_a_commit_keeps_no_other_thing() {
 }
 
 #[actix_web::test]
+async fn a_branch_and_a_tag_of_one_name_both_come_along() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("Engine", "private").await;
+    let base = format!("/projects/{project}/repository");
+    ada.post(&format!("{base}/branches"), json!({ "branch": "v1", "ref": "main" })).await.created();
+    for name in ["main", "v1", "v2"] {
+        ada.post(&format!("{base}/tags"), json!({ "tag_name": name, "ref": "main" }))
+            .await
+            .created();
+    }
+
+    let copy = copy_of(&ada, &exported(&ada, &project).await, "copy").await;
+
+    for (kind, names) in [("branches", vec!["main", "v1"]), ("tags", vec!["main", "v1", "v2"])] {
+        let path = format!("/projects/{copy}/repository/{kind}");
+        let mut found = ada.get(&path).await.each("name");
+        found.sort_by_key(ToString::to_string);
+        assert_eq!(found, names, "{kind}");
+    }
+}
+
+#[actix_web::test]
+async fn an_archive_whose_branch_is_no_commit_is_refused_at_once() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("Engine", "private").await;
+    let archive = exported(&ada, &project).await;
+    let branch = format!("/projects/{project}/repository/branches/main");
+    let sha = ada.get(&branch).await.ok()["commit"]["id"].as_str().expect("a hash").to_owned();
+    let home = app.state.storage.repository(id_of(&project));
+    let home = home.as_path().to_str().expect("a path").to_owned();
+    let of_tree = format!("{sha}^{{tree}}");
+    let tree = Client::new().git(&["--git-dir", &home, "rev-parse", &of_tree]).await.ok();
+    let line = |id: &str| format!("{id} refs/heads/main\n");
+
+    let done = imported(&ada, &with_bundle(&archive, &line(&sha), &line(&tree)), "copy").await;
+
+    assert_eq!(done["import_status"], "failed", "{done}");
+    assert_eq!(done["import_error"], "A bundle of the archive has a branch that is no commit.");
+}
+
+#[actix_web::test]
 async fn a_merge_request_without_its_commits_is_no_error_of_the_server() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -194,6 +194,8 @@ async fn a_job_whose_branch_is_gone_can_be_run_again_in_a_copy() {
     ada.post(&format!("/projects/{copy}/jobs/{make}/retry"), json!({})).await.created();
     let taken = Runner::of(&ada, copy, json!({})).await.take().await;
     assert_eq!(taken["git_info"]["sha"], json!(sha));
+    let fetched = taken["git_info"]["refspecs"].as_array().expect("refspecs");
+    assert_eq!(fetched.len(), 1, "{fetched:?}");
 }
 
 #[actix_web::test]

@@ -1,17 +1,20 @@
 //! Rules, merge requests and networks out of archives: what they let people do, and what they ask of them.
 
-use kernel::AccessLevel::Developer;
+use kernel::{
+    AccessLevel::{Developer, Maintainer},
+    ids::ProjectId,
+};
 use serde_json::{Value, json};
 use time::Duration;
 
 use super::{
     archive_contents::plain,
-    archive_failures::{set_writable, with_fields},
+    archive_failures::{set_writable, with_fields, with_lines},
     archives::{count_nothing, exported, imported, send_archive},
     group_archives::{exported as exported_group, full_group},
     imports::work,
 };
-use crate::support::{Person, TestApp};
+use crate::support::{Person, TestApp, ci::commit};
 
 const INSIDE: &str = "10.1.2.3";
 const OUTSIDE: &str = "192.0.2.1";
@@ -90,6 +93,109 @@ async fn a_rule_is_for_a_role_or_for_a_person_who_is_known() {
         assert_eq!(done["import_status"], "finished", "{list}: {done}");
         assert!(records(&root, &done["id"]).await.contains(&json!([])), "{list}");
     }
+}
+
+/// The access records of a kind of protection, and who approves merge requests, by user ids.
+async fn people(person: &Person<'_>, project: &Value) -> [Vec<Value>; 3] {
+    let base = format!("/projects/{project}");
+    let users = |list: &Value| -> Vec<Value> {
+        let all = list.as_array().expect("a list");
+        all.iter().map(|one| one.get("user_id").unwrap_or(&one["id"]).clone()).collect()
+    };
+    let branch = person.get(&format!("{base}/protected_branches/r-*")).await.ok();
+    let environment = person.get(&format!("{base}/protected_environments/production")).await.ok();
+    let rules = person.get(&format!("{base}/approval_rules")).await.ok();
+    [
+        users(&branch["unprotect_access_levels"]),
+        users(&environment["approval_rules"]),
+        users(&rules[0]["users"]),
+    ]
+}
+
+/// A project whose rules name these people and nobody else.
+async fn kept_by(root: &Person<'_>, names: &[&str]) -> Value {
+    let project = root.filled_project("Engine", "private").await;
+    let base = format!("/projects/{project}");
+    let mut ids = Vec::new();
+    for name in names {
+        ids.push(root.adds(name, Maintainer.number().into(), &base).await);
+    }
+    let users: Vec<Value> = ids.iter().map(|id| json!({ "user_id": id })).collect();
+    for (path, new) in [
+        ("protected_branches", json!({ "name": "r-*", "allowed_to_unprotect": users })),
+        (
+            "protected_environments",
+            json!({ "name": "production", "deploy_access_levels": [{ "access_level": 30 }],
+                    "approval_rules": users }),
+        ),
+        ("approval_rules", json!({ "name": "Look", "approvals_required": 1, "user_ids": ids })),
+    ] {
+        root.post(&format!("{base}/{path}"), new).await.created();
+    }
+    project
+}
+
+#[actix_web::test]
+async fn rules_that_named_only_people_without_an_account_ask_whoever_imports() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let project = kept_by(&root, &["bob", "carol"]).await;
+
+    let done = imported(&ada, &exported(&root, &project).await, "copy").await;
+
+    assert_eq!(done["import_status"], "finished", "{done}");
+    let (copy, own) = (done["id"].clone(), vec![json!(app.id_of("ada"))]);
+    assert_eq!(people(&ada, &copy).await, [own.clone(), own.clone(), own]);
+    let base = format!("/projects/{copy}");
+    ada.adds("mia", Maintainer.number().into(), &base).await;
+    let mia = app.person("mia");
+    mia.commit(&copy, "topic", "a.txt").await;
+    mia.propose(&copy, "topic", "Fix it").await;
+    let approvals = mia.get(&format!("{base}/merge_requests/1/approvals")).await.ok();
+    let told = (&approvals["approved"], &approvals["approvals_left"]);
+    assert_eq!(told, (&json!(false), &json!(1)));
+    let id = ProjectId(copy.as_i64().expect("an id"));
+    commit(&mia, id, "main", "first", "deploy: {script: x, environment: production}").await;
+    let deployments = mia.get(&format!("{base}/deployments")).await.ok();
+    assert_eq!(deployments[0]["status"], "blocked");
+    mia.delete(&format!("{base}/protected_branches/r-*")).await.with(403);
+    ada.delete(&format!("{base}/protected_branches/r-*")).await.with(204);
+}
+
+#[actix_web::test]
+async fn nobody_stands_for_people_beside_those_who_are_known() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let project = kept_by(&root, &["bob", "ada", "carol"]).await;
+
+    let done = imported(&ada, &exported(&root, &project).await, "copy").await;
+
+    let own = vec![json!(app.id_of("ada"))];
+    assert_eq!(people(&ada, &done["id"]).await, [own.clone(), own.clone(), own]);
+}
+
+#[actix_web::test]
+async fn an_administrator_stands_for_nobody_in_a_list_of_which_some_are_known() {
+    let app = TestApp::new();
+    count_nothing(&app).await;
+    let root = app.admin();
+    let project = kept_by(&root, &["bob", "carol"]).await;
+    let (bob, carol) = (app.id_of("bob"), app.id_of("carol"));
+    let mut archive = exported(&root, &project).await;
+    for list in ["protected_branch_access", "protected_environment_access", "approval_rule_users"] {
+        archive = with_lines(&archive, &format!("project/{list}.ndjson"), |mut row| {
+            if row["user_id"] == carol {
+                row["user_id"] = json!(1_000_000);
+            }
+            row.to_string()
+        });
+    }
+
+    let done = imported(&root, &archive, "copy").await;
+
+    let (known, own) = (json!(bob), json!(app.id_of("root")));
+    let each = vec![known.clone(), own];
+    assert_eq!(people(&root, &done["id"]).await, [vec![known.clone()], each, vec![known]]);
 }
 
 /// What is told of the only merge request of a project, in a list and alone.

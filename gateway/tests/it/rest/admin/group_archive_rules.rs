@@ -4,9 +4,10 @@ use std::io::Read as _;
 
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
+use time::Duration;
 
 use super::{
-    archive_failures::with_lines,
+    archive_failures::{set_writable, with_fields, with_lines},
     archives::{count_nothing, send_archive},
     group_archives::{exported, full_group},
     imports::work,
@@ -17,6 +18,22 @@ async fn import(person: &Person<'_>, archive: &[u8], path: &str) {
     let fields = [("name", path), ("path", path)];
     send_archive(person, "/groups/import", archive, &fields).await.with(202);
     work(person.app).await;
+}
+
+/// Begins an import that stops at the milestones, as one of a server that is killed does.
+async fn begin_import(person: &Person<'_>, archive: &[u8], parent: Option<i64>) {
+    set_writable(person.app, "milestones", false);
+    let parent = parent.map(|id| id.to_string());
+    let mut fields = vec![("name", "copy"), ("path", "copy")];
+    fields.extend(parent.as_deref().map(|id| ("parent_id", id)));
+    send_archive(person, "/groups/import", archive, &fields).await.with(202);
+    work(person.app).await;
+}
+
+async fn resume_import(app: &TestApp) {
+    set_writable(app, "milestones", true);
+    app.clock.advance(Duration::minutes(1));
+    work(app).await;
 }
 
 /// All files of an archive, one after another.
@@ -116,4 +133,151 @@ async fn epics_lie_no_deeper_than_they_may() {
         let epic = ada.get(&format!("/groups/copy/epics/{iid}")).await.ok();
         assert_eq!(epic["parent_iid"], parent, "{iid}");
     }
+}
+
+#[actix_web::test]
+async fn an_import_of_somebody_who_is_no_owner_any_more_brings_nothing() {
+    for is_blocked in [false, true] {
+        let app = TestApp::new();
+        let (ann, root) = (app.person("ann"), app.admin());
+        let group = full_group(&ann).await;
+        let archive = exported(&ann, &group).await;
+        let above = root.group("above", None).await;
+        let id = root.adds("ann", 40, "/groups/above").await;
+
+        begin_import(&ann, &archive, Some(above)).await;
+        match is_blocked {
+            true => root.post(&format!("/users/{id}/block"), json!({})).await.created(),
+            false => root.delete(&format!("/groups/above/members/{id}")).await.with(204),
+        };
+        resume_import(&app).await;
+
+        let copy = "/groups/above%2Fcopy";
+        for list in ["subgroups", "labels", "milestones"] {
+            assert_eq!(root.get(&format!("{copy}/{list}")).await.ok(), json!([]), "{list}");
+        }
+        let members = root.get(&format!("{copy}/members/all")).await.each("username");
+        assert!(is_blocked || !members.contains(&json!("ann")), "{members:?}");
+    }
+}
+
+#[actix_web::test]
+async fn a_group_that_is_renamed_during_an_import_is_made_once() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = full_group(&ada).await;
+    let archive = exported(&ada, &group).await;
+
+    begin_import(&ada, &archive, None).await;
+    let new = json!({ "name": "Tiny", "path": "tiny" });
+    ada.put("/groups/copy%2Fsmall", new).await.ok();
+    resume_import(&app).await;
+
+    assert_eq!(ada.get("/groups/copy/subgroups").await.each("path"), ["tiny"]);
+    assert_eq!(ada.get("/groups/copy%2Ftiny/milestones").await.each("title"), ["1.0"]);
+    assert_eq!(ada.get("/groups/copy/epics").await.each("title"), ["Brew"]);
+}
+
+#[actix_web::test]
+async fn a_group_that_is_removed_or_moved_during_an_import_ends_it() {
+    for is_moved in [false, true] {
+        let app = TestApp::new();
+        let ada = app.person("ada");
+        let group = full_group(&ada).await;
+        let archive = exported(&ada, &group).await;
+        ada.group("attic", None).await;
+
+        begin_import(&ada, &archive, None).await;
+        let small = ada.get("/groups/copy%2Fsmall").await.ok()["id"].clone();
+        match is_moved {
+            true => {
+                let attic = json!({ "group_id": ada.get("/groups/attic").await.ok()["id"] });
+                ada.post(&format!("/groups/{small}/transfer"), attic).await.created()
+            }
+            false => ada.delete(&format!("/groups/{small}")).await.with(202),
+        };
+        resume_import(&app).await;
+
+        for list in ["subgroups", "labels", "epics"] {
+            assert_eq!(ada.get(&format!("/groups/copy/{list}")).await.ok(), json!([]), "{list}");
+        }
+        let moved = ada.get("/groups/attic/subgroups").await.each("path");
+        assert_eq!(moved.len(), usize::from(is_moved), "it stays where it is");
+    }
+}
+
+#[actix_web::test]
+async fn projects_of_people_outlive_an_import_that_fails() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = full_group(&ada).await;
+    ada.group_with("empty", json!({ "parent_id": group })).await;
+    let label = json!({ "name": "tea", "color": "#00ff00" });
+    ada.post("/groups/tools%2Fsmall/labels", label).await.created();
+    let flawed = with_lines(&exported(&ada, &group).await, "milestones.ndjson", |row| {
+        let mut twin = row.clone();
+        twin["id"] = json!(row["id"].as_i64().expect("an id") + 1_000_000);
+        format!("{row}\n{twin}")
+    });
+
+    begin_import(&ada, &flawed, None).await;
+    let small = ada.get("/groups/copy%2Fsmall").await.ok()["id"].clone();
+    let labels = ada.get("/groups/copy%2Fsmall/labels?include_ancestor_groups=false").await;
+    assert_eq!(labels.each("name"), ["tea"]);
+    let project = json!({ "name": "kept", "namespace_id": small });
+    ada.post("/projects", project).await.created();
+    resume_import(&app).await;
+
+    ada.get("/projects/copy%2Fsmall%2Fkept").await.ok();
+    assert_eq!(ada.get("/groups/copy/subgroups").await.each("path"), ["small"]);
+    for group in ["copy", "copy%2Fsmall"] {
+        for list in ["labels", "milestones"] {
+            let path = format!("/groups/{group}/{list}");
+            assert_eq!(ada.get(&path).await.ok(), json!([]), "{path}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn groups_and_numbers_that_cannot_be_are_refused_before_a_group_is_made() {
+    let app = TestApp::new();
+    count_nothing(&app).await;
+    let ada = app.person("ada");
+    let group = full_group(&ada).await;
+    let base = format!("/groups/{group}");
+    let label = ada.get(&format!("{base}/labels")).await.ok()[0]["id"].clone();
+    let board = ada.post(&format!("{base}/boards"), json!({ "name": "Next" })).await.created();
+    let list = json!({ "label_id": label });
+    ada.post(&format!("{base}/boards/{}/lists", board["id"]), list).await.created();
+    let archive = exported(&ada, &group).await;
+    // Further groups below the second one, or beside it.
+    let with_groups = |count: i64, is_chain: bool| {
+        with_lines(&archive, "tree/groups.ndjson", |row| {
+            let mut lines = vec![row.to_string()];
+            let mut next = row.clone();
+            for number in 0..count * i64::from(row["parent_id"].is_number()) {
+                if is_chain {
+                    next["parent_id"] = next["id"].clone();
+                }
+                next["id"] = json!(1_000_000 + number);
+                next["path"] = json!("SMALL");
+                lines.push(next.to_string());
+            }
+            lines.join("\n")
+        })
+    };
+    let large = |field: &str| json!({ field: 1_i64 << 31 });
+    for (name, flawed) in [
+        ("twins", with_groups(1, false)),
+        ("depth", with_groups(19, true)),
+        ("count", with_fields(&archive, "board_label_lists.ndjson", &large("max_issue_count"))),
+        ("weight", with_fields(&archive, "board_label_lists.ndjson", &large("max_issue_weight"))),
+    ] {
+        let fields = [("name", "copy"), ("path", "copy")];
+        let answer = send_archive(&ada, "/groups/import", &flawed, &fields).await;
+        assert_eq!(answer.status, 400, "{name}: {}", answer.body);
+        ada.get("/groups/copy").await.with(404);
+    }
+    import(&ada, &with_groups(18, true), "copy").await;
+    assert_eq!(ada.get("/groups/copy/labels").await.each("name"), ["bug"]);
 }

@@ -150,6 +150,26 @@ async fn a_runner_of_one_project_may_do_the_jobs_of_another() {
 }
 
 #[actix_web::test]
+async fn the_projects_of_a_runner_come_by_id_whatever_changed_last() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let all = ["one", "two", "three"].map(|name| app.project(&olga, name, Visibility::Private));
+    let [one, two, three] = all;
+    let id = runner(&olga, three, json!({})).await;
+    for project in [one, two] {
+        let path = format!("/projects/{project}/runners");
+        olga.post(&path, json!({ "runner_id": id })).await.created();
+    }
+    // PostgreSQL puts a row that changed behind the others.
+    olga.put(&format!("/projects/{one}"), json!({ "description": "new" })).await.ok();
+
+    let shown = olga.get(&format!("/runners/{id}")).await.ok();
+    let listed = shown["projects"].as_array().expect("projects").iter();
+    let ids: Vec<Value> = listed.map(|project| project["id"].clone()).collect();
+    assert_eq!(ids, [one.0, two.0, three.0].map(Value::from));
+}
+
+#[actix_web::test]
 async fn who_sees_a_runner_is_asked_at_once_for_all_of_its_projects() {
     let app = TestApp::new();
     let olga = app.person("olga");

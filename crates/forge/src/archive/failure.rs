@@ -152,7 +152,8 @@ mod tests {
             (r#"{"id": -1, "title": "x"}"#, "it has the integer `-1`, which is out of range"),
             ("[]", "it has a list of the wrong length where an object belongs"),
             (r#"{"id": 1"#, "it ends too early"),
-            ("<html>", "it is not JSON"),
+            ("<html>", "it is not JSON, or has a value of the wrong type"),
+            (r#"{"id" 1}"#, "it is not JSON"),
         ] {
             let flaw = serde_json::from_str::<Row>(text).map_err(|cause| json_flaw(&cause));
             assert_eq!(flaw.unwrap_err(), told, "{text}");

@@ -70,9 +70,7 @@ impl SpecText {
         let tags = tags.map_err(Error::internal)?;
         Ok(Self { digest: spec_digest(tags.as_deref(), &body), body, tags })
     }
-}
 
-impl SpecText {
     /// Whether archives take it.
     pub(crate) fn is_storable(&self) -> bool {
         let tags = self.tags.as_ref().map(String::len).unwrap_or_default();

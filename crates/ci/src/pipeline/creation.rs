@@ -35,6 +35,8 @@ pub struct PlanWithSpecs {
 }
 
 impl PlanWithSpecs {
+    /// Writes the specs of a plan.
+    ///
     /// # Errors
     /// `Invalid` where a job is so large that no archive of its project could hold it.
     pub fn new(plan: Plan) -> Result<Self, Refusal> {

@@ -61,7 +61,8 @@ impl<'q, Q: QueryOf<'q>> Statement<Q> {
     ) -> QueryResult<Self> {
         let mut values = BindValues::default();
         query.query().collect_binds(&mut values, &mut (), backend)?;
-        let is_kept = query.query().is_safe_to_cache_prepared(backend)?;
+        // A query that its type tells from all others has one text.
+        let is_kept = identity.is_some() || query.query().is_safe_to_cache_prepared(backend)?;
         IDENTITY.set(identity);
         Ok(Self { query, backend, values: values.0, is_kept })
     }

@@ -7,6 +7,8 @@ mod column;
 mod pages;
 mod parents;
 mod read;
+#[cfg(test)]
+mod samples;
 mod twins;
 mod values;
 mod write;

@@ -79,24 +79,13 @@ mod tests {
     use super::{PageLimits, RowPages};
     use crate::{
         Tx,
-        archive::{Cell, Column, Relation, clear, insert},
+        archive::{
+            Relation, clear, insert,
+            samples::{LABELS, label},
+        },
         testing::{TestDatabase, rows, transaction},
     };
 
-    static LABELS: Relation = Relation {
-        name: "labels",
-        table: "labels",
-        scope: "project_id = $1",
-        key: &["id"],
-        columns: &[
-            Column::home("project_id"),
-            Column::line("name"),
-            Column::line("color"),
-            Column::moment("created_at"),
-            Column::moment("updated_at"),
-        ],
-        signed: None,
-    };
     /// With a key that rows do not hold all of.
     static BY_NAME: Relation = Relation { key: &["project_id", "name"], ..LABELS };
 
@@ -104,11 +93,8 @@ mod tests {
         let user = rows::user(tx, "ada")?;
         let group = rows::group(tx, "tools")?;
         let project = rows::project(tx, group, user, "tools/tea")?.0;
-        let word = |text: &str| Cell::Word(text.to_owned());
         for name in names {
-            let mut row = vec![Cell::Number(project), word(name), word("#ff0000")];
-            row.extend([Cell::Number(0), Cell::Number(0)]);
-            insert(tx, &LABELS, &[row])?;
+            insert(tx, &LABELS, &[label(project, name)])?;
         }
         Ok(project)
     }

@@ -34,25 +34,13 @@ pub fn parents(
 mod tests {
     use kernel::Error;
 
-    use super::{Relation, parents};
+    use super::parents;
     use crate::{
-        archive::{Cell, Column, insert},
+        archive::{
+            insert,
+            samples::{LABELS, label},
+        },
         testing::{rows, transaction},
-    };
-
-    const LABELS: Relation = Relation {
-        name: "labels",
-        table: "labels",
-        scope: "project_id = $1",
-        key: &["id"],
-        columns: &[
-            Column::home("project_id"),
-            Column::line("name"),
-            Column::line("color"),
-            Column::moment("created_at"),
-            Column::moment("updated_at"),
-        ],
-        signed: None,
     };
 
     #[test]
@@ -62,12 +50,7 @@ mod tests {
             let group = rows::group(tx, "tools")?;
             let project = rows::project(tx, group, user, "tea")?.0;
             let other = rows::project(tx, group, user, "cup")?.0;
-            let label = |name: &str| {
-                let texts = [name, "#ff0000"].map(|text| Cell::Word(text.to_owned()));
-                let dates = [Cell::Number(0), Cell::Number(0)];
-                [vec![Cell::Number(project)], texts.to_vec(), dates.to_vec()].concat()
-            };
-            insert(tx, &LABELS, &[label("bug"), label("ant")])?;
+            insert(tx, &LABELS, &[label(project, "bug"), label(project, "ant")])?;
             let mut with = |ids: &[i64], condition: &str| {
                 let found = parents(tx, &LABELS, "project_id", ids, condition)?;
                 Ok::<_, Error>(found.into_iter().collect::<Vec<_>>())

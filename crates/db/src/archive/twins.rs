@@ -49,25 +49,13 @@ pub fn named(
 
 #[cfg(test)]
 mod tests {
-    use super::{Relation, named};
+    use super::named;
     use crate::{
-        archive::{Cell, Column, insert},
+        archive::{
+            insert,
+            samples::{LABELS, label},
+        },
         testing::{rows, transaction},
-    };
-
-    const LABELS: Relation = Relation {
-        name: "labels",
-        table: "labels",
-        scope: "project_id = $1",
-        key: &["id"],
-        columns: &[
-            Column::home("project_id"),
-            Column::line("name"),
-            Column::line("color"),
-            Column::moment("created_at"),
-            Column::moment("updated_at"),
-        ],
-        signed: None,
     };
 
     #[test]
@@ -77,11 +65,6 @@ mod tests {
             let group = rows::group(tx, "tools")?;
             let project = rows::project(tx, group, user, "tea")?.0;
             let other = rows::project(tx, group, user, "cup")?.0;
-            let label = |home: i64, name: &str| {
-                let texts = [name, "#ff0000"].map(|text| Cell::Word(text.to_owned()));
-                let dates = [Cell::Number(0), Cell::Number(0)];
-                [vec![Cell::Number(home)], texts.to_vec(), dates.to_vec()].concat()
-            };
             let made = insert(tx, &LABELS, &[label(project, "bug"), label(other, "ant")])?;
 
             let names = ["ant", "bug", "pot"].map(str::to_owned);

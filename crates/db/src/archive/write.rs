@@ -148,7 +148,10 @@ mod tests {
 
     use super::{Cell, Relation, insert};
     use crate::{
-        archive::{Column, RowPages},
+        archive::{
+            Column, RowPages,
+            samples::{LABELS, label},
+        },
         testing::{TestDatabase, rows, transaction},
     };
 
@@ -160,21 +163,6 @@ mod tests {
         columns: &[Column::home("project_id"), Column::row("topic_id", "topics")],
         signed: None,
     };
-    const LABELS: Relation = Relation {
-        name: "labels",
-        table: "labels",
-        scope: "project_id = $1",
-        key: &["id"],
-        columns: &[
-            Column::home("project_id"),
-            Column::line("name"),
-            Column::line("color"),
-            Column::moment("created_at"),
-            Column::moment("updated_at"),
-        ],
-        signed: None,
-    };
-
     const NAMES: Relation = Relation {
         name: "label_names",
         columns: &[Column::itself("labels"), Column::line("name")],
@@ -188,11 +176,8 @@ mod tests {
             let group = rows::group(tx, "tools")?;
             let project = rows::project(tx, group, user, "tools/tea")?.0;
             let word = |text: &str| Cell::Word(text.to_owned());
-            let label = |name: &str| {
-                let dates = [Cell::Number(0), Cell::Number(0)];
-                [vec![Cell::Number(project), word(name), word("#ff0000")], dates.to_vec()].concat()
-            };
-            let ids = insert(tx, &LABELS, &[label("bug"), label("tea"), label("cup")])?;
+            let labels = ["bug", "tea", "cup"].map(|name| label(project, name));
+            let ids = insert(tx, &LABELS, &labels)?;
             let added = |pairs: &[(usize, &str)]| -> Vec<Vec<Cell>> {
                 pairs.iter().map(|(row, name)| vec![Cell::Number(ids[*row]), word(name)]).collect()
             };
@@ -212,14 +197,8 @@ mod tests {
                 let user = rows::user(tx, "ada")?;
                 let group = rows::group(tx, "tools")?;
                 let project = rows::project(tx, group, user, "tools/tea")?.0;
-                let word = |text: &str| Cell::Word(text.to_owned());
                 let made = match has_id {
-                    true => {
-                        let dates = [Cell::Number(0), Cell::Number(0)];
-                        let mut row = vec![Cell::Number(project + 1), word("bug"), word("#ff0000")];
-                        row.extend(dates);
-                        insert(tx, &LABELS, &[row])
-                    }
+                    true => insert(tx, &LABELS, &[label(project + 1, "bug")]),
                     false => insert(tx, &TOPICS, &[vec![Cell::Number(project), Cell::Number(99)]]),
                 };
                 made.map(drop)

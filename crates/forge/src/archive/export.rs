@@ -10,7 +10,7 @@ use kernel::{
     Error, Result,
     ids::{ArchiveExportId, NamespaceId, ProjectId},
 };
-use org::{project::LONGEST_DESCRIPTION, user::store::UserStore as _};
+use org::{project::possible_description, user::store::UserStore as _};
 use repo::git::{RepoPath, Wiki};
 use time::Duration;
 use worker::Queue as _;
@@ -153,7 +153,7 @@ async fn add_project(
 ) -> Result<()> {
     let mut record = forge.db.read(move |tx| org::project::archive::record(tx, id)).await?;
     let description = description.or(record.description);
-    record.description = description.map(|text| text.chars().take(LONGEST_DESCRIPTION).collect());
+    record.description = description.as_deref().map(possible_description);
     record.avatar = picture::write(forge, packer, id, record.avatar).await?;
     let text = serde_json::to_string(&record).map_err(Error::internal)?;
     packer.text(layout::PROJECT, &text).await?;

@@ -7,7 +7,7 @@ use db::{
     archive::{ArchiveRow, Field, Relation},
 };
 use kernel::{Result, TextEnum as _, ids::UserId};
-use org::user::{User, addresses, internal::InternalKind, store::UserStore as _};
+use org::user::{User, addresses, internal::InternalKind, names, store::UserStore as _};
 use review::merge_request::MergeRequestState;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -106,25 +106,34 @@ fn matches_of(
     let small = |text: &String| text.to_lowercase();
     let emails: Vec<String> = some.iter().filter_map(|one| one.email.as_ref().map(small)).collect();
     let holders = addresses::holders(tx, &emails, private_host)?;
-    let ids: Vec<UserId> = holders.values().copied().collect();
-    let by_id = tx.users_by_id(&ids)?;
-    let by_name = if own.admin {
-        let usernames: Vec<String> = some.iter().map(|one| one.username.clone()).collect();
-        tx.users_by_name(&usernames)?
-    } else {
-        HashMap::from([(small(&own.username), own.clone())])
+    let named = match own.admin {
+        true => {
+            let usernames: Vec<String> = some.iter().map(|one| one.username.clone()).collect();
+            names::ids_of(tx, &usernames)?
+        }
+        false => some
+            .iter()
+            .filter(|one| is_called(own, one))
+            .map(|one| (one.username.clone(), own.id))
+            .collect(),
     };
+    let ids: Vec<UserId> = holders.values().chain(named.values()).copied().collect();
+    let users = tx.users_by_id(&ids)?;
     let found = |one: &Person| {
-        let holder = one.email.as_ref().and_then(|email| by_id.get(holders.get(&small(email))?));
+        let holder = one.email.as_ref().and_then(|email| users.get(holders.get(&small(email))?));
         let (evidence, user) = match holder {
             Some(user) => (Evidence::Address, user),
-            None => (Evidence::Username, by_name.get(&small(&one.username))?),
+            None => (Evidence::Username, users.get(named.get(&one.username)?)?),
         };
         let may_be = user.is_person() && (own.admin || user.id == own.id);
         may_be.then_some(Match { evidence, person: one.id, user: user.id })
     };
     // Accounts of the installation are found by their kind alone.
     Ok(some.iter().filter(|one| one.kind.is_none()).filter_map(found).collect())
+}
+
+fn is_called(user: &User, person: &Person) -> bool {
+    user.username.to_lowercase() == person.username.to_lowercase()
 }
 
 /// Each user for one of the people whom the user may be: for whom this is surest, then for the first.
@@ -162,7 +171,7 @@ pub(super) async fn find_internal(forge: &Forge, people: &[Person]) -> Result<Ha
 }
 
 /// Relations whose rows tell what was said and done, of which nothing follows for whoever did it.
-const TOLD: [&str; 10] = [
+const RECORDS: [&str; 10] = [
     "alert_notes",
     "award_emoji",
     "commit_notes",
@@ -180,7 +189,7 @@ const TOLD: [&str; 10] = [
 pub(super) fn may_be_internal(relation: &Relation, row: &ArchiveRow) -> bool {
     let state = row.get("state").and_then(Value::as_str);
     let is_merged = state.and_then(MergeRequestState::find) == Some(MergeRequestState::Merged);
-    TOLD.contains(&relation.name) || relation.name == "merge_requests" && is_merged
+    RECORDS.contains(&relation.name) || relation.name == "merge_requests" && is_merged
 }
 
 #[cfg(test)]

@@ -18,9 +18,10 @@ use org::{
     access::{IdOrPath, locate_project},
     policy::OwnProject,
     project::{
-        LONGEST_DESCRIPTION, Project, ProjectChange,
+        Project, ProjectChange,
         creation::{self, Creation},
         import::{move_status, namespace_for, own_namespace},
+        possible_description,
         store::ProjectStore as _,
     },
     settings::store::SettingsStore as _,
@@ -278,7 +279,7 @@ async fn make(
         name: Some(wanted.name),
         path: None,
         change: ProjectChange {
-            description: Some(wanted.description.map(|text| shortened(&text))),
+            description: Some(wanted.description.as_deref().map(possible_description)),
             visibility: Some(wanted.visibility),
             ..ProjectChange::default()
         },
@@ -293,11 +294,6 @@ async fn make(
     let made = made.await.map_err(sentence)?;
     let beginning = InitialContent { branch: Some(branch), readme: None };
     Ok(begin(forge, made, beginning).await?)
-}
-
-/// A description as a project can have it.
-fn shortened(text: &str) -> String {
-    text.chars().take(LONGEST_DESCRIPTION).collect()
 }
 
 /// What is wrong with a new project, as one sentence.

@@ -17,8 +17,8 @@ use super::{
     change::{self, Columns},
     home,
     rules::{
-        LONGEST_DESCRIPTION, add_topic_faults, ensure_possible, ensure_runners,
-        ensure_unrestricted, possible_settings, possible_topics,
+        add_topic_faults, ensure_possible, ensure_runners, ensure_unrestricted,
+        possible_description, possible_settings, possible_topics,
     },
     settings::SettingsStore as _,
     store::ProjectStore as _,
@@ -133,11 +133,8 @@ pub fn restore(tx: &mut Tx<'_>, id: ProjectId, actor: Actor, record: &ProjectRec
     if ensure_runners(&home, &begun, &settings).is_err() {
         settings.shared_runners_enabled = Some(begun.shared_runners_enabled);
     }
-    let description = record.description.clone();
-    let description =
-        description.map(|text| text.chars().take(LONGEST_DESCRIPTION).collect::<String>());
     let change = ProjectChange {
-        description: Some(description),
+        description: Some(record.description.as_deref().map(possible_description)),
         visibility: Some(visibility),
         features: FeatureChange {
             repository: Some(record.features.repository),

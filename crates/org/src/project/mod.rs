@@ -30,6 +30,6 @@ pub mod view;
 
 pub use change::{FeatureChange, ProjectChange};
 pub use model::{Project, STORAGE};
-pub use rules::LONGEST_DESCRIPTION;
+pub use rules::possible_description;
 pub use settings::{Settings, SettingsChange};
 pub use view::{Detail, ProjectView};

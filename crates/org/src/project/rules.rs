@@ -69,7 +69,7 @@ pub(super) fn ensure_storage_for_new(
 }
 
 /// Characters of the description of a project.
-pub const LONGEST_DESCRIPTION: usize = 2000;
+const LONGEST_DESCRIPTION: usize = 2000;
 const LONGEST_LINE: usize = 255;
 /// Of a message that merges are written with.
 const LONGEST_MESSAGE: usize = 500;
@@ -85,6 +85,11 @@ pub(super) fn ensure_described(change: &ProjectChange) -> Result<()> {
     faults.at_most("description", description, LONGEST_DESCRIPTION);
     add_topic_faults(&mut faults, change.topics.as_deref().unwrap_or_default());
     faults.into_result()
+}
+
+/// A description as a project can have it, of one that comes from elsewhere or that an earlier version took.
+pub fn possible_description(text: &str) -> String {
+    text.chars().take(LONGEST_DESCRIPTION).collect()
 }
 
 /// Says what is wrong with the topics of a project.

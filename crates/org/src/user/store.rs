@@ -23,8 +23,6 @@ pub trait UserStore {
     fn find_user(&mut self, id: UserId) -> Result<Option<User>>;
     /// Letter case does not matter.
     fn find_user_named(&mut self, username: &str) -> Result<Option<User>>;
-    /// As [`find_user_named`](Self::find_user_named), of many names at once: the users by their names in small letters.
-    fn users_by_name(&mut self, names: &[String]) -> Result<HashMap<String, User>>;
     /// Letter case does not matter.
     fn find_user_with_email(&mut self, email: &str) -> Result<Option<User>>;
     /// As [`find_user_with_email`](Self::find_user_with_email), of many addresses at once: the users by their primary
@@ -84,16 +82,6 @@ impl UserStore for Tx<'_> {
             .get_result(conn)
             .optional()
             .map_err(error("User")))
-    }
-
-    fn users_by_name(&mut self, names: &[String]) -> Result<HashMap<String, User>> {
-        let keys: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-        let rows: Vec<User> = each_backend!(self, |conn| users::table
-            .filter(users::username_key.one_of(&keys))
-            .select(User::as_select())
-            .load(conn)
-            .map_err(error("User")))?;
-        Ok(rows.into_iter().map(|user| (user.username.to_lowercase(), user)).collect())
     }
 
     fn find_user_with_email(&mut self, email: &str) -> Result<Option<User>> {

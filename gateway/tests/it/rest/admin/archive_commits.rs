@@ -1,20 +1,17 @@
 //! Commits in archives of projects: those that rows name and no branch has (`crates/forge/src/keep_around.rs`), and
 //! rows that name commits which are not there.
 
-use kernel::{Visibility::Private, ids::ProjectId};
+use kernel::ids::ProjectId;
 use serde_json::{Value, json};
 
 use super::{
     archive_contents::plain,
     archive_failures::{rewritten, with_fields, with_lines},
+    archive_pipelines::with_topic,
     archives::{count_nothing, exported, imported},
     imports::work,
 };
-use crate::support::{
-    Person, TestApp,
-    ci::{commit, pipelines},
-    git::Client,
-};
+use crate::support::{Person, TestApp, ci::pipelines, git::Client};
 
 /// A commit that no repository has.
 const ABSENT: &str = "1111111111111111111111111111111111111111";
@@ -132,12 +129,7 @@ async fn commits_that_only_comments_name_come_along() {
 async fn the_commit_of_a_pipeline_of_which_no_job_began_comes_along() {
     let app = TestApp::new();
     let ada = app.person("ada");
-    let project = app.project(&ada, "engine", Private);
-    commit(&ada, project, "main", "first [skip ci]", "make: {script: x}\n").await;
-    let branches = format!("/projects/{project}/repository/branches");
-    ada.post(&branches, json!({ "branch": "topic", "ref": "main" })).await.created();
-    let sha = commit(&ada, project, "topic", "more", "make: {script: y}\n").await;
-    app.work().await;
+    let (project, sha) = with_topic(&app, &ada).await;
     assert_eq!(pipelines(&ada, project, &format!("?sha={sha}")).await.len(), 1);
     delete_branch(&ada, &json!(project), "topic").await;
 

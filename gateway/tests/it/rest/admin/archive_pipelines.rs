@@ -173,20 +173,27 @@ async fn a_merge_request_has_its_pipelines_in_a_copy() {
     assert_eq!(ada.get(&format!("{own}/pipelines")).await.each("id"), [head["id"].clone()]);
 }
 
+/// A project with a branch beside `main` that has a pipeline, and the newest commit of that branch.
+pub(super) async fn with_topic(app: &TestApp, person: &Person<'_>) -> (ProjectId, String) {
+    let project = app.project(person, "engine", Private);
+    commit(person, project, "main", "first [skip ci]", "make: {script: x}\n").await;
+    let branches = format!("/projects/{project}/repository/branches");
+    person.post(&branches, json!({ "branch": "topic", "ref": "main" })).await.created();
+    let sha = commit(person, project, "topic", "more", "make: {script: brew}\n").await;
+    app.work().await;
+    (project, sha)
+}
+
 #[actix_web::test]
 async fn a_job_whose_branch_is_gone_can_be_run_again_in_a_copy() {
     let app = TestApp::new();
     let ada = app.person("ada");
-    let project = app.project(&ada, "engine", Private);
-    commit(&ada, project, "main", "first [skip ci]", "make: {script: x}\n").await;
-    let branches = format!("/projects/{project}/repository/branches");
-    ada.post(&branches, json!({ "branch": "topic", "ref": "main" })).await.created();
-    let sha = commit(&ada, project, "topic", "more", "make: {script: brew}\n").await;
-    app.work().await;
+    let (project, sha) = with_topic(&app, &ada).await;
     let runner = Runner::of(&ada, project, json!({})).await;
     let work = Work::new(&app, &runner.take().await);
     work.report(json!({ "state": "success" })).await.with(200);
-    ada.delete(&format!("{branches}/topic")).await.with(204);
+    let topic = format!("/projects/{project}/repository/branches/topic");
+    ada.delete(&topic).await.with(204);
 
     let copy = id_of(&imported(&ada, &exported(&ada, &json!(project)).await, "copy").await);
 

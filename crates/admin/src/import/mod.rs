@@ -12,4 +12,4 @@ pub use model::{
 pub use stage::Stage;
 pub use stats::{ImportStats, Relation};
 pub use status::{ImportStatus, ImportStep};
-pub use store::{ImportProgress, ImportStore, NewFailure};
+pub use store::{ImportProgress, ImportStore, NewFailure, OmittedRow};

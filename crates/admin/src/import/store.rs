@@ -12,6 +12,7 @@ use kernel::{
     ids::{ProjectId, UserId},
 };
 use secrets::Vault;
+use serde::{Deserialize, Serialize};
 
 use super::{Import, ImportFailure, ImportStats, NewImport, Relation, Stage};
 
@@ -37,6 +38,17 @@ pub struct NewFailure {
     pub relation: Relation,
     pub source_name: String,
     pub message: String,
+}
+
+/// A row of a project that its archive does not hold, since no import would take it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OmittedRow {
+    /// The list in which archives hold such rows.
+    pub relation: String,
+    /// In the project that the archive is of; nothing where the row has none.
+    #[serde(default)]
+    pub id: Option<i64>,
+    pub reason: String,
 }
 
 pub trait ImportStore {
@@ -73,6 +85,8 @@ pub trait ImportStore {
         users: &HashMap<String, Option<UserId>>,
     ) -> Result<()>;
     fn insert_failures(&mut self, project: ProjectId, rows: &[NewFailure]) -> Result<()>;
+    /// Notes what an archive that becomes a project does not hold, as failures.
+    fn insert_left_out(&mut self, project: ProjectId, rows: &[OmittedRow]) -> Result<()>;
     /// The newest failures, at most 100.
     fn import_failures(&mut self, project: ProjectId) -> Result<Vec<ImportFailure>>;
 }
@@ -263,26 +277,21 @@ impl ImportStore for Tx<'_> {
     }
 
     fn insert_failures(&mut self, project: ProjectId, rows: &[NewFailure]) -> Result<()> {
-        let now = self.now;
-        for some in rows.chunks(AT_ONCE / 4) {
-            let rows: Vec<_> = some
-                .iter()
-                .map(|one| {
-                    (
-                        failures::project_id.eq(project),
-                        failures::relation.eq(one.relation.as_str()),
-                        failures::source_name.eq(&one.source_name),
-                        failures::message.eq(shortened(&one.message)),
-                        failures::created_at.eq(now),
-                    )
-                })
-                .collect();
-            each_backend!(self, |conn| diesel::insert_into(failures::table)
-                .values(&rows)
-                .execute(conn)
-                .map_err(error(NOUN)))?;
-        }
-        Ok(())
+        let failure = |one: &NewFailure| FailureText {
+            relation: one.relation.as_str().to_owned(),
+            source_name: one.source_name.clone(),
+            message: one.message.clone(),
+        };
+        insert_texts(self, project, &rows.iter().map(failure).collect::<Vec<_>>())
+    }
+
+    fn insert_left_out(&mut self, project: ProjectId, rows: &[OmittedRow]) -> Result<()> {
+        let failure = |one: &OmittedRow| FailureText {
+            relation: one.relation.clone(),
+            source_name: one.id.map(|id| id.to_string()).unwrap_or_default(),
+            message: one.reason.clone(),
+        };
+        insert_texts(self, project, &rows.iter().map(failure).collect::<Vec<_>>())
     }
 
     fn import_failures(&mut self, project: ProjectId) -> Result<Vec<ImportFailure>> {
@@ -295,6 +304,36 @@ impl ImportStore for Tx<'_> {
             .load(conn)
             .map_err(error(NOUN)))
     }
+}
+
+/// A failure as it is stored.
+struct FailureText {
+    relation: String,
+    source_name: String,
+    message: String,
+}
+
+fn insert_texts(tx: &mut Tx<'_>, project: ProjectId, all: &[FailureText]) -> Result<()> {
+    let now = tx.now;
+    for some in all.chunks(AT_ONCE / 4) {
+        let rows: Vec<_> = some
+            .iter()
+            .map(|one| {
+                (
+                    failures::project_id.eq(project),
+                    failures::relation.eq(&one.relation),
+                    failures::source_name.eq(&one.source_name),
+                    failures::message.eq(shortened(&one.message)),
+                    failures::created_at.eq(now),
+                )
+            })
+            .collect();
+        each_backend!(tx, |conn| diesel::insert_into(failures::table)
+            .values(&rows)
+            .execute(conn)
+            .map_err(error(NOUN)))?;
+    }
+    Ok(())
 }
 
 fn stats_text(stats: &ImportStats) -> Result<String> {

@@ -9,6 +9,7 @@ use super::{
     input::PipelineInput,
     json, plain, select, yaml,
 };
+use crate::job::SpecText;
 use kernel::{Result, TextEnum as _};
 
 const MOST_WARNINGS: usize = 25;
@@ -71,12 +72,27 @@ pub fn dry_run(text: &str, given: &PipelineInput<'_>) -> Result<Lint> {
     let plan = reading
         .outcome
         .and_then(|configuration| select::select(&configuration, given, &mut report));
-    match plan {
+    match storable(plan) {
         Ok(plan) => lint.jobs = plan.jobs.iter().map(|job| of_plan(&plan, job)).collect(),
         Err(Refusal::Fault(error)) => return Err(error),
         Err(refusal) => lint.errors = vec![plain(&refusal.sentence())],
     }
     Ok(lint)
+}
+
+/// Refuses jobs that are too large to be stored. As where a pipeline is made, that is said first of a plan that has
+/// only jobs of the stages at the ends.
+fn storable(plan: Result<Plan, Refusal>) -> Result<Plan, Refusal> {
+    let planned = match &plan {
+        Ok(plan) => Some(plan),
+        Err(Refusal::Empty(plan)) => Some(plan.as_ref()),
+        Err(_) => None,
+    };
+    // One after the other: together they may take a lot of memory.
+    for job in planned.into_iter().flat_map(|plan| &plan.jobs) {
+        SpecText::for_storage(job)?;
+    }
+    plan
 }
 
 fn begun(reading: &ParseResult, report: &Report) -> Lint {

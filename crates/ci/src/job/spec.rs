@@ -11,7 +11,7 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use sha1::{Digest as _, Sha1};
 
-use crate::config::{Need, PlannedJob, options::Options, variables::Variable};
+use crate::config::{Need, PlannedJob, Refusal, options::Options, variables::Variable};
 
 /// So many rows go into one statement.
 pub(crate) const AT_ONCE: usize = 100;
@@ -71,8 +71,23 @@ impl SpecText {
         Ok(Self { digest: spec_digest(tags.as_deref(), &body), body, tags })
     }
 
+    /// The spec of a job that a pipeline is to get.
+    ///
+    /// # Errors
+    /// `Invalid` where the job is so large that no archive of its project could hold it.
+    pub(crate) fn for_storage(job: &PlannedJob) -> Result<Self, Refusal> {
+        let spec = Self::of(job).map_err(Refusal::Fault)?;
+        match spec.is_storable() {
+            true => Ok(spec),
+            false => {
+                let problem = format!("jobs:{} config should be smaller than 7 MiB", job.name);
+                Err(Refusal::Invalid(vec![problem]))
+            }
+        }
+    }
+
     /// Whether archives take it.
-    pub(crate) fn is_storable(&self) -> bool {
+    fn is_storable(&self) -> bool {
         let tags = self.tags.as_ref().map(String::len).unwrap_or_default();
         self.body.len() <= LONGEST_BODY && tags <= LONGEST_TAGS
     }

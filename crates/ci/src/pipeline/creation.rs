@@ -40,15 +40,7 @@ impl PlanWithSpecs {
     /// # Errors
     /// `Invalid` where a job is so large that no archive of its project could hold it.
     pub fn new(plan: Plan) -> Result<Self, Refusal> {
-        let mut specs = Vec::with_capacity(plan.jobs.len());
-        for job in &plan.jobs {
-            let spec = SpecText::of(job).map_err(Refusal::Fault)?;
-            if !spec.is_storable() {
-                let problem = format!("jobs:{} config should be smaller than 7 MiB", job.name);
-                return Err(Refusal::Invalid(vec![problem]));
-            }
-            specs.push(spec);
-        }
+        let specs = plan.jobs.iter().map(SpecText::for_storage).collect::<Result<_, _>>()?;
         Ok(Self { plan, specs })
     }
 

@@ -50,7 +50,7 @@ fn copy(tx: &mut Tx<'_>, world: &World, from: ProjectId, to: ProjectId) -> Resul
 }
 
 fn newest(tx: &mut Tx<'_>, project: ProjectId) -> Result<Pipeline> {
-    tx.newest_of_branch(project, "main")?.ok_or(Error::missing())
+    tx.newest_of_branch(project, "main")?.ok_or_else(Error::missing)
 }
 
 fn relation(name: &str) -> &'static Relation {
@@ -73,7 +73,7 @@ fn what_was_under_way_is_canceled_in_a_copy_and_can_be_run_again() {
         let make = job(tx, made.id, "make")?;
         assert_eq!((make.sha.as_str(), make.ref_name.as_str(), make.tag), (SHA, "main", false));
         assert_eq!((make.protected, make.finished_at), (true, Some(make.updated_at)));
-        let spec = make.spec_id.ok_or(Error::missing())?;
+        let spec = make.spec_id.ok_or_else(Error::missing)?;
         assert_eq!(tx.tags_of(&[spec])?[&spec], ["linux"]);
         let grant = world.may::<UpdatePipelines>(world.developer)?;
         control::retry(tx, &grant, &FakeForge::default(), made.id)?;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use forgeway_ci::config::{
-    compile,
+    compile, dry_run,
     input::PipelineInput,
     variables::{OuterVariables, Variable},
 };
@@ -113,17 +113,34 @@ fn no_pattern_of_a_path_is_made_ready_when_the_time_is_over() {
 }
 
 /// A reference costs the configuration a line, and its job a megabyte.
+fn large_job(stage: &str, references: usize) -> String {
+    let text = "\\x01".repeat(200_000);
+    let script = "    - !reference [.s]\n".repeat(references);
+    format!(".s: [\"{text}\"]\na:\n  stage: {stage}\n  script:\n{script}")
+}
+
+const TOO_LARGE: &str = "jobs:a config should be smaller than 7 MiB";
+
 #[test]
 fn a_job_is_no_larger_than_what_an_archive_takes() {
-    let config = |references: usize| {
-        let text = "\\x01".repeat(200_000);
-        format!(".s: [\"{text}\"]\na:\n  script:\n{}", "    - !reference [.s]\n".repeat(references))
-    };
-    assert!(jobs(&config(5)).is_ok());
+    assert!(jobs(&large_job("test", 5)).is_ok());
 
-    let refusal = jobs(&config(7)).unwrap_err().to_string();
+    let refusal = jobs(&large_job("test", 7)).unwrap_err().to_string();
 
-    assert!(refusal.contains("jobs:a config should be smaller than 7 MiB"), "{refusal}");
+    assert!(refusal.contains(TOO_LARGE), "{refusal}");
+}
+
+#[test]
+fn a_dry_run_refuses_the_large_job_that_no_pipeline_gets() {
+    let known = OuterVariables::default();
+    let given = PipelineInput::push("main", "group/project", &known);
+    let errors = |stage, references| dry_run(&large_job(stage, references), &given).unwrap().errors;
+
+    assert!(errors("test", 5).is_empty());
+    assert_eq!(errors(".pre", 5), ["No stages / jobs for this pipeline."]);
+    for stage in ["test", ".pre"] {
+        assert_eq!(errors(stage, 7), [TOO_LARGE], "{stage}");
+    }
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl World {
     /// How far a pipeline of the first project is.
     pub(crate) fn status(&self, tx: &mut Tx<'_>, id: PipelineId) -> Result<Status> {
         let found = tx.find_pipeline(self.project, id)?;
-        Ok(found.ok_or(Error::missing())?.status)
+        Ok(found.ok_or_else(Error::missing)?.status)
     }
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn shown(tx: &mut Tx<'_>, pipeline: PipelineId) -> Result<String> {
 pub(crate) fn job(tx: &mut Tx<'_>, pipeline: PipelineId, name: &str) -> Result<Job> {
     let members = tx.members(pipeline)?;
     let found = members.into_iter().find(|member| member.name == name);
-    tx.job(found.ok_or(Error::missing())?.id)
+    tx.job(found.ok_or_else(Error::missing)?.id)
 }
 
 /// A runner takes the newest job of that name.

@@ -3,16 +3,19 @@
 use serde_json::{Number, Value};
 
 use super::{
-    ArchiveRow, Column, Field, Relation,
+    ArchiveRow, Column, Field, Flaw, Relation,
     cells::{first_pass, value_flaw},
 };
 
 /// A row as imports take it: numbers come within their bounds, texts lose what is too long, and words that are not valid are
-/// left out where a row need not have them. Nothing where that does not help.
-pub(super) fn importable(relation: &'static Relation, row: ArchiveRow) -> Option<ArchiveRow> {
+/// left out where a row need not have them.
+///
+/// # Errors
+/// The first flaw where that does not help.
+pub(super) fn importable(relation: &'static Relation, row: ArchiveRow) -> Result<ArchiveRow, Flaw> {
     let check = |row: &ArchiveRow| first_pass(relation, row, &mut Vec::new());
     if check(&row).is_ok() {
-        return Some(row);
+        return Ok(row);
     }
     let mut row = row;
     for column in relation.columns {
@@ -23,13 +26,7 @@ pub(super) fn importable(relation: &'static Relation, row: ArchiveRow) -> Option
             *value = near(column, value);
         }
     }
-    match check(&row) {
-        Ok(()) => Some(row),
-        Err(flaw) => {
-            tracing::warn!(%flaw, "a row that no import takes is left out of an archive");
-            None
-        }
-    }
+    check(&row).map(|()| row)
 }
 
 /// The value nearest to one that a column does not have.
@@ -82,10 +79,9 @@ mod tests {
                               "mode": "fast", "level": 30 });
         let row = row.as_object_mut().unwrap();
         row.extend(change.as_object().unwrap().clone());
-        importable(&ROWS, row.clone()).map(|row| {
-            let names = change.as_object().unwrap().keys();
-            names.map(|name| (name.clone(), row[name].clone())).collect()
-        })
+        let row = importable(&ROWS, row.clone()).ok()?;
+        let names = change.as_object().unwrap().keys();
+        Some(names.map(|name| (name.clone(), row[name].clone())).collect())
     }
 
     #[test]

@@ -408,6 +408,33 @@ mod tests {
     }
 
     #[test]
+    fn whoever_imports_stands_for_somebody_who_is_nowhere_known() {
+        static RULES: Relation = Relation {
+            name: "rules",
+            table: "rules",
+            scope: "project_id = $1",
+            key: &["id"],
+            columns: &[
+                Column::level("access_level", 10, 50).optional(),
+                Column::doer("user_id", "kind", |kind| kind == "push")
+                    .alternative_to("access_level")
+                    .or_zero(),
+            ],
+            signed: None,
+        };
+        let names = Names { importer: 2, ..Names::default() };
+        for (kind, user, found) in [
+            ("unprotect", 0, Ok(Some(vec![Cell::Null, Cell::Number(2)]))),
+            ("push", 0, Ok(None)),
+            ("unprotect", -1, Err("rules: user_id is not an id")),
+        ] {
+            let row = json!({ "id": 1, "kind": kind, "user_id": user });
+            let cells = cells(&RULES, row.as_object().unwrap(), &names);
+            assert_eq!(cells.map_err(|flaw| flaw.to_string()), found.map_err(str::to_owned));
+        }
+    }
+
+    #[test]
     fn nobody_joins_for_somebody_else_and_rows_about_what_is_not_there_are_left_out() {
         let names = Names { importer: 2, ..Names::default() };
         let cells = |event: Value| cells(&EVENTS, event.as_object().unwrap(), &names).unwrap();

@@ -54,8 +54,10 @@ pub struct Column {
     pub is_required: bool,
     /// Whether a row is left out that names something here which is not there, though it may name nothing.
     pub is_strict: bool,
-    /// Whether the id 0 says that it names nothing.
+    /// Whether the id 0 says that it names nothing, or somebody who is nowhere known.
     pub may_be_zero: bool,
+    /// What an archive gets instead of the value of the column, in SQL.
+    pub reading: Option<&'static str>,
     /// The column that has a value where this one has none, and none where this one has a value.
     pub alternative: Option<&'static str>,
 }
@@ -99,6 +101,7 @@ impl Column {
             is_required: true,
             is_strict: false,
             may_be_zero: false,
+            reading: None,
             alternative: None,
         }
     }
@@ -115,10 +118,16 @@ impl Column {
         Self { is_required: false, is_strict: true, ..self }
     }
 
-    /// The id 0 says that it names nothing.
+    /// The id 0 says that it names nothing, or somebody who is nowhere known.
     #[must_use]
     pub const fn or_zero(self) -> Self {
         Self { may_be_zero: true, ..self }
+    }
+
+    /// Archives get this value in SQL, which may name all columns of the table.
+    #[must_use]
+    pub const fn read_as(self, sql: &'static str) -> Self {
+        Self { reading: Some(sql), ..self }
     }
 
     /// A row has a value either here or in another column. One that names something here which is not there is left out.

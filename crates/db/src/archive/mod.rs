@@ -15,7 +15,7 @@ mod write;
 
 pub use cells::{Cell, Flaw, Names, cells, first_pass};
 pub use column::{Column, Field, Relation};
-pub use pages::RowPages;
+pub use pages::{Omission, RowPages};
 pub use parents::parents;
 pub use read::ArchiveRow;
 pub use twins::named;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use kernel::Result;
+use serde_json::Value;
 
 use super::{
-    ArchiveRow, Relation,
+    ArchiveRow, Flaw, Relation,
     adjustment::importable,
     read::{RowKey, keys, rows_of},
 };
@@ -16,6 +17,16 @@ use crate::Tx;
 const KEYS_AT_ONCE: usize = 20_000;
 /// Characters of the rows of one page, but for the last row of it: texts may be of megabytes.
 const LONGEST_PAGE: usize = 8 << 20;
+/// Rows of one relation that are named although they are left out.
+const MOST_LEFT_OUT: usize = 100;
+
+/// A row that no import takes.
+#[derive(Clone, Debug)]
+pub struct Omission {
+    /// Nothing where the row has none.
+    pub id: Option<i64>,
+    pub flaw: Flaw,
+}
 
 /// The rows of a project or group in a relation, page by page, in the order of their keys. Rows may change between two
 /// pages; those that are gone by then are left out, and so are those that no import takes.
@@ -26,6 +37,7 @@ pub struct RowPages {
     keys: Arc<[RowKey]>,
     /// How many of the keys are done.
     done: usize,
+    left_out: Vec<Omission>,
     limits: PageLimits,
 }
 
@@ -39,7 +51,12 @@ struct PageLimits {
 impl RowPages {
     pub fn new(relation: &'static Relation, home: i64) -> Self {
         let limits = PageLimits { keys_at_once: KEYS_AT_ONCE, characters: LONGEST_PAGE };
-        Self { relation, home, keys: Arc::default(), done: 0, limits }
+        Self { relation, home, keys: Arc::default(), done: 0, left_out: Vec::new(), limits }
+    }
+
+    /// The rows until now that no import takes, at most 100.
+    pub fn left_out(&self) -> &[Omission] {
+        &self.left_out
     }
 
     /// The next page; nothing at the end. It has `most` rows at most, and fewer where they are long, so that a page takes
@@ -62,10 +79,25 @@ impl RowPages {
             let found = rows_of(tx, self.relation, asked, self.limits.characters)?;
             let last = found.last().and_then(|(last, _)| asked.iter().position(|key| key == last));
             self.done += last.map_or(asked.len(), |place| place + 1);
-            let found = found.into_iter().filter_map(|(_, row)| importable(self.relation, row));
+            let found = found.into_iter().filter_map(|(_, row)| self.taken(row));
             let found: Vec<ArchiveRow> = found.collect();
             if !found.is_empty() {
                 return Ok(found);
+            }
+        }
+    }
+
+    /// A row as imports take it. One that no import takes is noted.
+    fn taken(&mut self, row: ArchiveRow) -> Option<ArchiveRow> {
+        let id = row.get("id").and_then(Value::as_i64);
+        match importable(self.relation, row) {
+            Ok(row) => Some(row),
+            Err(flaw) => {
+                tracing::warn!(%flaw, "a row that no import takes is left out of an archive");
+                if self.left_out.len() < MOST_LEFT_OUT {
+                    self.left_out.push(Omission { id, flaw });
+                }
+                None
             }
         }
     }
@@ -80,7 +112,7 @@ mod tests {
     use crate::{
         Tx,
         archive::{
-            Relation, clear, insert,
+            Column, Relation, clear, insert,
             samples::{LABELS, label},
         },
         testing::{TestDatabase, rows, transaction},
@@ -88,6 +120,15 @@ mod tests {
 
     /// With a key that rows do not hold all of.
     static BY_NAME: Relation = Relation { key: &["project_id", "name"], ..LABELS };
+
+    /// With another name for some.
+    static RENAMED: Relation = Relation {
+        columns: &[
+            Column::home("project_id"),
+            Column::line("name").read_as("CASE WHEN color = '#ff0000' THEN 'red' ELSE name END"),
+        ],
+        ..LABELS
+    };
 
     fn labelled_project(tx: &mut Tx<'_>, names: &[&str]) -> Result<i64> {
         let user = rows::user(tx, "ada")?;
@@ -128,6 +169,7 @@ mod tests {
             assert_eq!(pages(&LABELS, 9, (99, 100))?, json!([["bug", "tea"], ["cup"], [], []]));
             assert_eq!(pages(&LABELS, 9, (99, 9999))?, json!([["bug", "tea", "cup"], [], [], []]));
             assert_eq!(pages(&BY_NAME, 2, (99, 9999))?, json!([["bug", "cup"], ["tea"], [], []]));
+            assert_eq!(pages(&RENAMED, 9, (99, 9999))?, json!([["red", "red", "red"], [], [], []]));
             assert_eq!(pages(&BY_NAME, 1, (2, 9999))?, json!([["bug"], ["cup"], ["tea"], []]));
             Ok(())
         });

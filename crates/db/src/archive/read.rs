@@ -95,7 +95,7 @@ pub(super) fn rows_of(
 
 /// The value of a column in SQL. JSON has no infinite numbers.
 fn value(column: &Column) -> String {
-    let name = column.name;
+    let name = column.reading.unwrap_or(column.name);
     match column.field {
         Field::Decimal(least, most) => format!(
             "CASE WHEN {name} > {most:e} THEN {most:e} WHEN {name} < {least:e} THEN {least:e} ELSE {name} END"

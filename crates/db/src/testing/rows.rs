@@ -2,13 +2,13 @@
 
 use diesel::prelude::*;
 use kernel::{
-    Result, Visibility,
+    AccessLevel, Result, Ts, Visibility,
     ids::{NamespaceId, ProjectId, UserId},
 };
 
 use crate::{
     Tx, each_backend, error,
-    schema::{namespaces, projects, users},
+    schema::{namespaces, project_access, projects, users},
 };
 
 /// An active user with this user name.
@@ -63,4 +63,21 @@ pub fn project(
     );
     let row = diesel::insert_into(projects::table).values(row).returning(projects::id);
     each_backend!(tx, |conn| row.get_result(conn).map_err(error("Project")))
+}
+
+/// The role that somebody has in a project for good.
+pub fn role(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    project: ProjectId,
+    access_level: AccessLevel,
+) -> Result<()> {
+    let row = (
+        (project_access::user_id.eq(user), project_access::project_id.eq(project)),
+        project_access::access_level.eq(access_level),
+        project_access::until.eq(Ts::LATEST),
+    );
+    let row = diesel::insert_into(project_access::table).values(row);
+    each_backend!(tx, |conn| row.execute(conn).map_err(error("Member")))?;
+    Ok(())
 }

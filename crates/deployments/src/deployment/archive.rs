@@ -45,11 +45,13 @@ static DEPLOYMENTS: Relation = Relation {
     signed: None,
 };
 
-/// Approvals by rules for groups are left out with those rules.
+/// Approvals by rules for groups are left out: others stand for the groups in a copy.
 static APPROVALS: Relation = Relation {
     name: "deployment_approvals",
     table: "deployment_approvals",
-    scope: "deployment_id IN (SELECT deployments.id FROM deployments WHERE deployments.project_id = $1)",
+    scope: "deployment_id IN (SELECT deployments.id FROM deployments WHERE deployments.project_id = $1) \
+        AND NOT EXISTS (SELECT 1 FROM protected_environment_access \
+        WHERE protected_environment_access.id = rule_id AND protected_environment_access.group_id IS NOT NULL)",
     key: &["id"],
     columns: &[
         Column::row("deployment_id", "deployments"),

@@ -71,7 +71,7 @@ pub fn list(
 }
 
 pub fn read(tx: &mut Tx<'_>, grant: &impl ProtectionScope, name: &str) -> Result<Protection> {
-    tx.find_protection(grant.home(), name)?.ok_or(Error::missing())
+    tx.find_protection(grant.home(), name)?.ok_or_else(Error::missing)
 }
 
 pub fn protect(

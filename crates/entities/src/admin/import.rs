@@ -118,13 +118,18 @@ pub struct ProjectImportEntity {
 
 impl ProjectImportEntity {
     /// Of a project that comes out of an archive.
-    pub fn of_archive(project: &Project, import: Option<&ArchiveImport>, sees_error: bool) -> Self {
+    pub fn of_archive(
+        project: &Project,
+        import: Option<&ArchiveImport>,
+        failures: &[ImportFailure],
+        sees_error: bool,
+    ) -> Self {
         Self {
             identity: project.into(),
             import_status: project.import_status.clone(),
             import_type: Some(forge::archive::actions::SOURCE.to_owned()),
             correlation_id: import.map(|import| import.correlation_id.clone()),
-            failed_relations: Vec::new(),
+            failed_relations: failures.iter().map(Into::into).collect(),
             import_error: import.and_then(|import| import.error.clone()).filter(|_| sees_error),
             stats: None,
         }

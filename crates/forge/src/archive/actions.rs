@@ -18,8 +18,9 @@ use kernel::{
     Error, Grant, Result, TextEnum as _,
     access::SignedIn,
     audit::{AuditPlace, AuditRecord},
-    error::{Kind, Message},
+    error::Kind,
     ids::{NamespaceId, ProjectId, UserId},
+    task::spawn_blocking,
 };
 use org::{
     access::{IdOrPath, locate_group},
@@ -36,7 +37,6 @@ use org::{
     },
     settings::store::SettingsStore as _,
 };
-use tokio::task::spawn_blocking;
 
 use super::{
     check, failure::ArchiveError, progress::later, replace, unpack, upload, workspace::Workspace,
@@ -214,9 +214,9 @@ async fn download(
         false => gone(),
     })?;
     let read = forge.exports.read(&ArchiveExport::location(export.id)).await;
-    let (size, pieces) = read.map_err(|cause| match cause {
-        Error { kind: Kind::NotFound, message: Message::Default, .. } => gone(),
-        cause => cause,
+    let (size, pieces) = read.map_err(|cause| match cause.is_plain(Kind::NotFound) {
+        true => gone(),
+        false => cause,
     })?;
     // The rows of a secondary are copies.
     if is_fetched && forge.node_identity.is_primary() {
@@ -283,23 +283,23 @@ fn ensure_fits(forge: &Forge, size: u64) -> Result<()> {
     }
 }
 
-/// Unpacks an archive and has its content checked; returns the file at its beginning.
+/// Unpacks an archive and has its content checked; returns the file at its beginning, and what was found.
 ///
 /// # Errors
 /// `BadRequest` for an archive that cannot be imported.
-async fn ensure_whole(
+async fn ensure_whole<T: Send + 'static>(
     forge: &Forge,
     mut file: File,
-    check: fn(&Path) -> Result<(), ArchiveError>,
-) -> Result<File> {
+    check: fn(&Path) -> Result<T, ArchiveError>,
+) -> Result<(File, T)> {
     let data = forge.data().to_owned();
     let checked = spawn_blocking(move || {
         let size = file.metadata()?.len();
         let folder = Workspace::new(&data)?;
         unpack::unpack(&file, folder.path(), unpack::UnpackLimits::for_size(size))?;
-        check(folder.path())?;
+        let found = check(folder.path())?;
         file.rewind()?;
-        Ok::<_, ArchiveError>(file)
+        Ok::<_, ArchiveError>((file, found))
     });
     checked.await.map_err(Error::internal)?.map_err(|flaw| match flaw.may_pass() {
         true => Error::internal(flaw.to_string()),
@@ -449,7 +449,8 @@ where
     F: FnOnce(&mut Tx<'_>, NamespaceId) -> Result<()> + Clone + Send + 'static,
 {
     let (grant, user): (_, UserId) = (grant.clone(), grant.user()?);
-    let file = ensure_whole(forge, file, |folder| check::groups(folder).map(drop)).await?;
+    let levels = |folder: &Path| check::groups(folder).map(|tree| tree.levels_below);
+    let (file, levels_below) = ensure_whole(forge, file, levels).await?;
     let correlation_id = keep(forge, file).await?;
     let kept = correlation_id.clone();
     let made = forge.db.write(move |tx: &mut Tx<'_>| {
@@ -468,6 +469,7 @@ where
             picture_fault: None,
         };
         let group = groups::create(tx, &grant, &new, |_| {})?;
+        groups::ensure_room_below(&group, levels_below)?;
         let (home, overrides) = (ArchiveHome::Group(group.id), Overrides::default());
         let import = NewArchiveImport { home, user, overrides, correlation_id };
         let import = tx.insert_archive_import(&import)?;

@@ -12,6 +12,7 @@ use db::Tx;
 use kernel::{
     Error, Result,
     ids::{PipelineId, ProjectId, UserId},
+    task::spawn_blocking,
 };
 use repo::{
     git::{
@@ -22,7 +23,6 @@ use repo::{
     push::{InternalMove, RefChange, incoming::is_open_to_pushes},
     wiki::journal::WikiJournal as _,
 };
-use tokio::task::spawn_blocking;
 
 use super::failure::ArchiveError;
 use crate::{

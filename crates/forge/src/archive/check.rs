@@ -5,6 +5,7 @@ use std::{
     path::Path,
 };
 
+use admin::import::OmittedRow;
 use db::archive::{self, ArchiveRow, Relation};
 use kernel::Error;
 use org::{
@@ -14,7 +15,7 @@ use org::{
 
 use super::{
     failure::{ArchiveError, unreadable},
-    files, job_artifacts, job_logs, layout,
+    files, job_artifacts, job_logs, layout, left_out,
     lines::{self, Lines},
     people::{self, Person},
     picture,
@@ -36,6 +37,7 @@ pub(super) struct ProjectTree {
     pub(super) project: ProjectRecord,
     pub(super) settings: ProjectSettings,
     pub(super) people: Vec<Person>,
+    pub(super) left_out: Vec<OmittedRow>,
     /// The last number of the rows of each relation that has some with numbers, by its name.
     pub(super) numbers: HashMap<&'static str, i64>,
 }
@@ -44,6 +46,8 @@ pub(super) struct ProjectTree {
 #[derive(Debug)]
 pub(super) struct GroupTree {
     pub(super) groups: Vec<GroupRecord>,
+    /// Levels of groups below the first one.
+    pub(super) levels_below: usize,
     pub(super) people: Vec<Person>,
     /// As those of a project, by the ids of groups.
     pub(super) numbers: HashMap<i64, HashMap<&'static str, i64>>,
@@ -65,7 +69,8 @@ pub(super) fn project(folder: &Path) -> Result<ProjectTree, ArchiveError> {
     job_logs::check(folder)?;
     job_artifacts::check(folder)?;
     let settings = settings::read(folder)?;
-    Ok(ProjectTree { project, settings, people: people_of(folder)?, numbers })
+    let (people, left_out) = (people_of(folder)?, left_out::read(folder)?);
+    Ok(ProjectTree { project, settings, people, left_out, numbers })
 }
 
 fn project_record(folder: &Path) -> Result<ProjectRecord, ArchiveError> {
@@ -91,7 +96,7 @@ pub(super) fn groups(folder: &Path) -> Result<GroupTree, ArchiveError> {
     if groups.first().is_none_or(|first| first.parent_id.is_some()) {
         return Err(ArchiveError::flawed("The archive is not one of a group."));
     }
-    ensure_tree(&groups)?;
+    let levels_below = ensure_tree(&groups)?;
     let mut numbers = HashMap::new();
     for group in &groups {
         group.ensure_sound().map_err(|cause| settings::flaw("a group", &cause))?;
@@ -100,11 +105,12 @@ pub(super) fn groups(folder: &Path) -> Result<GroupTree, ArchiveError> {
         picture::ensure_sound_of_group(folder, group.id, group.avatar.as_deref())?;
         numbers.insert(group.id, group_numbers(folder, group.id)?);
     }
-    Ok(GroupTree { groups, people: people_of(folder)?, numbers })
+    Ok(GroupTree { groups, levels_below, people: people_of(folder)?, numbers })
 }
 
-/// Refuses groups that cannot lie as they do: each has its own path below one that comes before it.
-fn ensure_tree(groups: &[GroupRecord]) -> Result<(), ArchiveError> {
+/// Refuses groups that cannot lie as they do: each has its own path below one that comes before it. Returns the levels
+/// below the first one.
+fn ensure_tree(groups: &[GroupRecord]) -> Result<usize, ArchiveError> {
     let mut depths: HashMap<i64, usize> = HashMap::new();
     let mut paths = HashSet::new();
     for (place, group) in groups.iter().enumerate() {
@@ -122,7 +128,7 @@ fn ensure_tree(groups: &[GroupRecord]) -> Result<(), ArchiveError> {
         }
         depths.insert(group.id, depth);
     }
-    Ok(())
+    Ok(depths.into_values().max().unwrap_or_default().saturating_sub(1))
 }
 
 /// Refuses rows of a group that cannot be taken; returns the last numbers of its relations.

@@ -1,12 +1,13 @@
-//! What rows of an archive name and do not hold: people and commits.
+//! What an archive does not hold: people and commits that its rows name, and rows that no import takes.
 
 use std::collections::BTreeSet;
 
+use admin::import::OmittedRow;
 use db::archive::{ArchiveRow, Relation};
 use repo::git::Oid;
 use serde_json::Value;
 
-use super::people;
+use super::{left_out, people};
 
 /// Columns with ids of commits, or with places between commits, by the names of relations.
 const COMMITS: [(&str, &[&str]); 8] = [
@@ -27,11 +28,13 @@ const ENDS: [&str; 3] = ["base_sha", "start_sha", "head_sha"];
 /// Commits of one archive.
 const MOST_COMMITS: usize = 1_000_000;
 
-/// People and commits that rows name.
+/// People and commits that rows name, and rows that are left out.
 #[derive(Debug, Default)]
 pub(super) struct Citations {
     pub(super) people: BTreeSet<i64>,
     pub(super) commits: BTreeSet<Oid>,
+    /// The first of them.
+    pub(super) left_out: Vec<OmittedRow>,
 }
 
 impl Citations {
@@ -44,6 +47,13 @@ impl Citations {
                 let text = row.get(*column).and_then(Value::as_str);
                 self.commits.extend(text.map(commits_of).unwrap_or_default());
             }
+        }
+    }
+
+    /// Notes a row that the archive does not hold, and why.
+    pub(super) fn leave_out(&mut self, relation: &Relation, id: Option<i64>, reason: String) {
+        if self.left_out.len() < left_out::MOST {
+            self.left_out.push(OmittedRow { relation: relation.name.to_owned(), id, reason });
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Whoever imports as the deputy of people without an account here: a rule that named nobody else would let everybody
-//! through what it keeps.
+//! Whoever imports as the deputy of people without an account here, and of groups: a rule that named nobody else would let
+//! everybody through what it keeps.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,24 @@ use db::{
     Tx,
     archive::{self, ArchiveRow, Names, Relation},
 };
-use kernel::Result;
+use deployments::protection as environment_protection;
+use kernel::{
+    AccessLevel::{self, Developer, Guest, Maintainer, Owner, Reporter},
+    Actor, Result,
+    ids::{ProjectId, UserId},
+};
+use org::{
+    access::{AccessScope, Event, level_in_project, standings::people_in_project},
+    user::{State, store::UserStore as _},
+};
+use repo::protection;
+use review::approval;
 use serde_json::Value;
+
+/// The roles from which a deputy is taken where whoever imports has none, as an administrator in a group of others.
+const RANKS: [AccessLevel; 5] = [Owner, Maintainer, Developer, Reporter, Guest];
+/// People of one rank who are asked for.
+const CANDIDATES: i64 = 200;
 
 /// People whom rows name in rules, and where one deputy is enough for them.
 struct Deputy {
@@ -17,7 +33,7 @@ struct Deputy {
     rule: (&'static str, &'static str),
     /// The kind of rows that let everybody through where there are none.
     kind: Option<&'static str>,
-    /// Whether each row is a rule of its own: only whoever imports does for another person then.
+    /// Whether nobody else does for a person: only whoever imports.
     is_alone: bool,
 }
 
@@ -26,7 +42,8 @@ static DEPUTIES: [Deputy; 3] = [
         relation: "approval_rule_users",
         rule: ("rule_id", "approval_rules"),
         kind: None,
-        is_alone: false,
+        // A rule asks nobody for the merge requests of the only person that it names.
+        is_alone: true,
     },
     Deputy {
         relation: "protected_branch_access",
@@ -64,6 +81,38 @@ impl Deputy {
     }
 }
 
+/// Lets a deputy stand for people without a role in the copy, where a rule would name nobody beside them; then rules forget
+/// them, as they do when somebody leaves a project. Before an import ends, rules forget nobody, since members of the archive
+/// come last. Where nobody has a role, nobody stands for anybody: then only administrators get there.
+pub(super) fn settle(tx: &mut Tx<'_>, importer: UserId, project: ProjectId) -> Result<()> {
+    if let Some(deputy) = deputy(tx, importer, project)? {
+        approval::on_member_removed::appoint_deputy(tx, project, deputy)?;
+        protection::on_member_removed::appoint_deputy(tx, project, deputy)?;
+        environment_protection::on_access_lost::appoint_deputy(tx, project, deputy)?;
+    }
+    tx.mention(Event::Roles(AccessScope::Project(project)));
+    Ok(())
+}
+
+/// Whoever imports, or else the first one of the highest role in the project who may sign in.
+fn deputy(tx: &mut Tx<'_>, importer: UserId, project: ProjectId) -> Result<Option<UserId>> {
+    let actor = Actor { id: Some(importer), ..Actor::ANONYMOUS };
+    if level_in_project(tx, actor, project)? > AccessLevel::NoAccess {
+        return Ok(Some(importer));
+    }
+    for rank in RANKS {
+        let people = people_in_project(tx, project, rank, CANDIDATES)?;
+        let users = tx.users_by_id(&people)?;
+        let may_serve = |id: &UserId| {
+            users.get(id).is_some_and(|user| user.is_person() && user.state == State::Active)
+        };
+        if let Some(found) = people.into_iter().find(may_serve) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
 /// Places of rows in a page that would name whoever imports for somebody without an account, where others are known or
 /// whoever imports is named already.
 pub(super) fn needless(
@@ -94,4 +143,34 @@ pub(super) fn needless(
     let is_written = |rule: &i64| here(rule).is_some_and(|id| written.contains(&id));
     strangers.retain(|(_, rule)| is_written(rule) || !settled.insert(*rule));
     Ok(strangers.into_iter().map(|(place, _)| place).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use db::testing::{rows, transaction};
+    use kernel::AccessLevel::{Developer, Maintainer, Owner};
+
+    use super::deputy;
+
+    #[test]
+    fn whoever_has_the_highest_role_stands_in_for_an_importer_who_has_none() {
+        transaction(|tx| {
+            let [root, bob, ada, eve] = [
+                rows::user(tx, "root")?,
+                rows::user(tx, "bob")?,
+                rows::user(tx, "ada")?,
+                rows::user(tx, "eve")?,
+            ];
+            let group = rows::group(tx, "tools")?;
+            let project = rows::project(tx, group, root, "tea")?;
+            assert_eq!(deputy(tx, root, project)?, None);
+            for (user, level) in
+                [(bob, Developer), (ada, Maintainer), (eve, Owner), (root, Developer)]
+            {
+                rows::role(tx, user, project, level)?;
+                assert_eq!(deputy(tx, root, project)?, Some(user), "{level:?}");
+            }
+            Ok(())
+        });
+    }
 }

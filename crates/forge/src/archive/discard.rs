@@ -10,6 +10,7 @@ use db::{
 use kernel::{
     Error, Result,
     ids::{ArchiveImportId, NamespaceId, ProjectId},
+    task::spawn_blocking,
 };
 use org::{
     namespace::archive::{empty as empty_group, take_away},
@@ -22,7 +23,6 @@ use repo::{
     push::journal::JournalStore as _,
 };
 use review::{activity::ActivityStore as _, item::removal::forget_project};
-use tokio::task::spawn_blocking;
 
 use super::{groups, layout};
 use crate::{

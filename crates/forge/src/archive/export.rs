@@ -130,6 +130,9 @@ async fn file(forge: &Forge, export: &ArchiveExport) -> Result<File> {
         }
         ArchiveHome::Group(id) => add_groups(forge, &mut packer, id, &mut named).await?,
     }
+    if !named.left_out.is_empty() {
+        packer.text(layout::LEFT_OUT, &files::lines_of(&named.left_out)?).await?;
+    }
     let user = export.user_id;
     let people = forge.db.read(move |tx| {
         let sees_addresses = tx.user(user)?.admin;

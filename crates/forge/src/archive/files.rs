@@ -10,16 +10,19 @@ use std::{
 use admin::archive::ArchiveImport;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
-use kernel::{Error, Result, ids::ProjectId};
+use kernel::{Error, Result, ids::ProjectId, task::spawn_blocking};
 use repo::lfs::{LfsId, LfsStore as _};
 use serde::{Deserialize, Serialize};
-use tokio::{io::AsyncWriteExt as _, task::spawn_blocking};
+use tokio::io::AsyncWriteExt as _;
 
-use super::{failure::ArchiveError, layout, lines, pack::Packer};
+use super::{
+    failure::ArchiveError,
+    layout::{self, MOST_FILES},
+    lines,
+    pack::Packer,
+};
 use crate::{Forge, files::attachments};
 
-/// Files of one archive.
-const MOST: usize = 100_000;
 /// Bytes of the largest large file that archives hold.
 const LARGEST: i64 = i64::MAX;
 
@@ -37,28 +40,57 @@ struct LfsLine {
     size: i64,
 }
 
+/// The list of an archive's files of one kind.
+struct FileList<L> {
+    /// What they are called.
+    kind: &'static str,
+    lines: Vec<L>,
+    most: usize,
+}
+
+impl<L: Serialize> FileList<L> {
+    fn of(kind: &'static str) -> Self {
+        Self { kind, lines: Vec::new(), most: MOST_FILES }
+    }
+
+    /// # Errors
+    /// `Unprocessable` for one file more than imports take.
+    fn add(&mut self, line: L) -> Result<()> {
+        if self.lines.len() >= self.most {
+            let text = format!("the project has more than {} {}", self.most, self.kind);
+            return Err(Error::unprocessable().whole(text));
+        }
+        self.lines.push(line);
+        Ok(())
+    }
+}
+
 /// Adds all files of a project.
+///
+/// # Errors
+/// `Unprocessable` where these are more than imports take.
 pub(super) async fn write(forge: &Forge, packer: &mut Packer, project: ProjectId) -> Result<()> {
-    let mut uploads = Vec::new();
+    let mut uploads = FileList::of("uploads");
     let mut listed = Box::pin(forge.uploads.list(""));
     while let Some(one) = listed.try_next().await? {
         let Some((secret, name)) = attachments::parts_of(&one.name, project) else { continue };
+        let path = layout::upload(&secret);
+        uploads.add(UploadLine { secret, name })?;
         let (_, content) = forge.uploads.read(&one.name).await?;
         let file = copy_into(packer.draft()?, content).await?;
-        packer.file(&layout::upload(&secret), file).await?;
-        uploads.push(UploadLine { secret, name });
+        packer.file(&path, file).await?;
     }
-    packer.text(layout::UPLOADS, &lines_of(&uploads)?).await?;
+    packer.text(layout::UPLOADS, &lines_of(&uploads.lines)?).await?;
     let ids = forge.db.read(move |tx| tx.lfs_objects_up_to(project, LARGEST)).await?;
-    let mut objects = Vec::new();
+    let mut objects = FileList::of("large files");
     for id in ids {
         let (size, content) = forge.lfs.read(&id).await?;
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        objects.add(LfsLine { oid: id.as_str().to_owned(), size })?;
         let file = copy_into(packer.draft()?, content).await?;
         packer.file(&layout::lfs_object(id.as_str()), file).await?;
-        let size = i64::try_from(size).unwrap_or(i64::MAX);
-        objects.push(LfsLine { oid: id.as_str().to_owned(), size });
     }
-    packer.text(layout::LFS_OBJECTS, &lines_of(&objects)?).await
+    packer.text(layout::LFS_OBJECTS, &lines_of(&objects.lines)?).await
 }
 
 pub(super) fn lines_of<T: Serialize>(all: &[T]) -> Result<String> {
@@ -84,7 +116,7 @@ pub(super) async fn copy_into(
 
 /// The uploads that an archive says it has.
 pub(super) fn uploads(folder: &Path) -> Result<Vec<UploadLine>, ArchiveError> {
-    let all: Vec<UploadLine> = lines::read_all(folder, layout::UPLOADS, MOST)?;
+    let all: Vec<UploadLine> = lines::read_all(folder, layout::UPLOADS, MOST_FILES)?;
     let is_sound = |one: &UploadLine| {
         one.secret.len() == 32
             && one.secret.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -126,7 +158,7 @@ pub(super) fn check_lfs(folder: &Path) -> Result<(), ArchiveError> {
 }
 
 fn large_files(folder: &Path) -> Result<Vec<(LfsId, i64)>, ArchiveError> {
-    let all: Vec<LfsLine> = lines::read_all(folder, layout::LFS_OBJECTS, MOST)?;
+    let all: Vec<LfsLine> = lines::read_all(folder, layout::LFS_OBJECTS, MOST_FILES)?;
     let ids = all.into_iter().map(|one| one.oid.parse::<LfsId>().ok().map(|id| (id, one.size)));
     let ids: Option<Vec<_>> = ids.collect();
     ids.ok_or_else(|| ArchiveError::flawed("The archive has a large file without a usable id."))
@@ -173,4 +205,42 @@ pub(super) async fn land(
         forge.db.write(move |tx| tx.add_lfs_object(project, &id, size)).await?;
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        FileList, UploadLine,
+        layout::{self, MOST_FILES},
+        lines, lines_of, uploads,
+    };
+
+    fn line(number: usize) -> UploadLine {
+        UploadLine { secret: format!("{number:032x}"), name: "a".to_owned() }
+    }
+
+    #[test]
+    fn more_files_than_an_import_takes_are_not_written() {
+        let mut list = FileList { most: 2, ..FileList::of("uploads") };
+        list.add(line(0)).unwrap();
+        list.add(line(1)).unwrap();
+        let refused = list.add(line(2)).unwrap_err().to_string();
+        assert!(refused.contains("the project has more than 2 uploads"), "{refused}");
+        assert_eq!(FileList::<UploadLine>::of("uploads").most, MOST_FILES);
+    }
+
+    #[test]
+    fn an_import_takes_as_many_uploads_as_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(layout::UPLOADS);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let all: Vec<UploadLine> = (0..=MOST_FILES).map(line).collect();
+        std::fs::write(&path, lines_of(&all[..MOST_FILES]).unwrap()).unwrap();
+        assert_eq!(uploads(folder.path()).unwrap().len(), MOST_FILES);
+        std::fs::write(&path, lines_of(&all).unwrap()).unwrap();
+        assert!(uploads(folder.path()).is_err());
+
+        let longest = UploadLine { name: "a".repeat(200), ..line(0) };
+        assert!(lines_of(&[longest]).unwrap().len() * MOST_FILES < lines::LONGEST_LIST);
+    }
 }

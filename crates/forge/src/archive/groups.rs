@@ -10,6 +10,7 @@ use db::Tx;
 use kernel::{
     AccessLevel, Actor, Error, Visibility,
     ids::{NamespaceId, UserId},
+    task::spawn_blocking,
 };
 use org::{
     access::{level_in_namespace, lock_access_projection},
@@ -20,7 +21,6 @@ use org::{
     user::store::UserStore as _,
 };
 use repo::git::Wiki;
-use tokio::task::spawn_blocking;
 
 use super::{
     bundle, check,

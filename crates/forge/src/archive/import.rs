@@ -11,7 +11,7 @@ use admin::{
     archive::{
         ArchiveHome, ArchiveIdStore as _, ArchiveImport, ArchiveImportStore as _, ReadArchive,
     },
-    import::{ImportStatus, ImportStep},
+    import::{ImportStatus, ImportStep, ImportStore as _},
 };
 use db::{
     Tx,
@@ -20,18 +20,18 @@ use db::{
 use futures_util::TryStreamExt as _;
 use kernel::{
     Error, Result, TextEnum as _,
-    ids::{ArchiveImportId, ProjectId},
+    ids::{ArchiveImportId, ProjectId, UserId},
+    task::spawn_blocking,
 };
 use org::project::{Settings, import::move_status, statistics::StatisticsStore as _};
 use security::integration::archive::{INTEGRATIONS, insert_integrations};
 use time::Duration;
-use tokio::task::spawn_blocking;
 use worker::Queue as _;
 
 use super::{
     bundle,
     check::{self, ProjectTree},
-    discard,
+    deputies, discard,
     failure::ArchiveError,
     files, groups, identities, job_artifacts, job_logs, layout,
     lines::{self, Lines},
@@ -176,6 +176,16 @@ async fn give_up(forge: &Forge, import: &ArchiveImport, text: String) -> Result<
     forge.db.write(ended).await
 }
 
+/// Ends the imports of somebody who is about to be removed: their rows go with their user, and nobody would end them then.
+pub(crate) async fn end_imports_of(forge: &Forge, user: UserId) -> Result<()> {
+    let unfinished = forge.db.read(|tx| tx.unfinished_archive_imports()).await?;
+    for import in unfinished.into_iter().filter(|import| import.user_id == user) {
+        give_up(forge, &import, "Whoever imported it was removed.".to_owned()).await?;
+        forge.exports.remove(&ArchiveImport::location(&import.correlation_id)).await?;
+    }
+    Ok(())
+}
+
 async fn import_archive(forge: &Forge, import: &ArchiveImport) -> Result<(), ArchiveError> {
     let folder = fetch_and_unpack(forge, import).await?;
     match import.home() {
@@ -244,6 +254,8 @@ async fn project(
         let Some(now) = tx.find_archive_import(seen.id)? else { return Ok(()) };
         if advance(tx, &now, ImportStep::Finish, None)? {
             members::insert_of_project(tx, user, id, &members)?;
+            deputies::settle(tx, user, id)?;
+            tx.insert_left_out(id, &tree.left_out)?;
             insert_integrations(tx, &vault, id, &integrations)?;
             let actor = actor(tx, user)?;
             if let Some(address) = &overrides.replaces {

@@ -21,7 +21,7 @@ use ci::{
 use db::Tx;
 use kernel::{
     Error, Result, Ts,
-    error::{Kind, Message},
+    error::Kind,
     ids::{JobId, JobSpecId, ProjectId},
 };
 use objects::StoredContent;
@@ -32,8 +32,8 @@ use sha2::{Digest as _, Sha256};
 use super::{
     failure::ArchiveError,
     files::copy_into,
-    job_files::{JobPages, MOST, jobs_here, length_of},
-    layout,
+    job_files::{JobPages, jobs_here, length_of},
+    layout::{self, MOST_JOB_FILES},
     lines::{self, Lines},
     pack::Packer,
     progress::{lines_done, save_page},
@@ -128,7 +128,7 @@ async fn add_content(
     artifact: &Artifact,
 ) -> Result<Option<u64>> {
     let content = match forge.artifacts.read(&artifact.location).await {
-        Err(Error { kind: Kind::NotFound, message: Message::Default, .. }) => return Ok(None),
+        Err(gone) if gone.is_plain(Kind::NotFound) => return Ok(None),
         read => read?.1,
     };
     let file = copy_into(packer.draft()?, content).await?;
@@ -157,7 +157,7 @@ fn line_of(artifact: Artifact, size: u64) -> ArtifactLine {
 /// Looks whether the artifacts that an archive says it has are there, each once, as runners could have brought them.
 /// Blocks.
 pub(super) fn check(folder: &Path) -> Result<(), ArchiveError> {
-    check_within(folder, MOST)
+    check_within(folder, MOST_JOB_FILES)
 }
 
 fn check_within(folder: &Path, most: usize) -> Result<(), ArchiveError> {

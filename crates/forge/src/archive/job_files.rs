@@ -13,11 +13,8 @@ use kernel::{
     ids::{JobId, ProjectId},
 };
 
-use super::{failure::ArchiveError, rows::PAGE};
+use super::{failure::ArchiveError, layout::MOST_JOB_FILES, rows::PAGE};
 use crate::Forge;
-
-/// Logs of one archive, and artifacts.
-pub(super) const MOST: usize = 100_000;
 
 /// The jobs of a project that have such files, page by page. Where these are too many or too large for an archive, those
 /// of the oldest jobs are left out.
@@ -35,7 +32,7 @@ impl JobPages {
         files: JobFiles,
         bytes: u64,
     ) -> Result<Self> {
-        let limits = JobFileLimits { files: MOST, bytes };
+        let limits = JobFileLimits { files: MOST_JOB_FILES, bytes };
         let first = move |tx: &mut Tx<'_>| tx.job_before_newest_files(project, files, limits);
         Ok(Self { project, files, after: forge.db.read(first).await? })
     }

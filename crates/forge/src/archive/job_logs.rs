@@ -16,14 +16,14 @@ use ci::{
 use kernel::{
     Error, Result,
     ids::{JobId, ProjectId},
+    task::spawn_blocking,
 };
 use serde::{Deserialize, Serialize};
-use tokio::task::spawn_blocking;
 
 use super::{
     failure::ArchiveError,
-    job_files::{JobPages, MOST, jobs_here, length_of},
-    layout,
+    job_files::{JobPages, jobs_here, length_of},
+    layout::{self, MOST_JOB_FILES},
     lines::{self, Lines},
     pack::Packer,
     progress::{lines_done, save_page},
@@ -97,7 +97,7 @@ async fn copy(forge: &Forge, place: LogKey, mut into: File) -> Result<(File, u64
 
 /// Looks whether the logs that an archive says it has are there, each once. Blocks.
 pub(super) fn check(folder: &Path) -> Result<(), ArchiveError> {
-    check_within(folder, MOST)
+    check_within(folder, MOST_JOB_FILES)
 }
 
 fn check_within(folder: &Path, most: usize) -> Result<(), ArchiveError> {

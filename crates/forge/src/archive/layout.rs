@@ -14,6 +14,8 @@ pub(super) const VERSION: &str = "VERSION";
 pub(super) const PROJECT: &str = "tree/project.json";
 pub(super) const GROUPS: &str = "tree/groups.ndjson";
 pub(super) const USERS: &str = "tree/users.ndjson";
+/// Rows that no import takes, and why.
+pub(super) const LEFT_OUT: &str = "tree/left_out.ndjson";
 pub(super) const UPLOADS: &str = "tree/project/uploads.ndjson";
 pub(super) const LFS_OBJECTS: &str = "tree/project/lfs_objects.ndjson";
 pub(super) const JOB_LOGS: &str = "tree/project/job_logs.ndjson";
@@ -26,6 +28,12 @@ pub(super) const AVATAR: &str = "avatar";
 pub(super) const HOOKS: &str = "tree/project/hooks.ndjson";
 pub(super) const INTEGRATIONS: &str = "tree/project/integrations.ndjson";
 pub(super) const PUSH_RULES: &str = "tree/project/push_rules.ndjson";
+
+/// Uploads of one archive, and large files. Their names have up to 200 bytes: a list of so many uploads is read at once, and
+/// takes less than 100 MB of memory.
+pub(super) const MOST_FILES: usize = 200_000;
+/// Logs of one archive, and artifacts.
+pub(super) const MOST_JOB_FILES: usize = 100_000;
 
 static FREEZE_PERIODS: Relation = freeze_periods(&FREEZE_PERIOD_COLUMNS);
 static FREEZE_PERIOD_COLUMNS: [Column; 6] = freeze_period_columns(is_cron, is_zone);

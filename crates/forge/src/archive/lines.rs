@@ -6,9 +6,8 @@ use std::{
     path::Path,
 };
 
-use kernel::Error;
+use kernel::{Error, task::spawn_blocking};
 use serde::{Serialize, de::DeserializeOwned};
-use tokio::task::spawn_blocking;
 
 use super::failure::{ArchiveError, unreadable};
 
@@ -17,7 +16,7 @@ const LONGEST: u64 = 16 << 20;
 /// Bytes of the lines of one page, but for its last one: what is made of a page takes several times as much.
 const LONGEST_PAGE: usize = 8 << 20;
 /// Bytes of a list that is read as a whole: two hundred thousand people have forty megabytes.
-const LONGEST_LIST: usize = 128 << 20;
+pub(super) const LONGEST_LIST: usize = 128 << 20;
 
 /// The documents of a file; of none where it is not there.
 pub(super) struct Lines {
@@ -139,15 +138,15 @@ fn read_within<T: DeserializeOwned>(
     Ok(all)
 }
 
-/// Adds a document as a line.
-pub(super) fn write(into: &mut BufWriter<File>, one: &impl Serialize) -> kernel::Result<()> {
+/// Adds a document as a line; false for one that is too long, which is left out.
+pub(super) fn write(into: &mut BufWriter<File>, one: &impl Serialize) -> kernel::Result<bool> {
     let mut text = serde_json::to_vec(one).map_err(Error::internal)?;
     text.push(b'\n');
     if u64::try_from(text.len()).is_ok_and(|length| length < LONGEST) {
-        return into.write_all(&text).map_err(Error::internal);
+        return into.write_all(&text).map(|()| true).map_err(Error::internal);
     }
     tracing::warn!(bytes = text.len(), "a row that is too long is left out of an archive");
-    Ok(())
+    Ok(false)
 }
 
 /// The file with all lines that were added.

@@ -17,6 +17,7 @@ mod job_artifacts;
 mod job_files;
 mod job_logs;
 mod layout;
+mod left_out;
 mod lines;
 mod members;
 mod numbers;
@@ -36,8 +37,7 @@ mod workspace;
 
 use std::time::Instant;
 
-use kernel::{Error, Result};
-use tokio::task::spawn_blocking;
+use kernel::{Error, Result, task::spawn_blocking};
 
 use crate::Forge;
 

@@ -7,9 +7,8 @@ use std::{
 };
 
 use flate2::{Compression, write::GzEncoder};
-use kernel::{Error, Result};
+use kernel::{Error, Result, task::spawn_blocking};
 use tar::{Builder, EntryType, Header};
-use tokio::task::spawn_blocking;
 
 use super::unpack;
 

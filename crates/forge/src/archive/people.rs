@@ -118,14 +118,14 @@ fn matches_of(
             .collect(),
     };
     let ids: Vec<UserId> = holders.values().chain(named.values()).copied().collect();
-    let users = tx.users_by_id(&ids)?;
+    let users = names::people_by_id(tx, &ids)?;
     let found = |one: &Person| {
         let holder = one.email.as_ref().and_then(|email| users.get(holders.get(&small(email))?));
         let (evidence, user) = match holder {
             Some(user) => (Evidence::Address, user),
             None => (Evidence::Username, users.get(named.get(&one.username)?)?),
         };
-        let may_be = user.is_person() && (own.admin || user.id == own.id);
+        let may_be = own.admin || user.id == own.id;
         may_be.then_some(Match { evidence, person: one.id, user: user.id })
     };
     // Accounts of the installation are found by their kind alone.

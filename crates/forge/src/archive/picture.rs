@@ -3,7 +3,7 @@
 use std::{io::ErrorKind, path::Path};
 
 use kernel::{
-    Error, Result,
+    Result,
     error::Kind,
     ids::{NamespaceId, ProjectId},
 };
@@ -45,7 +45,7 @@ async fn add(
     let place = find(owner, &name)?;
     let content = match forge.avatars.read(&place).await {
         Ok((_, content)) => content,
-        Err(Error { kind: Kind::NotFound, .. }) => return Ok(None),
+        Err(gone) if gone.kind == Kind::NotFound => return Ok(None),
         Err(cause) => return Err(cause),
     };
     let file = copy_into(packer.draft()?, content).await?;

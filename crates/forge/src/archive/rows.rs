@@ -16,9 +16,9 @@ use kernel::{
     Error, Result,
     error::Kind,
     ids::{NamespaceId, ProjectId},
+    task::spawn_blocking,
 };
 use serde_json::Value;
-use tokio::task::spawn_blocking;
 
 use super::{
     citations::Citations, corrections::Corrections, deputies, failure::ArchiveError,
@@ -67,16 +67,28 @@ pub(super) async fn write(
         };
         let (rows, rest, is_end) = forge.db.read(read).await?;
         if is_end {
+            for row in rest.left_out() {
+                named.leave_out(relation, row.id, row.flaw.to_string());
+            }
             return Ok((lines::finish(file)?, count));
         }
         pages = rest;
         count += rows.len();
         rows.iter().for_each(|row| named.note(relation, row));
         let written = spawn_blocking(move || {
-            rows.iter().try_for_each(|row| lines::write(&mut file, row))?;
-            Ok::<_, Error>(file)
+            let mut too_long = Vec::new();
+            for row in &rows {
+                if !lines::write(&mut file, row)? {
+                    too_long.push(row.get("id").and_then(Value::as_i64));
+                }
+            }
+            Ok::<_, Error>((file, too_long))
         });
-        file = written.await.map_err(Error::internal)??;
+        let (written, too_long) = written.await.map_err(Error::internal)??;
+        file = written;
+        for id in too_long {
+            named.leave_out(relation, id, format!("{}: the row is too long", relation.name));
+        }
     }
 }
 
@@ -104,6 +116,7 @@ pub(super) fn insert(
     relation: &'static Relation,
     rows: &[ArchiveRow],
 ) -> Result<(), ArchiveError> {
+    let relation = review::archive::target_of(relation);
     let mut names = names(tx, context, relation, rows)?;
     let corrections = Corrections::read(tx, relation, &names)?;
     let (mut all, mut ids): (Vec<Vec<Cell>>, Vec<i64>) = (Vec::new(), Vec::new());

@@ -17,6 +17,7 @@ use kernel::{
     Actor, Error, Grant, Result, Standing,
     access::{Instance, SignedIn},
     ids::{BulkImportEntityId, BulkImportId},
+    task::spawn_blocking,
 };
 use org::{
     access::{IdOrPath, locate_group, seen_namespace},
@@ -28,7 +29,6 @@ use outbound::{Exchange, FetchLimits};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use time::Duration;
-use tokio::task::spawn_blocking;
 use worker::Queue as _;
 
 use super::actions::{NewImportedGroup, NewProject, make_group, make_project};
@@ -141,12 +141,12 @@ pub async fn cancel(
     let user = grant.user()?;
     let canceled = move |tx: &mut Tx<'_>| {
         let found = tx.find_bulk_import(id)?.filter(|found| found.user_id == user);
-        let found = found.ok_or(Error::missing())?;
+        let found = found.ok_or_else(Error::missing)?;
         if !tx.cancel_bulk_import(id)? {
             let text = format!("The import cannot be canceled because it is {}", found.status);
             return Err(Error::unprocessable().whole(text));
         }
-        tx.find_bulk_import(id)?.ok_or(Error::missing())
+        tx.find_bulk_import(id)?.ok_or_else(Error::missing)
     };
     forge.db.write(canceled).await
 }
@@ -371,7 +371,7 @@ async fn arrive(
 /// # Errors
 /// `Conflict` where it was canceled, or became something before.
 fn note_home(tx: &mut Tx<'_>, id: BulkImportEntityId, home: EntityColumns) -> Result<()> {
-    let now = tx.find_entity(id)?.ok_or(Error::missing())?;
+    let now = tx.find_entity(id)?.ok_or_else(Error::missing)?;
     match now.status.is_active() && now.home().is_none() {
         true => tx.save_entity(id, home),
         false => Err(Error::conflict().whole("the entity is not waited for any more")),

@@ -10,7 +10,10 @@ use std::{
 use flate2::read::MultiGzDecoder;
 use tar::{Archive, EntryType};
 
-use super::{failure::ArchiveError, layout};
+use super::{
+    failure::ArchiveError,
+    layout::{self, MOST_FILES, MOST_JOB_FILES},
+};
 
 /// The size limits of an archive's content.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +30,8 @@ pub(super) const RATIO: u64 = 100;
 pub(super) const ROOM: u64 = 64 << 20;
 /// No archive becomes larger.
 pub(super) const MOST: u64 = 25 << 30;
-/// Entries of an archive with as many files of each kind as archives hold.
-const ENTRIES: usize = 500_000;
+/// Entries of an archive with as many uploads, large files, logs and artifacts as archives hold, and some lists.
+const ENTRIES: usize = 2 * MOST_FILES + 2 * MOST_JOB_FILES + 100_000;
 
 impl UnpackLimits {
     /// For an archive of so many bytes.

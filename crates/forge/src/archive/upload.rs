@@ -7,9 +7,8 @@ use std::{
 };
 
 use admin::{archive::UploadTarget, integration::UrlRule as _};
-use kernel::{Error, Result, TextEnum as _};
+use kernel::{Error, Result, TextEnum as _, task::spawn_blocking};
 use outbound::{FetchLimits, FileUpload};
-use tokio::task::spawn_blocking;
 
 use crate::Forge;
 

@@ -14,6 +14,7 @@ use hmac::{Hmac, Mac as _};
 use kernel::{
     Error, Result, TextEnum as _,
     ids::{ProjectId, ReleaseId},
+    task::spawn_blocking,
 };
 use outbound::{Exchange, FetchLimits};
 use repo::release::{Release, ReleaseStore as _};
@@ -25,7 +26,6 @@ use review::item::{
 use secrets::Secret;
 use sha1::{Digest as _, Sha1};
 use sha2::Sha256;
-use tokio::task::spawn_blocking;
 
 use super::{
     SourceClient, SourceError,

@@ -3,10 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use kernel::{Error, Ts};
+use kernel::{Error, Ts, task::spawn_blocking};
 use outbound::{AnswerHead, Client, Exchange, FetchError, FetchLimits};
 use serde_json::Value;
-use tokio::task::spawn_blocking;
 
 use super::SourceError;
 use crate::Forge;

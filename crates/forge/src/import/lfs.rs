@@ -13,14 +13,13 @@ use super::{
 };
 use crate::Forge;
 use admin::import::{Import, NewFailure, Origin, Relation};
-use kernel::{Error, Result};
+use kernel::{Error, Result, task::spawn_blocking};
 use outbound::{Exchange, FetchError, FetchLimits};
 use repo::{
     git::{Oid, RepoPath, cli::ProcessClass},
     lfs::{IncomingFile, LfsId, Pointer},
 };
 use serde_json::{Value, json};
-use tokio::task::spawn_blocking;
 
 /// Objects of one step.
 const AT_ONCE: usize = 20;

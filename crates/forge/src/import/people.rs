@@ -1,5 +1,5 @@
-//! Who somebody at a source is here: by an identity that they have linked, or by a confirmed address; otherwise whoever
-//! imports, with a sentence that says who wrote it.
+//! Who somebody at a source is here: the person with an identity that they have linked, or with a confirmed address;
+//! otherwise whoever imports, with a sentence that says who wrote it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,7 +8,7 @@ use kernel::{
     Result,
     ids::{ProjectId, UserId},
 };
-use org::user::{account::AccountStore as _, addresses, model::ExternalIdentity};
+use org::user::{account::AccountStore as _, addresses, model::ExternalIdentity, names};
 
 use super::{SourceClient, SourceError};
 use crate::Forge;
@@ -92,7 +92,7 @@ impl People<'_> {
             let emails: Vec<String> =
                 unknown.iter().flat_map(|(emails, _)| emails).cloned().collect();
             let holders = addresses::holders(tx, &emails, &host)?;
-            let mut found = HashMap::new();
+            let mut all = Vec::with_capacity(unknown.len());
             for (emails, user) in &unknown {
                 let linked = match user.id {
                     Some(id) => tx.find_identity(&ExternalIdentity {
@@ -102,10 +102,16 @@ impl People<'_> {
                     })?,
                     None => None,
                 };
-                let by_address = || emails.iter().find_map(|email| holders.get(email).copied());
-                found.insert(user.login.clone(), linked.or_else(by_address));
+                let by_address = emails.iter().filter_map(|email| holders.get(email).copied());
+                let ids: Vec<UserId> = linked.into_iter().chain(by_address).collect();
+                all.push((user.login.clone(), ids));
             }
-            Ok(found)
+            let ids: Vec<UserId> = all.iter().flat_map(|(_, ids)| ids).copied().collect();
+            let people = names::people_by_id(tx, &ids)?;
+            let found = all
+                .into_iter()
+                .map(|(login, ids)| (login, ids.into_iter().find(|id| people.contains_key(id))));
+            Ok(found.collect::<HashMap<_, _>>())
         });
         let new = found.await?;
         let mut users = users;

@@ -1,7 +1,10 @@
 //! Steps of imports that are under way. They wait for servers elsewhere, so they are done beside the queue, which does
 //! one piece of work after the other.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use tokio::{sync::Semaphore, task::JoinSet};
 
@@ -23,6 +26,10 @@ impl Default for RunningSteps {
 impl RunningSteps {
     /// Does a step once there is a place for it.
     pub(crate) fn spawn(&self, step: impl Future<Output = ()> + Send + 'static) {
+        self.spawn_boxed(Box::pin(step));
+    }
+
+    fn spawn_boxed(&self, step: Pin<Box<dyn Future<Output = ()> + Send>>) {
         let places = Arc::clone(&self.places);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}

@@ -9,7 +9,7 @@ use org::{
 
 use crate::Forge;
 
-/// A project with its import, and what could not be brought along.
+/// A project with its import, and what could not be brought along, also where it comes out of an archive.
 #[derive(Clone, Debug)]
 pub struct ImportView {
     pub project: Project,
@@ -25,11 +25,7 @@ pub async fn show(forge: &Forge, grant: &Grant<ReadProject>) -> Result<ImportVie
     let id = grant.project();
     let read = forge.db.read(move |tx| {
         let (project, import) = (tx.project(id)?, tx.find_import(id)?);
-        let failures = match &import {
-            Some(_) => tx.import_failures(id)?,
-            None => Vec::new(),
-        };
-        Ok(ImportView { project, import, failures })
+        Ok(ImportView { project, import, failures: tx.import_failures(id)? })
     });
     read.await
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use admin::archive::ArchiveImportStore as _;
 use ci::pipeline::PipelineStore;
 use db::Tx;
 use deployments::protection as environment_protection;
@@ -65,7 +66,6 @@ const LOCKS: &[&str] = &[
 
 /// Projects that one piece of work asks to be recomputed.
 const PROJECTS_AT_ONCE: i64 = 500;
-
 /// Asks for [`RecomputeApprovals`] in every project with rules after this one, and in those after the last of them.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RecomputeAllApprovals {
@@ -116,9 +116,10 @@ pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
         }
         Event::Roles(reach) => {
             let reached = projects_within(tx, *reach)?;
-            protection::on_member_removed::forget_strangers(tx, &reached)?;
-            environment_protection::on_access_lost::forget_strangers(tx, &reached)?;
-            approval::on_member_removed::forget_strangers(tx, &reached)?;
+            let settled = without_imports(tx, &reached)?;
+            protection::on_member_removed::forget_strangers(tx, &settled)?;
+            environment_protection::on_access_lost::forget_strangers(tx, &settled)?;
+            approval::on_member_removed::forget_strangers(tx, &settled)?;
             let mut reached = tx.projects_with_rules(&reached)?;
             if let AccessScope::Group(group) | AccessScope::Tree(group) = reach {
                 let named = tx.groups_with_rules()?;
@@ -137,6 +138,13 @@ pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
         tx.enqueue(&RecomputeApprovals { project })?;
     }
     Ok(())
+}
+
+/// Those of some projects into which no archive is read: people whom the rules of the others name become members last.
+fn without_imports(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<Vec<ProjectId>> {
+    let imports = tx.unfinished_archive_imports()?.into_iter();
+    let active: HashSet<ProjectId> = imports.filter_map(|import| import.project_id).collect();
+    Ok(projects.iter().copied().filter(|project| !active.contains(project)).collect())
 }
 
 /// Which of these groups are a group or lie below it; none where it went in the same transaction.
@@ -238,7 +246,7 @@ pub async fn ensure_source_exists(
     let row = forge.db.read(move |tx| find(tx, &grant, iid)).await?;
     let Some(ends) = row.ends() else { return Err(Error::unauthenticated()) };
     let head = forge.branch_head(ends.source, &ends.source_branch).await?;
-    head.map(drop).ok_or(Error::unauthenticated())
+    head.map(drop).ok_or_else(Error::unauthenticated)
 }
 
 fn update(tx: &mut Tx<'_>, id: MergeRequestId, changes: &[&str]) -> Result<()> {

@@ -13,6 +13,7 @@ use worker::Job;
 
 use crate::{
     Forge,
+    archive::import::end_imports_of,
     files::avatars::{Owner, tidy},
 };
 
@@ -23,6 +24,7 @@ pub async fn remove_now(forge: &Forge, user: UserId) -> Result<()> {
 
 pub async fn run(forge: &Forge, job: RemoveUser) -> Result<()> {
     let RemoveUser { user, removal, by } = job;
+    end_imports_of(forge, user).await?;
     let heir = match removal {
         Removal::Soft => Some(reassign(forge, user).await?),
         Removal::Hard => {

@@ -90,6 +90,19 @@ pub fn create(
     Ok(group)
 }
 
+/// Refuses a new group below which so many levels of groups are to come, where the last of them would lie too deep.
+///
+/// # Errors
+/// `BadRequest`, as where a group is made that lies too deep itself.
+pub fn ensure_room_below(group: &Namespace, levels: usize) -> Result<()> {
+    if !rules::is_too_deep(&group.full_path, levels) {
+        return Ok(());
+    }
+    let mut faults = Faults::default();
+    faults.add("parent_id", rules::TOO_DEEP);
+    Err(failed(faults))
+}
+
 /// How much the runners of the installation do for a group is for administrators to say.
 fn ensure_own_limits(admin: bool, old: &GroupSettings, new: &GroupSettings) -> Result<()> {
     let limits = |settings: &GroupSettings| {
@@ -199,8 +212,8 @@ fn faults_of(
         if tx.is_name_taken(parent.id, &details.name, own.map(|own| own.id))? {
             faults.add("name", "has already been taken");
         }
-        if parent.full_path.split('/').count() >= rules::MAX_DEPTH {
-            faults.add("parent_id", "has too deep level of nesting");
+        if rules::is_too_deep(&parent.full_path, 1) {
+            faults.add("parent_id", rules::TOO_DEEP);
         }
     }
     let description = details.description.as_deref();

@@ -343,8 +343,8 @@ pub fn make_below(
     if tx.is_path_taken(&full_path)? {
         return Err(Error::invalid("path", "has already been taken"));
     }
-    if above.full_path.split('/').count() >= rules::MAX_DEPTH {
-        return Err(Error::invalid("parent_id", "has too deep level of nesting"));
+    if rules::is_too_deep(&above.full_path, 1) {
+        return Err(Error::invalid("parent_id", rules::TOO_DEEP));
     }
     let visibility = visibility_below(tx, Some(parent), record.visibility)?;
     free_addresses(tx, &full_path)?;

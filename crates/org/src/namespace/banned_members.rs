@@ -54,7 +54,7 @@ pub fn let_in(tx: &mut Tx<'_>, grant: &Grant<ModerateGroup>, user: UserId) -> Re
     let row = namespace_bans::table.find((group, user)).select(namespace_bans::user_id);
     let found: Option<UserId> =
         each_backend!(tx, |conn| row.get_result(conn).optional().map_err(error("Ban")))?;
-    found.ok_or(Error::not_found("User"))?;
+    found.ok_or_else(|| Error::not_found("User"))?;
     let taken = downloads::table
         .filter(downloads::namespace_id.eq(group))
         .filter(downloads::user_id.eq(user));

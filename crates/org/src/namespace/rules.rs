@@ -76,10 +76,17 @@ const INNER: &[&str] = &[
 ];
 /// How many groups may lie inside one another.
 pub const MAX_DEPTH: usize = 20;
+/// What speaks against the parent of a group that would lie deeper.
+pub(super) const TOO_DEEP: &str = "has too deep level of nesting";
 /// Characters of a description.
 pub const LONGEST_DESCRIPTION: usize = 500;
 /// The numbers of the ways to protect default branches.
 pub const BRANCH_PROTECTIONS: RangeInclusive<i32> = 0..=3;
+
+/// Whether the last of so many levels of groups would lie too deep below the group with this full path.
+pub(super) fn is_too_deep(above: &str, levels: usize) -> bool {
+    above.split('/').count().saturating_add(levels) > MAX_DEPTH
+}
 
 /// What speaks against a path of a top-level group or a user name.
 pub fn top_level_path_faults(path: &str) -> Vec<String> {

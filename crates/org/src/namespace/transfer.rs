@@ -110,8 +110,8 @@ fn faults(
         if tx.is_name_taken(parent.id, &group.name, Some(group.id))? {
             faults.add("name", "has already been taken");
         }
-        if depth(parent) + height(tx, group)? > rules::MAX_DEPTH {
-            faults.add("parent", "has too deep level of nesting");
+        if rules::is_too_deep(&parent.full_path, height(tx, group)?) {
+            faults.add("parent", rules::TOO_DEEP);
         }
     }
     Ok(sentence(faults))

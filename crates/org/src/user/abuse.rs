@@ -41,7 +41,7 @@ pub struct AbuseReport {
 /// `NotFound` where nobody is reported; `BadRequest` for a report without a message, and of oneself.
 pub fn report(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, report: &AbuseReport) -> Result<()> {
     let reporter = tx.user(grant.actor().user()?)?;
-    let accused = tx.find_user(report.user)?.ok_or(Error::not_found("User"))?;
+    let accused = tx.find_user(report.user)?.ok_or_else(|| Error::not_found("User"))?;
     let mut faults = Faults::default();
     if report.message.trim().is_empty() {
         faults.add("message", "can't be blank");

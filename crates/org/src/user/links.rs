@@ -156,7 +156,7 @@ pub fn confirm(tx: &mut Tx<'_>, secret: &Secret) -> Result<User> {
         .select(user_accounts::user_id);
     let found: Option<UserId> =
         each_backend!(tx, |conn| query.first(conn).optional().map_err(error("User")))?;
-    let id = found.ok_or(Error::missing())?;
+    let id = found.ok_or_else(Error::missing)?;
     let account = tx.account(id)?;
     ensure_fresh(account.confirmation_sent_at, CONFIRM_WITHIN, tx.now)?;
     access::lock_access_projection(tx)?;
@@ -194,7 +194,7 @@ pub fn whose_password(tx: &mut Tx<'_>, secret: &Secret) -> Result<User> {
         .select(user_accounts::user_id);
     let found: Option<UserId> =
         each_backend!(tx, |conn| query.first(conn).optional().map_err(error("User")))?;
-    let id = found.ok_or(Error::missing())?;
+    let id = found.ok_or_else(Error::missing)?;
     ensure_fresh(tx.account(id)?.reset_sent_at, RESET_WITHIN, tx.now)?;
     tx.user(id)
 }

@@ -6,6 +6,8 @@ use db::{OneOf as _, Tx, each_backend, error, schema::users};
 use diesel::prelude::*;
 use kernel::{Result, ids::UserId};
 
+use super::{User, store::UserStore as _};
+
 /// The people of these names, by the names as they were given; letter case does not matter.
 pub fn ids_of(tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserId>> {
     let keys: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
@@ -40,6 +42,14 @@ pub fn all_people(tx: &mut Tx<'_>, given: &[String]) -> Result<Vec<UserId>> {
 /// Those of these people who are there.
 pub fn known_people(tx: &mut Tx<'_>, given: &[String]) -> Result<Vec<UserId>> {
     Ok(ids_of(tx, given)?.into_values().collect())
+}
+
+/// The people with these ids, without bots and the installation's own accounts. Imports find people by names and addresses
+/// that somebody else gives: as a member or author a bot would open to its token what is another person's.
+pub fn people_by_id(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, User>> {
+    let mut users = tx.users_by_id(ids)?;
+    users.retain(|_, user| user.is_person());
+    Ok(users)
 }
 
 /// What people are called.

@@ -200,7 +200,7 @@ fn change_access(
             Ok(texts)
         }
         AccessChange::Set(id, holder) => {
-            let place = place(id).ok_or(Error::missing())?;
+            let place = place(id).ok_or_else(Error::missing)?;
             let mut texts = taken(title(kind), rule.access(kind), Some(id), holder);
             texts.extend(outsider(tx, members, project, title(kind), holder)?);
             if !texts.is_empty() {
@@ -211,7 +211,7 @@ fn change_access(
             Ok(texts)
         }
         AccessChange::Remove(id) => {
-            let place = place(id).ok_or(Error::missing())?;
+            let place = place(id).ok_or_else(Error::missing)?;
             tx.delete_branch_access(id)?;
             rule.access_mut(kind).remove(place);
             Ok(Vec::new())
@@ -241,7 +241,7 @@ pub fn unprotect_branch(
 
 /// The rule of this name, where its own records let the caller change it.
 fn changeable(tx: &mut Tx<'_>, grant: &Grant<ProtectRefs>, name: &str) -> Result<BranchRule> {
-    let rule = tx.find_branch_rule(grant.project(), name)?.ok_or(Error::missing())?;
+    let rule = tx.find_branch_rule(grant.project(), name)?.ok_or_else(Error::missing)?;
     let protection = Protection::load(tx, grant.who(), grant.project())?;
     if protection.may_unprotect(&rule) { Ok(rule) } else { Err(Error::forbidden()) }
 }
@@ -280,7 +280,7 @@ pub fn unprotect_tag(
     name: &str,
     unmodified_since: Option<Ts>,
 ) -> Result<()> {
-    let rule = tx.find_tag_rule(grant.project(), name)?.ok_or(Error::missing())?;
+    let rule = tx.find_tag_rule(grant.project(), name)?.ok_or_else(Error::missing)?;
     if unmodified_since.is_some_and(|since| rule.tag.updated_at > since) {
         return Err(Error::precondition());
     }

@@ -1,5 +1,6 @@
 //! What archives of projects hold of the rules for branches and tags, and of notes about commits. Groups that rules name
-//! are not of the project, and are left out.
+//! are not of the project: where more would be let through without them, they are somebody who is nowhere known, and left
+//! out otherwise.
 
 use db::archive::{Column, Relation, is_one_of, is_sha};
 use kernel::{TextEnum as _, values::is_indexable_ref};
@@ -18,9 +19,11 @@ const TAG: Column = Column::row("protected_tag_id", "protected_tags");
 const ROLE: Column = Column::level("access_level", 0, 60).optional();
 const PERSON: Column = Column::person("user_id").alternative_to("access_level");
 /// Where nobody may unprotect a branch by its rule, every Maintainer may: whoever imports does it for people without an
-/// account.
-const BRANCH_PERSON: Column =
-    Column::doer("user_id", "kind", is_permission).alternative_to("access_level");
+/// account, and for groups.
+const BRANCH_PERSON: Column = Column::doer("user_id", "kind", is_permission)
+    .alternative_to("access_level")
+    .or_zero()
+    .read_as("CASE WHEN group_id IS NULL THEN user_id ELSE 0 END");
 
 static BRANCHES: Relation = Relation {
     name: "protected_branches",
@@ -44,7 +47,7 @@ static BRANCH_ACCESS: Relation = Relation {
     name: "protected_branch_access",
     table: "protected_branch_access",
     scope: "protected_branch_id IN (SELECT protected_branches.id FROM protected_branches \
-        WHERE protected_branches.project_id = $1) AND group_id IS NULL",
+        WHERE protected_branches.project_id = $1) AND (group_id IS NULL OR kind = 'unprotect')",
     key: &["id"],
     columns: &[BRANCH, KIND, ROLE, BRANCH_PERSON],
     signed: None,

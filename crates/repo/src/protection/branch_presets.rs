@@ -1,7 +1,7 @@
 //! Branch rules by a level alone: of default branches, and by the older endpoint.
 
 use db::Tx;
-use kernel::{AccessLevel, Error, Grant, Result, audit::AuditRecord, error::Kind, ids::ProjectId};
+use kernel::{AccessLevel, Grant, Result, audit::AuditRecord, error::Kind, ids::ProjectId};
 
 use super::{
     actions::{BRANCH, insert_branch, place, record_branch, unprotect_branch},
@@ -56,7 +56,7 @@ pub fn unprotect_if_protected(
     name: &str,
 ) -> Result<()> {
     match unprotect_branch(tx, grant, name, None) {
-        Err(Error { kind: Kind::NotFound, .. }) => Ok(()),
+        Err(absent) if absent.kind == Kind::NotFound => Ok(()),
         done => done,
     }
 }

@@ -38,7 +38,7 @@ pub fn state_of(
 ) -> Result<ApprovalState> {
     let one = std::slice::from_ref(request);
     let mut all = states(tx, branches, request.project_id, one)?;
-    all.pop().map(|(_, state)| state).ok_or(Error::missing())
+    all.pop().map(|(_, state)| state).ok_or_else(Error::missing)
 }
 
 /// How far these merge requests are, each by its id; those of one project are loaded together.

@@ -1,4 +1,4 @@
-//! Removes approvers who have lost access to the project from its rules.
+//! Removes approvers who have lost access to the project, or never had any, from its rules.
 
 use db::{
     Tx, each_backend, error,
@@ -7,7 +7,7 @@ use db::{
 use diesel::{prelude::*, sql_query};
 use kernel::{
     Result,
-    ids::{NamespaceId, ProjectId},
+    ids::{NamespaceId, ProjectId, UserId},
 };
 
 use crate::item::reading::AT_ONCE;
@@ -29,6 +29,21 @@ pub fn forget_strangers(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<()> {
     Ok(())
 }
 
+/// Rules of a project that name people without a role there name a deputy, too, who has one: without anybody, a rule would be
+/// fulfilled, and with one person alone it would be for their own merge requests.
+pub fn appoint_deputy(tx: &mut Tx<'_>, project: ProjectId, deputy: UserId) -> Result<()> {
+    let text = format!(
+        "INSERT INTO approval_rule_users (rule_id, user_id) \
+         SELECT u.rule_id, {deputy} FROM approval_rule_users u \
+         JOIN approval_rules r ON r.id = u.rule_id \
+         LEFT JOIN project_access a ON a.project_id = r.project_id AND a.user_id = u.user_id AND a.access_level > 0 \
+         WHERE r.project_id = {project} GROUP BY u.rule_id \
+         HAVING COUNT(*) > COUNT(a.user_id) AND COUNT(CASE WHEN u.user_id = {deputy} THEN 1 END) = 0"
+    );
+    each_backend!(tx, |conn| sql_query(&text).execute(conn).map_err(error("Approval rule")))?;
+    Ok(())
+}
+
 /// Rules of a project name a group no more.
 pub fn forget_group(tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -> Result<()> {
     let inside = rules::table.filter(rules::project_id.eq(project)).select(rules::id);
@@ -37,4 +52,42 @@ pub fn forget_group(tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -> 
         .filter(rule_groups::namespace_id.eq(group));
     each_backend!(tx, |conn| diesel::delete(gone).execute(conn).map_err(error("Approval rule")))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use db::testing::{rows, transaction};
+    use kernel::AccessLevel::{Developer, Owner};
+
+    use super::{appoint_deputy, forget_strangers};
+    use crate::approval::{RuleStore as _, RuleType, rule_fields::Details};
+
+    #[test]
+    fn a_deputy_approves_for_those_who_have_no_role() {
+        transaction(|tx| {
+            let [ada, bob, carol, dave] = [
+                rows::user(tx, "ada")?,
+                rows::user(tx, "bob")?,
+                rows::user(tx, "carol")?,
+                rows::user(tx, "dave")?,
+            ];
+            let group = rows::group(tx, "tools")?;
+            let project = rows::project(tx, group, ada, "tea")?;
+            rows::role(tx, ada, project, Owner)?;
+            rows::role(tx, bob, project, Developer)?;
+            for users in [vec![carol, dave], vec![bob, carol], vec![ada, carol], Vec::new()] {
+                let rule_type = RuleType::Regular;
+                let details = Details { rule_type, users, ..Details::of_any(1) };
+                tx.insert_rule(project, None, None, &details)?;
+            }
+
+            appoint_deputy(tx, project, ada)?;
+            forget_strangers(tx, &[project])?;
+
+            let rules = tx.project_rules(project)?;
+            let named: Vec<_> = rules.iter().map(|rule| rule.users.as_slice()).collect();
+            assert_eq!(named, [&[ada][..], &[ada, bob], &[ada], &[]]);
+            Ok(())
+        });
+    }
 }

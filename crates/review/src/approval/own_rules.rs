@@ -66,7 +66,7 @@ pub fn create(
         None => None,
         Some(id) => {
             let rules = tx.project_rules(request.project_id)?;
-            Some(rules.into_iter().find(|rule| rule.row.id == id).ok_or(Error::missing())?)
+            Some(rules.into_iter().find(|rule| rule.row.id == id).ok_or_else(Error::missing)?)
         }
     };
     let details = match &source {
@@ -217,6 +217,6 @@ fn changeable(
 /// What a file or a report asks for is nobody's to change.
 fn made_by_people(tx: &mut Tx<'_>, request: &MergeRequest, id: ApprovalRuleId) -> Result<Rule> {
     let rule = own(tx, request)?.into_iter().find(|rule| rule.row.id == id);
-    let rule = rule.ok_or(Error::missing())?;
+    let rule = rule.ok_or_else(Error::missing)?;
     if rule.is_user_defined() { Ok(rule) } else { Err(Error::forbidden()) }
 }

@@ -96,7 +96,7 @@ fn scope(grant: &Grant<AdminApprovals>) -> Scope {
 
 fn one(tx: &mut Tx<'_>, project: ProjectId, id: ApprovalRuleId) -> Result<Rule> {
     let rules = tx.project_rules(project)?;
-    rules.into_iter().find(|rule| rule.row.id == id).ok_or(Error::missing())
+    rules.into_iter().find(|rule| rule.row.id == id).ok_or_else(Error::missing)
 }
 
 /// The approvers and groups of rules that a reader may see.

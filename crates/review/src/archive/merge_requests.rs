@@ -13,6 +13,8 @@ const OWN: &str = "merge_request_id IN \
 const OF_RULES: &str = "rule_id IN \
     (SELECT approval_rules.id FROM approval_rules WHERE approval_rules.project_id = $1)";
 const MERGE_REQUEST: Column = Column::row("merge_request_id", "merge_requests");
+const RULE: Column = Column::row("rule_id", "approval_rules");
+const APPROVER: Column = Column::author("user_id").or_zero();
 /// The pattern of files, where a rule is of code owners.
 const NAME: Column = Column::text("name");
 
@@ -150,14 +152,24 @@ pub(super) static RULES_OF_MERGE_REQUESTS: Relation = Relation {
     signed: None,
 };
 
-/// Groups that rules name are not of the project, and are left out. A rule that asks nobody is fulfilled: whoever imports
-/// stands for people without an account.
+/// A rule that asks nobody is fulfilled: whoever imports stands for people without an account, and for groups.
 pub(super) static RULE_PEOPLE: Relation = Relation {
     name: "approval_rule_users",
     table: "approval_rule_users",
     scope: OF_RULES,
     key: &["rule_id", "user_id"],
-    columns: &[Column::row("rule_id", "approval_rules"), Column::author("user_id")],
+    columns: &[RULE, APPROVER],
+    signed: None,
+};
+
+/// Groups that rules name are not of the project: each is somebody who is nowhere known. Rows are written among the people
+/// of the rule: see [`target_of`](super::target_of).
+pub(super) static RULE_GROUPS: Relation = Relation {
+    name: "approval_rule_groups",
+    table: "approval_rule_groups",
+    scope: OF_RULES,
+    key: &["rule_id", "namespace_id"],
+    columns: &[RULE, APPROVER.read_as("0")],
     signed: None,
 };
 
@@ -166,10 +178,7 @@ pub(super) static RULE_BRANCHES: Relation = Relation {
     table: "approval_rule_branches",
     scope: OF_RULES,
     key: &["rule_id", "protected_branch_id"],
-    columns: &[
-        Column::row("rule_id", "approval_rules"),
-        Column::row("protected_branch_id", "protected_branches"),
-    ],
+    columns: &[RULE, Column::row("protected_branch_id", "protected_branches")],
     signed: None,
 };
 
@@ -178,6 +187,6 @@ pub(super) static USED_RULES: Relation = Relation {
     table: "merge_request_rules",
     scope: OWN,
     key: &["merge_request_id", "rule_id"],
-    columns: &[MERGE_REQUEST, Column::row("rule_id", "approval_rules")],
+    columns: &[MERGE_REQUEST, RULE],
     signed: None,
 };

@@ -49,6 +49,7 @@ pub static PROJECT: &[&Relation] = &[
     &merge_requests::RULES,
     &merge_requests::RULES_OF_MERGE_REQUESTS,
     &merge_requests::RULE_PEOPLE,
+    &merge_requests::RULE_GROUPS,
     &merge_requests::RULE_BRANCHES,
     &merge_requests::USED_RULES,
     &boards::BOARDS,
@@ -85,6 +86,14 @@ pub static GROUP: &[&Relation] = &[
     &group_boards::MILESTONE_LISTS,
     &group_boards::ITERATION_LISTS,
 ];
+
+/// The relation as whose rows those of a relation are written: groups that rules name become people.
+pub fn target_of(relation: &'static Relation) -> &'static Relation {
+    match relation.name {
+        "approval_rule_groups" => &merge_requests::RULE_PEOPLE,
+        _ => relation,
+    }
+}
 
 /// Makes a row say nothing that is only true where it comes from.
 pub fn correct(relation: &Relation, row: &mut ArchiveRow) {

@@ -65,7 +65,7 @@ async fn import_project(
     app.rates.check_project_archive(ArchiveCall::ProjectImport, call.grant.user()?)?;
     let project = actions::import_project(&app, &call.grant, call.params.into()).await?;
     let import = actions::import_of(&app, project.id).await?;
-    Ok(Created(ProjectImportEntity::of_archive(&project, import.as_ref(), true)))
+    Ok(Created(ProjectImportEntity::of_archive(&project, import.as_ref(), &[], true)))
 }
 
 async fn export_group(app: App, call: Call<ArchiveGroup>) -> ApiResult<Accepted> {

@@ -206,7 +206,7 @@ async fn show(app: App, call: Call<SignedIn, OneImport>) -> ApiResult<Json<BulkI
     let (user, id) = (call.grant.user()?, call.params.import_id);
     let read = app.db.read(move |tx| {
         let found = tx.find_bulk_import(id)?.filter(|found| found.user_id == user);
-        let found = found.ok_or(Error::missing())?;
+        let found = found.ok_or_else(Error::missing)?;
         let failed = tx.failed_bulk_imports(&[id])?;
         Ok(BulkImportJson::new(&found, failed.contains(&id)))
     });
@@ -263,7 +263,7 @@ async fn entities_of(
     let read = app.db.read(move |tx| {
         let user = grant.user()?;
         let own = tx.find_bulk_import(id)?.filter(|found| found.user_id == user);
-        own.ok_or(Error::missing())?;
+        own.ok_or_else(Error::missing)?;
         entities(tx, &grant, Some(id), status, page)
     });
     Ok(PagedList(read.await?))
@@ -285,9 +285,9 @@ fn own_entity(
 ) -> Result<BulkImportEntity> {
     let user = grant.user()?;
     let own = tx.find_bulk_import(asked.import_id)?.filter(|found| found.user_id == user);
-    let own = own.ok_or(Error::missing())?;
+    let own = own.ok_or_else(Error::missing)?;
     let found = tx.find_entity(asked.entity_id)?;
-    found.filter(|found| found.bulk_import_id == own.id).ok_or(Error::missing())
+    found.filter(|found| found.bulk_import_id == own.id).ok_or_else(Error::missing)
 }
 
 async fn show_entity(

@@ -101,7 +101,7 @@ async fn cancel_host(
 ) -> ApiResult<Json<CanceledImportEntity>> {
     let project = cancel(&app, &call.grant, call.params.project_id).await?;
     let id = project.id;
-    let import = app.db.read(move |tx| tx.find_import(id)).await?.ok_or(Error::missing())?;
+    let import = app.db.read(move |tx| tx.find_import(id)).await?.ok_or_else(Error::missing)?;
     Ok(Json(CanceledImportEntity::new(&project, &import)?))
 }
 
@@ -111,7 +111,8 @@ async fn show(app: App, call: Call<ReadProject>) -> ApiResult<Json<ProjectImport
     if found.import.is_none()
         && let Some(archive) = import_of(&app, found.project.id).await?
     {
-        let shown = ProjectImportEntity::of_archive(&found.project, Some(&archive), sees_error);
+        let (project, failures) = (&found.project, &found.failures);
+        let shown = ProjectImportEntity::of_archive(project, Some(&archive), failures, sees_error);
         return Ok(Json(shown));
     }
     Ok(Json(ProjectImportEntity::new(&found, sees_error)?))

@@ -5,10 +5,9 @@ use std::{
     time::Duration,
 };
 
-use kernel::Error;
+use kernel::{Error, task::spawn_blocking};
 use outbound::{Exchange, FetchLimits, may_have_credentials};
 use repo::git::{Oid, RepoPath, cli::ProcessClass};
-use tokio::task::spawn_blocking;
 
 use super::protocol::{Advertisement, PackSplitter, ProtocolError};
 use crate::{

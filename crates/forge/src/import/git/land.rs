@@ -9,6 +9,7 @@ use kernel::{
     AccessLevel, Actor, Error, Result, Standing, TextEnum as _,
     head::Growth,
     ids::{ProjectId, UserId},
+    task::spawn_blocking,
 };
 use org::project::{Project, store::ProjectStore as _};
 use repo::{
@@ -19,7 +20,6 @@ use repo::{
     push::{InternalMove, NO_PIPELINES, Push, PushSource, RefChange},
     wiki::journal::WikiJournal as _,
 };
-use tokio::task::spawn_blocking;
 
 use super::{Remote, protocol::Advertisement};
 use crate::{

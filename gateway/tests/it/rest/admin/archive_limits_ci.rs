@@ -202,8 +202,14 @@ async fn rows_of_earlier_versions_are_in_the_bounds_of_archives_or_stay_behind()
     mia.post(&format!("/projects/{project}/statuses/main"), status).await.created();
     write_old_rows(&app);
 
-    let copy = id_of(&imported(&mia, &exported(&mia, &json!(project)).await, "copy").await);
+    let done = imported(&mia, &exported(&mia, &json!(project)).await, "copy").await;
 
+    let copy = id_of(&done);
+    let failed = &done["failed_relations"][0];
+    assert_eq!(failed["relation_name"], "pipelines", "{done}");
+    let message = failed["exception_message"].as_str().unwrap_or_default();
+    assert!(message.starts_with("pipelines: ref_name "), "{message}");
+    assert_eq!(done["import_error"], Value::Null);
     let all = pipelines(&mia, copy, "").await;
     let refs: Vec<&Value> = all.iter().map(|one| &one["ref"]).collect();
     assert_eq!(refs, ["main"]);

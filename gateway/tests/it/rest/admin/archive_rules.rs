@@ -96,7 +96,7 @@ async fn a_rule_is_for_a_role_or_for_a_person_who_is_known() {
 }
 
 /// The access records of a kind of protection, and who approves merge requests, by user ids.
-async fn people(person: &Person<'_>, project: &Value) -> [Vec<Value>; 3] {
+pub(super) async fn people(person: &Person<'_>, project: &Value) -> [Vec<Value>; 3] {
     let base = format!("/projects/{project}");
     let users = |list: &Value| -> Vec<Value> {
         let all = list.as_array().expect("a list");
@@ -113,26 +113,33 @@ async fn people(person: &Person<'_>, project: &Value) -> [Vec<Value>; 3] {
 }
 
 /// A project whose rules name these people and nobody else.
-async fn kept_by(root: &Person<'_>, names: &[&str]) -> Value {
+pub(super) async fn kept_by(root: &Person<'_>, names: &[&str]) -> Value {
     let project = root.filled_project("Engine", "private").await;
     let base = format!("/projects/{project}");
     let mut ids = Vec::new();
     for name in names {
         ids.push(root.adds(name, Maintainer.number().into(), &base).await);
     }
-    let users: Vec<Value> = ids.iter().map(|id| json!({ "user_id": id })).collect();
+    keep(root, &project, "user", &ids).await;
+    project
+}
+
+/// Rules of a project for these of a kind, which is `user` or `group`, and for nobody else.
+pub(super) async fn keep(root: &Person<'_>, project: &Value, kind: &str, ids: &[i64]) {
+    let (one, all) = (format!("{kind}_id"), format!("{kind}_ids"));
+    let (one, all) = (one.as_str(), all.as_str());
+    let holders: Vec<Value> = ids.iter().map(|id| json!({ one: id })).collect();
     for (path, new) in [
-        ("protected_branches", json!({ "name": "r-*", "allowed_to_unprotect": users })),
+        ("protected_branches", json!({ "name": "r-*", "allowed_to_unprotect": holders })),
         (
             "protected_environments",
             json!({ "name": "production", "deploy_access_levels": [{ "access_level": 30 }],
-                    "approval_rules": users }),
+                    "approval_rules": holders }),
         ),
-        ("approval_rules", json!({ "name": "Look", "approvals_required": 1, "user_ids": ids })),
+        ("approval_rules", json!({ "name": "Look", "approvals_required": 1, all: ids })),
     ] {
-        root.post(&format!("{base}/{path}"), new).await.created();
+        root.post(&format!("/projects/{project}/{path}"), new).await.created();
     }
-    project
 }
 
 #[actix_web::test]
@@ -175,7 +182,7 @@ async fn nobody_stands_for_people_beside_those_who_are_known() {
 }
 
 #[actix_web::test]
-async fn an_administrator_stands_for_nobody_in_a_list_of_which_some_are_known() {
+async fn whoever_imports_approves_beside_those_who_are_known() {
     let app = TestApp::new();
     count_nothing(&app).await;
     let root = app.admin();
@@ -194,8 +201,14 @@ async fn an_administrator_stands_for_nobody_in_a_list_of_which_some_are_known() 
     let done = imported(&root, &archive, "copy").await;
 
     let (known, own) = (json!(bob), json!(app.id_of("root")));
-    let each = vec![known.clone(), own];
-    assert_eq!(people(&root, &done["id"]).await, [vec![known.clone()], each, vec![known]]);
+    let (deploy, merge) = (vec![known.clone(), own.clone()], vec![own, known.clone()]);
+    assert_eq!(people(&root, &done["id"]).await, [vec![known], deploy, merge]);
+    // The rule would ask nobody for what the only person does whom it names.
+    let (copy, bob) = (&done["id"], app.person("bob"));
+    bob.commit(copy, "topic", "a.txt").await;
+    bob.propose(copy, "topic", "Fix it").await;
+    let path = format!("/projects/{copy}/merge_requests/1/approvals");
+    assert_eq!(bob.get(&path).await.ok()["approved"], false);
 }
 
 /// What is told of the only merge request of a project, in a list and alone.

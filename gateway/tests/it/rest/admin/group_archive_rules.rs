@@ -84,20 +84,22 @@ async fn owners_bring_no_protection_of_branches_that_they_may_not_set() {
 }
 
 #[actix_web::test]
-async fn an_archive_whose_groups_would_lie_too_deep_brings_nothing() {
+async fn an_archive_whose_groups_would_lie_too_deep_after_a_transfer_brings_nothing() {
     let app = TestApp::new();
     let ada = app.person("ada");
     let group = full_group(&ada).await;
     let archive = exported(&ada, &group).await;
-    let (mut parent, mut paths) = (None, Vec::new());
-    for number in 1..20 {
+    let (mut parent, mut paths) = (None, vec!["top".to_owned()]);
+    for number in 1..19 {
         paths.push(format!("g{number}"));
         parent = Some(ada.group(&format!("g{number}"), parent).await);
     }
     let above = parent.expect("a group").to_string();
+    let top = ada.group("top", None).await;
 
     let fields = [("name", "Copy"), ("path", "copy"), ("parent_id", above.as_str())];
     send_archive(&ada, "/groups/import", &archive, &fields).await.with(202);
+    ada.post("/groups/g1/transfer", json!({ "group_id": top })).await.created();
     work(&app).await;
 
     let copy = format!("/groups/{}%2Fcopy", paths.join("%2F"));

@@ -51,6 +51,36 @@ async fn a_group_comes_back_with_those_below_it() {
 }
 
 #[actix_web::test]
+async fn an_archive_whose_groups_would_lie_too_deep_is_refused_at_once() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = full_group(&ada).await;
+    let archive = exported(&ada, &group).await;
+    let mut above = [Value::Null, group];
+    for number in 2..=19 {
+        let new = json!({ "name": "Deep", "path": format!("g{number}"), "parent_id": above[1] });
+        let made = ada.post("/groups", new).await.created()["id"].clone();
+        above = [above[1].clone(), made];
+    }
+    let [second_last, last] = above;
+
+    let import = async |parent: &Value| {
+        let parent = parent.to_string();
+        let fields = [("name", "Copy"), ("path", "copy"), ("parent_id", parent.as_str())];
+        send_archive(&ada, "/groups/import", &archive, &fields).await
+    };
+    let text = r#"Failed to save group {:parent_id=>["has too deep level of nesting"]}"#;
+    import(&last).await.refused(400, json!({ "message": text }));
+    let below = |group: &Value| format!("/groups/{group}/descendant_groups");
+    assert_eq!(ada.get(&below(&last)).await.ok(), json!([]));
+
+    import(&second_last).await.with(202);
+    work(&app).await;
+    let names = ada.get(&below(&second_last)).await.each("path");
+    assert!(names.contains(&json!("copy")) && names.contains(&json!("small")), "{names:?}");
+}
+
+#[actix_web::test]
 async fn archives_of_groups_are_for_owners() {
     let app = TestApp::new();
     count_nothing(&app).await;

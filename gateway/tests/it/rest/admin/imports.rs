@@ -661,6 +661,31 @@ async fn collaborators_and_protected_branches_come_along() {
 }
 
 #[actix_web::test]
+async fn nobody_at_a_source_is_a_bot_here() {
+    let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
+    let ada = app.person("ada");
+    let own = app.project(&ada, "engine", Private);
+    let token = json!({ "name": "robot", "scopes": ["api"], "access_level": 40,
+                        "expires_at": "2026-02-01" });
+    let made = ada.post(&format!("/projects/{own}/access_tokens"), token).await.created();
+    let bot = app.admin().get(&format!("/users/{}", made["user_id"])).await.ok();
+    assert!(bot["email"].is_string(), "{bot}");
+    source.has("/api/v3/users/mia", json!({ "login": "mia", "email": bot["email"] }));
+    let mut keeper = user("mia");
+    keeper["role_name"] = json!("maintain");
+    source.lists("collaborators", vec![keeper]);
+    source.lists("issues", vec![issue(1, "Leak")]);
+
+    let project = begin(&app, &ada, &source).await;
+
+    let issue = ada.get(&format!("{project}/issues/1")).await.ok();
+    assert_eq!(issue["author"]["username"], "ada");
+    assert_eq!(issue["description"], "*Created by: mia*\n\nIt leaks");
+    let members = ada.get(&format!("{project}/members")).await.each("username");
+    assert!(!members.contains(&bot["username"]), "{members:?}");
+}
+
+#[actix_web::test]
 async fn a_server_that_starts_again_goes_on_with_its_imports() {
     let (app, source) = (TestApp::reaching("127.0.0.1"), ImportSource::hosted());
     let ada = app.person("ada");

@@ -5,6 +5,7 @@ mod archive_activity;
 mod archive_commits;
 mod archive_contents;
 mod archive_deployments;
+mod archive_deputies;
 mod archive_failures;
 mod archive_hooks;
 mod archive_job_files;

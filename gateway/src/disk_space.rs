@@ -9,7 +9,7 @@ use std::{
 };
 
 use forge::Forge;
-use tokio::task::spawn_blocking;
+use kernel::task::spawn_blocking;
 
 /// So long the last answer counts; probes are open to everybody.
 const HOLDS: Duration = Duration::from_secs(1);

@@ -59,6 +59,16 @@ pub enum ApiError {
     HostImportLimit(u64),
 }
 
+impl ApiError {
+    /// The seconds after which a caller may try again who tried too often.
+    pub fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::Kernel(error) => error.retry_after(),
+            _ => None,
+        }
+    }
+}
+
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         Self::Kernel(error)
@@ -272,11 +282,13 @@ impl ResponseError for ApiError {
             | Self::ServerImport(import::Refusal::RateLimited(seconds), _) => {
                 response.insert_header((header::RETRY_AFTER, seconds.to_string()));
             }
-            Self::Kernel(Error { kind: Kind::Unavailable, .. }) => {
+            Self::Kernel(error) if error.kind == Kind::Unavailable => {
                 response.insert_header((header::RETRY_AFTER, SOON));
             }
-            Self::Kernel(Error { kind: Kind::TooMany { retry_after }, .. }) => {
-                response.insert_header((header::RETRY_AFTER, retry_after.to_string()));
+            Self::Kernel(error) => {
+                if let Some(seconds) = error.retry_after() {
+                    response.insert_header((header::RETRY_AFTER, seconds.to_string()));
+                }
             }
             _ => {}
         }

@@ -25,7 +25,7 @@ pub async fn prepare(
     }
     let generated = Secret::generate("");
     let clear = password.map_or_else(|| generated.reveal().to_owned(), str::to_owned);
-    let hash = tokio::task::spawn_blocking(move || password::hash(&clear))
+    let hash = kernel::task::spawn_blocking(move || password::hash(&clear))
         .await
         .map_err(kernel::Error::internal)??;
     let secret = token.map_or_else(|| Secret::generate("glpat-"), Secret::given);

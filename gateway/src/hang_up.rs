@@ -108,7 +108,7 @@ mod tests {
         let (mut client, server) = tokio::io::duplex(16);
         let mut server = HangUpStream::new(server);
         let hang_up = server.hang_up();
-        let reading = tokio::spawn(async move {
+        let reading = kernel::task::spawn(async move {
             let mut heard = Vec::new();
             server.read_to_end(&mut heard).await.expect("an end");
             server.write_all(b"bye").await.expect("a client");

@@ -4,11 +4,7 @@ use std::{io, pin::Pin};
 
 use bytes::Bytes;
 use futures_util::Stream;
-use kernel::{
-    Error, Result,
-    error::{Kind, Message},
-    ids::ProjectId,
-};
+use kernel::{Error, Result, error::Kind, ids::ProjectId};
 use repo::lfs::{LfsId, LfsStore, Smudge};
 
 use crate::app::App;
@@ -24,7 +20,7 @@ pub async fn for_archives(app: &App, project: ProjectId) -> Result<Option<Smudge
         return Ok(None);
     }
     let files = app.lfs.clone();
-    let smudge = tokio::task::spawn_blocking(move || Smudge::new(program, &files, &ids)).await;
+    let smudge = kernel::task::spawn_blocking(move || Smudge::new(program, &files, &ids)).await;
     smudge.map_err(Error::internal)?.map(Some).map_err(Error::internal)
 }
 
@@ -39,11 +35,10 @@ pub async fn find(app: &App, project: ProjectId, id: &LfsId) -> Result<Option<(u
         return Ok(None);
     }
     // One that is kept no more is our loss, and no mistake of who asks.
-    let (size, content) = app.lfs.read(id).await.map_err(|cause| match cause {
-        Error { kind: Kind::NotFound, message: Message::Default, .. } => {
-            Error::internal("the content of a large file is gone")
-        }
-        cause => cause,
-    })?;
+    let (size, content) =
+        app.lfs.read(id).await.map_err(|cause| match cause.is_plain(Kind::NotFound) {
+            true => Error::internal("the content of a large file is gone"),
+            false => cause,
+        })?;
     Ok(Some((size, Box::pin(content))))
 }

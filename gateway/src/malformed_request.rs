@@ -1,7 +1,10 @@
 //! Responses that actix sends by itself to malformed requests: they get the JSON body that every error has.
 
+use bstr::ByteSlice as _;
+
 /// What every answer of ours carries, and no answer of the parser's.
 const OURS: &[u8] = b"x-request-id";
+const LENGTH: &[u8] = b"content-length: ";
 const CONTINUE: &[u8] = b"HTTP/1.1 100 ";
 const EMPTY: &str = "content-length: 0";
 const END: &str = "\r\n\r\n";
@@ -37,10 +40,10 @@ impl ResponsePosition {
             match self {
                 Self::Unknown => return (None, self),
                 _ if rest.is_empty() => return (None, self),
-                Self::Boundary => match head(rest) {
-                    Some((length, next)) if is_ours(&rest[..length]) => {
-                        at += length;
-                        self = next;
+                Self::Boundary => match Head::read(rest) {
+                    Some(head) if head.is_ours => {
+                        at += head.length;
+                        self = head.next;
                     }
                     _ => return (Some(at), Self::Unknown),
                 },
@@ -57,32 +60,56 @@ impl ResponsePosition {
     }
 }
 
-fn is_ours(head: &[u8]) -> bool {
-    head.starts_with(CONTINUE)
-        || head.windows(OURS.len()).any(|part| part.eq_ignore_ascii_case(OURS))
+/// The head of an answer.
+struct Head {
+    /// With the line that ends it.
+    length: usize,
+    is_ours: bool,
+    /// What follows it.
+    next: ResponsePosition,
 }
 
-/// How long the head of an answer is, and what follows it.
-fn head(text: &[u8]) -> Option<(usize, ResponsePosition)> {
-    let end = text.windows(END.len()).position(|part| part == END.as_bytes())? + END.len();
-    let head = std::str::from_utf8(&text[..end]).ok()?;
-    let status = head.strip_prefix("HTTP/1.1 ").or_else(|| head.strip_prefix("HTTP/1.0 "))?;
-    if ["100", "204", "304"].iter().any(|bodiless| status.starts_with(bodiless)) {
-        return Some((end, ResponsePosition::Boundary));
+impl Head {
+    /// Each answer is read once more here: line by line, and no further than its head.
+    fn read(text: &[u8]) -> Option<Self> {
+        let status = text.strip_prefix(b"HTTP/1.1 ").or_else(|| text.strip_prefix(b"HTTP/1.0 "))?;
+        let mut is_ours = text.starts_with(CONTINUE);
+        let (mut length, mut body) = (0, None);
+        for line in text.lines_with_terminator() {
+            length += line.len();
+            if line == b"\r\n" {
+                let next =
+                    match [b"100", b"204", b"304"].iter().any(|code| status.starts_with(*code)) {
+                        true => ResponsePosition::Boundary,
+                        false => behind(body, &text[length..]),
+                    };
+                return Some(Self { length, is_ours, next });
+            }
+            is_ours |= has_name(line, OURS);
+            if body.is_none() && has_name(line, LENGTH) {
+                body = line[LENGTH.len()..].strip_suffix(b"\r\n");
+            }
+        }
+        None
     }
-    let length = head.split("\r\n").find_map(|line| {
-        let (name, value) = line.split_once(": ")?;
-        name.eq_ignore_ascii_case("content-length").then_some(value)
-    });
-    let place = match length.and_then(|length| length.parse().ok()) {
+}
+
+/// Whether a line begins so, in letters of either case.
+fn has_name(line: &[u8], name: &[u8]) -> bool {
+    line.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name))
+}
+
+/// What follows a head that tells this length of its body.
+fn behind(length: Option<&[u8]>, rest: &[u8]) -> ResponsePosition {
+    let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+    match length {
         Some(0) => ResponsePosition::Boundary,
         // To HEAD the length is told and no body follows; only what comes with its body is known to have one.
-        Some(length) if text.len() > end && !text[end..].starts_with(b"HTTP/1.") => {
+        Some(length) if !rest.is_empty() && !rest.starts_with(b"HTTP/1.") => {
             ResponsePosition::Body(length)
         }
         _ => ResponsePosition::Unknown,
-    };
-    Some((end, place))
+    }
 }
 
 /// The same answer with a body, when these bytes are a whole answer of the parser's.

@@ -36,22 +36,32 @@ thread_local! {
     static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// The text of an answer.
-fn written(body: &impl Serialize) -> serde_json::Result<Bytes> {
-    let mut room = ROOM.take();
-    room.clear();
+// Compiled for each type of answer: it serializes, and leaves the rest to functions that do not know the type.
+fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
+    let mut room = empty_room();
     let result = serde_json::to_writer(&mut room, body);
-    if room.capacity() > KEPT {
-        return result.map(|()| Bytes::from(room));
-    }
-    let text = Bytes::copy_from_slice(&room);
-    ROOM.set(room);
-    result.map(|()| text)
+    written(status, room, result)
 }
 
-fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
-    match written(body) {
-        Ok(text) => HttpResponse::build(status).content_type("application/json").body(text),
+#[inline(never)]
+fn empty_room() -> Vec<u8> {
+    let mut room = ROOM.take();
+    room.clear();
+    room
+}
+
+/// The answer whose text was written into `room`.
+#[inline(never)]
+fn written(status: StatusCode, room: Vec<u8>, result: serde_json::Result<()>) -> HttpResponse {
+    let text = if room.capacity() > KEPT {
+        Bytes::from(room)
+    } else {
+        let text = Bytes::copy_from_slice(&room);
+        ROOM.set(room);
+        text
+    };
+    match result {
+        Ok(()) => HttpResponse::build(status).content_type("application/json").body(text),
         Err(cause) => {
             tracing::error!(error = %cause, "an answer cannot be written");
             HttpResponse::InternalServerError().finish()
@@ -190,16 +200,20 @@ pub struct WithHeaders<T> {
 impl<T: Answer> Answer for WithHeaders<T> {
     fn respond(self, req: &HttpRequest) -> HttpResponse {
         let mut response = self.body.respond(req);
-        for (name, value) in self.headers {
-            if let Ok(value) = header::HeaderValue::from_bytes(value.as_bytes()) {
-                response.headers_mut().insert(header::HeaderName::from_static(name), value);
-            }
-        }
+        set_headers(&mut response, self.headers);
         response
     }
 
     fn describe(schemas: &mut Schemas) -> AnswerDoc {
         T::describe(schemas)
+    }
+}
+
+fn set_headers(response: &mut HttpResponse, headers: Vec<(&'static str, String)>) {
+    for (name, value) in headers {
+        if let Ok(value) = header::HeaderValue::from_bytes(value.as_bytes()) {
+            response.headers_mut().insert(header::HeaderName::from_static(name), value);
+        }
     }
 }
 
@@ -209,21 +223,28 @@ pub struct PagedList<T>(pub Page<T>);
 impl<T: Entity> Answer for PagedList<T> {
     fn respond(self, req: &HttpRequest) -> HttpResponse {
         let mut response = json(StatusCode::OK, &self.0.items);
-        let links = req.extensions().get::<PageLinks>().cloned();
-        if let (Some(links), Some(app)) = (links, req.app_data::<actix_web::web::Data<App>>()) {
-            for (name, value) in
-                links.headers(app.urls.origin(), self.0.total, self.0.items.is_empty())
-            {
-                if let Ok(value) = header::HeaderValue::from_str(&value) {
-                    response.headers_mut().insert(header::HeaderName::from_static(name), value);
-                }
-            }
-        }
+        set_paging(&mut response, req, self.0.total, self.0.items.is_empty());
         response
     }
 
     fn describe(schemas: &mut Schemas) -> AnswerDoc {
-        AnswerDoc::json(200, serde_json::json!({ "type": "array", "items": schemas.of::<T>() }))
+        list_doc(&schemas.of::<T>())
+    }
+}
+
+fn list_doc(item: &serde_json::Value) -> AnswerDoc {
+    AnswerDoc::json(200, serde_json::json!({ "type": "array", "items": item }))
+}
+
+#[inline(never)]
+fn set_paging(response: &mut HttpResponse, req: &HttpRequest, total: Total, empty: bool) {
+    let links = req.extensions().get::<PageLinks>().cloned();
+    if let (Some(links), Some(app)) = (links, req.app_data::<actix_web::web::Data<App>>()) {
+        for (name, value) in links.headers(app.urls.origin(), total, empty) {
+            if let Ok(value) = header::HeaderValue::from_str(&value) {
+                response.headers_mut().insert(header::HeaderName::from_static(name), value);
+            }
+        }
     }
 }
 
@@ -258,20 +279,25 @@ impl<T> KeysetList<T> {
 impl<T: Entity> Answer for KeysetList<T> {
     fn respond(self, req: &HttpRequest) -> HttpResponse {
         let mut response = json(StatusCode::OK, &self.items);
-        let links = req.extensions().get::<PageLinks>().cloned();
-        if let (Some(links), Some(app), Some((name, value))) =
-            (links, req.app_data::<actix_web::web::Data<App>>(), self.next)
-        {
-            let link = links.next_by(app.urls.origin(), name, &value);
-            if let Ok(link) = header::HeaderValue::from_str(&link) {
-                response.headers_mut().insert(header::LINK, link);
-            }
+        if let Some((name, value)) = self.next {
+            set_next(&mut response, req, name, &value);
         }
         response
     }
 
     fn describe(schemas: &mut Schemas) -> AnswerDoc {
-        AnswerDoc::json(200, serde_json::json!({ "type": "array", "items": schemas.of::<T>() }))
+        list_doc(&schemas.of::<T>())
+    }
+}
+
+#[inline(never)]
+fn set_next(response: &mut HttpResponse, req: &HttpRequest, name: &str, value: &str) {
+    let links = req.extensions().get::<PageLinks>().cloned();
+    if let (Some(links), Some(app)) = (links, req.app_data::<actix_web::web::Data<App>>()) {
+        let link = links.next_by(app.urls.origin(), name, value);
+        if let Ok(link) = header::HeaderValue::from_str(&link) {
+            response.headers_mut().insert(header::LINK, link);
+        }
     }
 }
 

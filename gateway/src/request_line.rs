@@ -244,7 +244,7 @@ mod tests {
     async fn heard(sent: &[u8]) -> Vec<u8> {
         let (mut client, server) = tokio::io::duplex(4096);
         let sent = sent.to_vec();
-        let sending = tokio::spawn(async move { client.write_all(&sent).await });
+        let sending = kernel::task::spawn(async move { client.write_all(&sent).await });
         let mut heard = Vec::new();
         FirstLine::new(server).read_to_end(&mut heard).await.expect("a connection");
         sending.await.expect("a task").expect("all of it");

@@ -1,6 +1,6 @@
 //! The table form of routes, the check that a row and its handler agree, and the way from a path to a row.
 
-use std::{net::IpAddr, sync::Arc, time::Instant};
+use std::{marker::PhantomData, net::IpAddr, sync::Arc, time::Instant};
 
 use actix_web::{
     HttpRequest, HttpResponse, ResponseError,
@@ -12,15 +12,15 @@ use forge::{
     slots::{FOR, SlotOwner},
 };
 use futures_util::future::LocalBoxFuture;
-use kernel::{Ability, Actor, access::Standing};
+use kernel::{Ability, Actor, Error, Grant, access::Standing};
 use org::token::Scope;
 use percent_encoding::percent_decode_str;
 
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
-    extract::{Call, Params, Raw},
-    openapi::{Operation, Schemas},
+    extract::{Call, CallContext, Declaration, ParamErrors, Params, Raw, RawMap, enter},
+    openapi::{AnswerDoc, Operation, Schemas},
     present::Answer,
 };
 
@@ -132,30 +132,82 @@ fn decoded(segment: &str) -> Raw {
     Raw::from_bytes(percent_decode_str(segment).collect())
 }
 
-/// Runs a handler whose first arguments are the application and the call that the row demands.
-pub async fn run<A, P, R, F, Fut>(
+/// Runs a handler whose first arguments are the application and the call that the row demands. It is compiled for each row,
+/// as is `RowCall`; all else about a request is compiled once, or once for each scope.
+pub fn run<A, P, R, F, Fut>(
     handler: F,
     app: App,
     req: HttpRequest,
-    mut payload: Payload,
+    payload: Payload,
     matched: MatchedRoute,
-) -> HttpResponse
+) -> LocalBoxFuture<'static, HttpResponse>
 where
     A: Ability<Scope: Locate>,
     P: Params,
-    R: Answer,
-    F: Fn(App, Call<A, P>) -> Fut,
-    Fut: Future<Output = ApiResult<R>>,
+    R: Answer + 'static,
+    F: Fn(App, Call<A, P>) -> Fut + 'static,
+    Fut: Future<Output = ApiResult<R>> + 'static,
 {
-    let call = match Call::<A, P>::take(&app, &req, &mut payload, &matched).await {
-        Ok(call) => call,
-        Err(failure) => return failure.error_response(),
-    };
-    let (actor, address, who) = (call.caller.actor(), call.address(), call.whom());
-    let (work, request) = (handler(app.clone(), call), req.clone());
-    let answer = Box::pin(async move { Ok(work.await?.respond(&request)) });
-    let caller = RowCaller { actor, address, who, begun: Instant::now() };
-    concluded(app, req, caller, answer).await
+    let row = RowCall::<A, P, F> { params: None, handler, ability: PhantomData };
+    let declared = const { &Declaration::of::<P>() };
+    serve::<A::Scope>(app, req, payload, matched, declared, Box::new(row))
+}
+
+/// A handler at work.
+type Work = LocalBoxFuture<'static, ApiResult<HttpResponse>>;
+
+/// What of a request only its row knows: the types of its parameters, its ability and its handler.
+trait Row<S> {
+    /// Reads the parameters, and keeps them.
+    fn read(&mut self, raw: &RawMap) -> Result<(), ParamErrors>;
+
+    /// Checks the ability, and calls the handler with the parameters that were read.
+    fn start(&mut self, app: &App, req: &HttpRequest, context: CallContext<S>) -> ApiResult<Work>;
+}
+
+struct RowCall<A, P, F> {
+    params: Option<P>,
+    handler: F,
+    ability: PhantomData<A>,
+}
+
+impl<A, P, R, F, Fut> Row<A::Scope> for RowCall<A, P, F>
+where
+    A: Ability<Scope: Locate>,
+    P: Params,
+    R: Answer + 'static,
+    F: Fn(App, Call<A, P>) -> Fut,
+    Fut: Future<Output = ApiResult<R>> + 'static,
+{
+    fn read(&mut self, raw: &RawMap) -> Result<(), ParamErrors> {
+        read_into(&mut self.params, raw)
+    }
+
+    fn start(
+        &mut self,
+        app: &App,
+        req: &HttpRequest,
+        context: CallContext<A::Scope>,
+    ) -> ApiResult<Work> {
+        let CallContext { scope, who, parts } = context;
+        let grant = Grant::<A>::check(&who, scope)?;
+        let params = self.params.take().ok_or_else(nothing_read)?;
+        let work = (self.handler)(app.clone(), Call::of(grant, params, parts));
+        let request = req.clone();
+        Ok(Box::pin(async move { Ok(work.await?.respond(&request)) }))
+    }
+}
+
+// Rows share types of parameters: a copy in each would be much code.
+#[inline(never)]
+fn read_into<P: Params>(params: &mut Option<P>, raw: &RawMap) -> Result<(), ParamErrors> {
+    *params = Some(P::read(raw)?);
+    Ok(())
+}
+
+#[cold]
+fn nothing_read() -> ApiError {
+    Error::internal("no parameters were read").into()
 }
 
 /// Who made a request, and when its handler began.
@@ -167,19 +219,39 @@ struct RowCaller {
     begun: Instant,
 }
 
-/// What a handler is surrounded by. It knows none of its types, so that it is compiled once and not for each row.
-fn concluded<'a>(
+/// Serves a request of a row. It knows none of its types but the scope.
+#[inline(never)]
+fn serve<S: Locate>(
     app: App,
     req: HttpRequest,
-    caller: RowCaller,
-    work: LocalBoxFuture<'a, ApiResult<HttpResponse>>,
-) -> LocalBoxFuture<'a, HttpResponse> {
+    mut payload: Payload,
+    matched: MatchedRoute,
+    declared: &'static Declaration,
+    mut row: Box<dyn Row<S>>,
+) -> LocalBoxFuture<'static, HttpResponse> {
     Box::pin(async move {
-        let RowCaller { actor, address, who, begun } = caller;
-        let origin = db::Origin { user: actor.id, address };
-        let answer = db::with_origin(origin, answered(&app, &req, who, work)).await;
-        timed(&app, &req, (actor, begun), answer).await
+        let mut read = |raw: &RawMap| row.read(raw);
+        let entered = enter::<S>(&app, &req, &mut payload, &matched, declared, &mut read).await;
+        let started = entered.and_then(|context| {
+            let (actor, address) = (context.parts.caller.actor(), context.address());
+            let who = context.whom();
+            let work = row.start(&app, &req, context)?;
+            Ok((RowCaller { actor, address, who, begun: Instant::now() }, work))
+        });
+        drop(row);
+        match started {
+            Ok((caller, work)) => concluded(&app, &req, caller, work).await,
+            Err(failure) => failure.error_response(),
+        }
     })
+}
+
+/// What a handler is surrounded by.
+async fn concluded(app: &App, req: &HttpRequest, caller: RowCaller, work: Work) -> HttpResponse {
+    let RowCaller { actor, address, who, begun } = caller;
+    let origin = db::Origin { user: actor.id, address };
+    let answer = db::with_origin(origin, answered(app, req, who, work)).await;
+    timed(app, req, (actor, begun), answer).await
 }
 
 /// The cookie of a browser whose person wants to see how long requests take.
@@ -240,12 +312,16 @@ where
     F: Fn(App, Call<A, P>) -> Fut,
     Fut: Future<Output = ApiResult<R>>,
 {
-    Operation {
-        params: P::describe(),
-        paged: P::PAGED,
-        keyset: P::KEYSET,
-        answer: R::describe(schemas),
-    }
+    operation(const { &Declaration::of::<P>() }, R::describe, schemas)
+}
+
+fn operation(
+    declared: &Declaration,
+    answer: fn(&mut Schemas) -> AnswerDoc,
+    schemas: &mut Schemas,
+) -> Operation {
+    let Declaration { paged, keyset, describe, .. } = *declared;
+    Operation { params: describe(), paged, keyset, answer: answer(schemas) }
 }
 
 /// A resource's routes: one a line, `METHOD "path" => handler : Ability`. The handler must take a call of the same
@@ -278,7 +354,7 @@ macro_rules! routes {
             also: $also,
             for_jobs: $crate::routes!(@for_jobs $($token)?),
             serve: |app, req, payload, matched| {
-                Box::pin($crate::route::run::<$ability, _, _, _, _>($handler, app, req, payload, matched))
+                $crate::route::run::<$ability, _, _, _, _>($handler, app, req, payload, matched)
             },
             describe: |schemas| $crate::route::describe::<$ability, _, _, _, _>($handler, schemas),
         }),*];

@@ -156,10 +156,14 @@ fn finish(
     };
     set(header::HeaderName::from_static("x-request-id"), id);
     set(header::HeaderName::from_static("x-runtime"), &format!("{:.6}", seconds.as_secs_f64()));
-    set(header::VARY, "Origin");
-    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
-    set(header::X_FRAME_OPTIONS, "SAMEORIGIN");
     for_other_origins(req, app, &mut set);
+    for (name, value) in [
+        (header::VARY, "Origin"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "SAMEORIGIN"),
+    ] {
+        headers.insert(name, header::HeaderValue::from_static(value));
+    }
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static(caching));
     }

@@ -11,13 +11,16 @@ use std::{
 use admin::delivery::DeliveryQueue as _;
 use anyhow::{Context, bail};
 use forge::{memory, merge_request::merge, webhook};
-use kernel::{Clock, Ts};
+use kernel::{
+    Clock, Ts,
+    task::{JoinHandle, spawn},
+};
 use org::settings::store::SettingsStore;
 use repo::git::{
     Git, cli, quarantine,
     stale_locks::{self, Locks},
 };
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::sync::watch;
 use tracing_subscriber::{EnvFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 use worker::Queue;
 
@@ -159,6 +162,7 @@ fn lock(data: &Path) -> anyhow::Result<File> {
 /// Serves until SIGTERM or SIGINT, then lets requests end.
 pub async fn run(config: Config) -> anyhow::Result<()> {
     metrics::install();
+    db::register_metrics();
     allow_many_files();
     let opened = open_and_recover(&config).await?;
     let app = opened.app.clone();
@@ -173,7 +177,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let signals = Signals::listen()?;
     greet(&app, first.as_ref(), runner.as_ref().map(built_in_runner::PreparedRunner::said));
     let runner = runner.map(built_in_runner::PreparedRunner::start).transpose()?;
-    let stopper = tokio::spawn(stopping::on_signal(signals, app.clone(), server.handle(), runner));
+    let stopper = spawn(stopping::on_signal(signals, app.clone(), server.handle(), runner));
     let background = Background::start(&app);
     app.set_ready(true);
     let served = server.await;
@@ -210,10 +214,10 @@ impl Background {
     fn start(app: &App) -> Self {
         let (stop, stopping) = watch::channel(false);
         Self {
-            upkeep: tokio::spawn(keep_up(app.clone())),
-            releasing: tokio::spawn(release_locks(app.clone(), Instant::now())),
-            working: tokio::spawn(work(app.clone(), stopping.clone())),
-            sending: tokio::spawn(send_webhooks(app.clone(), stopping)),
+            upkeep: spawn(keep_up(app.clone())),
+            releasing: spawn(release_locks(app.clone(), Instant::now())),
+            working: spawn(work(app.clone(), stopping.clone())),
+            sending: spawn(send_webhooks(app.clone(), stopping)),
             stop,
         }
     }

@@ -106,7 +106,7 @@ mod tests {
     async fn a_client_that_reads_gets_all() {
         let (mut client, server) = tokio::io::duplex(16);
         let mut server = WriteTimeout::new(server, Duration::from_secs(60));
-        let sending = tokio::spawn(async move { server.write_all(&[7; 640]).await });
+        let sending = kernel::task::spawn(async move { server.write_all(&[7; 640]).await });
         let mut heard = Vec::new();
         client.read_to_end(&mut heard).await.expect("a connection");
         sending.await.expect("a task").expect("all of it");

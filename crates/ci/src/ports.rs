@@ -82,7 +82,7 @@ pub trait Refs {
         place: &PipelineRef,
     ) -> Result<RefAccess> {
         let mut found = self.guarded_places(tx, who, project, std::slice::from_ref(place))?;
-        found.pop().ok_or(Error::missing())
+        found.pop().ok_or_else(Error::missing)
     }
 
     fn source_branch(&self, tx: &mut Tx<'_>, id: MergeRequestId) -> Result<Option<String>> {

@@ -1,8 +1,8 @@
 //! The cause of the work being done, known to every transaction of it.
 
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
-use tokio::task::JoinHandle;
+use kernel::task::{self, JoinHandle};
 
 use crate::origin::{self, with_origin};
 
@@ -20,7 +20,12 @@ pub fn spawn<F>(work: F) -> JoinHandle<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,
 {
-    tokio::spawn(caused_by(current(), with_origin(origin::current(), work)))
+    spawn_boxed(Box::pin(work))
+}
+
+/// What starting a task comes to for every task with such an answer.
+fn spawn_boxed<T: Send + 'static>(work: Pin<Box<dyn Future<Output = T> + Send>>) -> JoinHandle<T> {
+    task::spawn(caused_by(current(), with_origin(origin::current(), work)))
 }
 
 pub(crate) fn current() -> Option<Arc<str>> {

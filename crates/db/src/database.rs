@@ -11,11 +11,8 @@ use std::{
 };
 
 use diesel::{Connection, PgConnection};
-use kernel::{Clock, Error, Result, error::Kind, event::Event};
-use tokio::{
-    sync::{oneshot, watch},
-    task::spawn_blocking,
-};
+use kernel::{Clock, Error, Result, error::Kind, event::Event, task::spawn_blocking};
+use tokio::sync::{oneshot, watch};
 
 use crate::{
     Conn, LostCommits, Tx, cause,
@@ -226,7 +223,9 @@ impl Database {
     async fn write_piece(&self, piece: Box<dyn AnyPiece>) -> Result<Box<dyn AnyPiece>> {
         let done = self.write_once(piece).await;
         match &done {
-            Err(Error { kind: Kind::Full, .. }) => self.0.full.store(true, Ordering::Relaxed),
+            Err(failure) if failure.kind == Kind::Full => {
+                self.0.full.store(true, Ordering::Relaxed);
+            }
             Ok(_) if self.0.full.load(Ordering::Relaxed) => {
                 self.0.full.store(false, Ordering::Relaxed);
             }

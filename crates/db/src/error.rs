@@ -11,7 +11,14 @@ const READ_ONLY: &str = "You cannot perform write operations on a read-only inst
 
 /// Turns what diesel reports about `what` into the kernel's words: a missing row is `NotFound(what)`.
 pub fn error(what: &'static str) -> impl Fn(Sql) -> Error {
-    move |cause| match cause {
+    move |cause| failure(what, cause)
+}
+
+/// Errors are rare, and every query can have one: their code is not repeated where it could be called.
+#[cold]
+#[inline(never)]
+fn failure(what: &'static str, cause: Sql) -> Error {
+    match cause {
         Sql::NotFound => Error::not_found(what),
         Sql::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => {
             Error::conflict().whole(format!("{what} already exists"))

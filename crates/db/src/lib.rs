@@ -39,6 +39,7 @@ pub use commit_number::LostCommits;
 pub use count::CountOf;
 pub use database::{Database, Listener, Location};
 pub use error::{error, is_duplicate};
+pub use figures::register_metrics;
 pub use folded::{LowerCase, lower};
 pub use fragment::Fragment;
 pub use one_of::{IsOneOf, OneOf};

@@ -20,6 +20,8 @@ pub async fn with_origin<T>(origin: Origin, work: impl Future<Output = T>) -> T 
     ORIGIN.scope(origin, work).await
 }
 
+// Every transaction calls it: a copy in each would be much code.
+#[inline(never)]
 pub(crate) fn current() -> Origin {
     ORIGIN.try_with(|origin| *origin).unwrap_or_default()
 }

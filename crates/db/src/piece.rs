@@ -67,9 +67,9 @@ where
     }
 
     /// The answer of a piece that was made from such work.
-    pub(crate) fn answer_of(piece: Box<dyn AnyPiece>) -> Result<T> {
-        let piece: Box<dyn Any> = piece;
-        piece.downcast::<Self>().map_err(|_piece| over())?.answer()
+    pub(crate) fn answer_of(mut piece: Box<dyn AnyPiece>) -> Result<T> {
+        let any: &mut dyn Any = &mut *piece;
+        any.downcast_mut::<Self>().and_then(|piece| piece.answer.take()).ok_or_else(over)
     }
 }
 
@@ -88,6 +88,8 @@ where
 }
 
 /// Nobody asks for an answer before the work, or for two of them.
+#[cold]
+#[inline(never)]
 fn over() -> Error {
     Error::internal("a piece of work was run twice, or not at all")
 }

@@ -129,7 +129,7 @@ async fn write_issue(
 /// A bot with a project.
 fn make_project(tx: &mut Tx<'_>) -> Result<(User, ProjectId)> {
     let bot = org::user::actions::create(tx, &NewUser::named("janitor"))?;
-    let home = tx.find_namespace_at("janitor")?.ok_or(kernel::Error::missing())?;
+    let home = tx.find_namespace_at("janitor")?.ok_or_else(kernel::Error::missing)?;
     let new = NewProject {
         namespace_id: home.id,
         creator_id: bot.id,

@@ -10,11 +10,11 @@ use db::Tx;
 use kernel::{
     Actor, Error, Result, Ts,
     ids::{ProjectId, UserId},
+    task::spawn_blocking,
 };
 use org::{project::settings::SettingsStore as _, settings::Settings, user::store::UserStore as _};
 use outbound::Post;
 use serde_json::json;
-use tokio::task::spawn_blocking;
 
 use crate::Forge;
 
@@ -129,7 +129,7 @@ pub fn is_closed_across_projects(forge: &Forge, actor: Actor) -> bool {
 pub async fn ensure_admitted(forge: &Forge, actor: Actor, project: ProjectId) -> Result<()> {
     let set = forge.settings();
     let Some(service) = Service::of(&set).filter(|_| !actor.admin) else { return Ok(()) };
-    let user = actor.id.ok_or(denial())?;
+    let user = actor.id.ok_or_else(denial)?;
     let (label, email) = forge
         .db
         .peek(move |tx| {

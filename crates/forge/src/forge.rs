@@ -255,7 +255,7 @@ impl Forge {
         memory::ensure_some()?;
         let slot = self.git_reads.take().await?;
         let repositories = self.repositories.clone();
-        let done = tokio::task::spawn_blocking(move || {
+        let done = kernel::task::spawn_blocking(move || {
             let _slot = slot;
             let read = match repositories.open(&path) {
                 Ok(reader) => work(&reader),
@@ -264,7 +264,7 @@ impl Forge {
             };
             match read {
                 // It was open, and has been deleted since.
-                Err(Error { kind: Kind::Internal, .. }) if !path.as_path().exists() => {
+                Err(failure) if failure.kind == Kind::Internal && !path.as_path().exists() => {
                     repositories.forget(&path);
                     Err(Error::not_found("Repository"))
                 }

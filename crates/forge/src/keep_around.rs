@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use kernel::{Error, Result, error::Kind, ids::ProjectId};
+use kernel::{Result, error::Kind, ids::ProjectId};
 use repo::{
     git::{
         GitError, Oid, RefName, RepoPath,
@@ -150,14 +150,17 @@ async fn make(
     if moves.is_empty() {
         return Ok(());
     }
-    match forge.move_own(project, moves).await {
-        // Somebody else makes the same ones in this moment.
-        Ok(InternalMove::Stale(_)) | Err(Error { kind: Kind::Conflict, .. }) => {
-            tracing::warn!(%project, "refs that keep commits are made by somebody else");
-            Ok(())
-        }
-        moved => moved.map(drop),
+    let moved = forge.move_own(project, moves).await;
+    // Somebody else makes the same ones in this moment.
+    let is_late = match &moved {
+        Ok(moved) => matches!(moved, InternalMove::Stale(_)),
+        Err(failure) => failure.kind == Kind::Conflict,
+    };
+    if is_late {
+        tracing::warn!(%project, "refs that keep commits are made by somebody else");
+        return Ok(());
     }
+    moved.map(drop)
 }
 
 #[cfg(test)]

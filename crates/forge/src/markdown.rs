@@ -1,8 +1,7 @@
 //! Markdown as HTML.
 
-use kernel::{Error, Result, ids::ProjectId};
+use kernel::{Error, Result, ids::ProjectId, task::spawn_blocking};
 use markup::{Format, Links};
-use tokio::task::spawn_blocking;
 
 use crate::{forge::Forge, memory, slots::Slots};
 

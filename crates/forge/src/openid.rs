@@ -1,6 +1,6 @@
 //! Tokens that say who somebody is, signed with a key that is made when it is first needed.
 
-use kernel::{Error, Result};
+use kernel::{Error, Result, task::spawn_blocking};
 use org::{
     application::exchange,
     openid::{Identity, PublicKey, SigningKey, SigningKeyStore as _},
@@ -8,7 +8,6 @@ use org::{
 };
 use serde::Serialize;
 use time::Duration;
-use tokio::task::spawn_blocking;
 
 use crate::{Forge, urls::Urls};
 

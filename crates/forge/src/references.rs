@@ -8,6 +8,7 @@ use kernel::{
     Ability, Actor, Error, Result,
     ids::{NamespaceId, ProjectId},
     page::PageRequest,
+    task::spawn_blocking,
 };
 use markup::NameLink;
 use org::{
@@ -24,7 +25,6 @@ use review::{
     ports::{Forge as _, GroupHierarchy as _},
     reference::{ItemName, Reference, References, find, readable_items},
 };
-use tokio::task::spawn_blocking;
 
 use crate::{
     Forge,

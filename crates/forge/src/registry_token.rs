@@ -1,9 +1,8 @@
 //! Tokens for a registry of images that others run beside this server, which asks here who may pull and push what.
 
-use kernel::{Error, Result, Ts};
+use kernel::{Error, Result, Ts, task::spawn_blocking};
 use serde::Serialize;
 use time::Duration;
-use tokio::task::spawn_blocking;
 
 use crate::{Forge, openid::signing_key};
 

@@ -156,7 +156,7 @@ pub fn latest(tx: &mut Tx<'_>, project: ProjectId, who: &Standing) -> Result<Rel
     ensure_open(tx, project, who)?;
     let page = PageRequest { page: 1, per_page: 1 };
     let newest = tx.releases(project, ReleaseOrder::default(), page)?.items.pop();
-    newest.ok_or(Error::missing())
+    newest.ok_or_else(Error::missing)
 }
 
 /// Adds a link to the release of a tag.

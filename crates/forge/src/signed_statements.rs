@@ -91,8 +91,8 @@ impl Signer {
         // The moment that counts is the caller's, so that tests need no waiting.
         rules.validate_exp = false;
         let read = decode::<Claims>(statement, &self.decoding, &rules);
-        let claims = read.ok().map(|read| read.claims).ok_or(Error::unauthenticated())?;
-        let user = claims.sub.parse().ok().map(UserId).ok_or(Error::unauthenticated())?;
+        let claims = read.ok().map(|read| read.claims).ok_or_else(Error::unauthenticated)?;
+        let user = claims.sub.parse().ok().map(UserId).ok_or_else(Error::unauthenticated)?;
         if claims.exp <= now.unix() || claims.purpose != purpose {
             return Err(Error::unauthenticated());
         }

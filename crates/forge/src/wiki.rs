@@ -4,6 +4,7 @@ use db::Tx;
 use kernel::{
     Error, Result,
     ids::{NamespaceId, ProjectId},
+    task::spawn_blocking,
 };
 use org::{namespace::statistics::GroupStatistics, project::statistics::StatisticsStore};
 use repo::{
@@ -11,7 +12,6 @@ use repo::{
     wiki::journal::WikiJournal,
 };
 use serde::{Deserialize, Serialize};
-use tokio::task::spawn_blocking;
 use worker::{Job, Queue};
 
 use crate::{Forge, project::maintenance::AFTER_PUSH};

@@ -39,5 +39,5 @@ fn main() -> Result<()> {
 
 /// What the node with this key said, where it counts at that moment.
 fn prove(shown: &str, key: &SecretKey, now: Ts) -> Result<Statement> {
-    Credential::parse(shown).ok_or(Error::unauthenticated())?.prove(key, now)
+    Credential::parse(shown).ok_or_else(Error::unauthenticated)?.prove(key, now)
 }

@@ -56,8 +56,8 @@ pub fn prove(tx: &mut Tx<'_>, vault: &Vault, shown: &str) -> Result<SignedReques
 /// # Errors
 /// As those of [`prove`].
 pub fn prove_even_paused(tx: &mut Tx<'_>, vault: &Vault, shown: &str) -> Result<SignedRequest> {
-    let credential = Credential::parse(shown).ok_or(Error::unauthenticated())?;
-    let node = tx.geo_node_with_key(credential.access_key)?.ok_or(Error::unauthenticated())?;
+    let credential = Credential::parse(shown).ok_or_else(Error::unauthenticated)?;
+    let node = tx.geo_node_with_key(credential.access_key)?.ok_or_else(Error::unauthenticated)?;
     let statement = credential.prove(&node.secret_key(vault)?, tx.now)?;
     Ok(SignedRequest { node, statement })
 }

@@ -63,6 +63,7 @@ impl<C: Send + Sync + 'static> Introspection<C> {
         let root = Arc::clone(&self.root);
         let turn = Arc::clone(&self.turn).acquire_owned().await.map_err(untold)?;
         // The turn lasts as long as the work, also where nobody waits for the answer any more.
+        #[expect(clippy::disallowed_methods, reason = "this crate names none of ours")]
         let told = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             tell(&text, &root)

@@ -101,16 +101,21 @@ impl<C: Send + Sync + 'static> Registry<C> {
 
     /// The fields of a type whose objects are records of type `T`; more of them when it is called again.
     pub fn object<T: Send + Sync + 'static>(&mut self, name: &'static str) -> Fields<'_, C, T> {
-        let known = *self.records.entry(name).or_insert_with(TypeId::of::<T>);
-        if known != TypeId::of::<T>() {
+        let (entries, mistakes) = self.entries_of(name, TypeId::of::<T>());
+        Fields { type_name: name, entries, mistakes, record: PhantomData }
+    }
+
+    /// The fields of a type whose objects are such records, and the list of mistakes.
+    #[inline(never)]
+    fn entries_of(
+        &mut self,
+        name: &'static str,
+        record: TypeId,
+    ) -> (&mut FieldEntries<C>, &mut Vec<String>) {
+        if *self.records.entry(name).or_insert(record) != record {
             self.mistakes.push(format!("{name} is registered with records of two types"));
         }
-        Fields {
-            type_name: name,
-            entries: self.types.entry(name).or_default(),
-            mistakes: &mut self.mistakes,
-            record: PhantomData,
-        }
+        (self.types.entry(name).or_default(), &mut self.mistakes)
     }
 
     /// Types whose objects bring their fields along: those of [`Value::fields`].
@@ -204,10 +209,7 @@ pub struct Fields<'r, C, T> {
 
 impl<C: Send + Sync + 'static, T: Send + Sync + 'static> Fields<'_, C, T> {
     fn set(&mut self, field: &'static str, resolver: Resolver<C>) {
-        let entry = self.entries.entry(field).or_default();
-        if entry.resolver.replace(resolver).is_some() {
-            self.mistakes.push(format!("{}.{field} is registered twice", self.type_name));
-        }
+        set(self.entries, self.mistakes, (self.type_name, field), resolver);
     }
 
     /// A field that follows from the record alone.
@@ -224,11 +226,11 @@ impl<C: Send + Sync + 'static, T: Send + Sync + 'static> Fields<'_, C, T> {
         F: Fn(Arc<T>, Arguments, Arc<C>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Value, Failure>> + Send + 'static,
     {
-        let (type_name, resolver) = (self.type_name, Arc::new(resolver));
+        let type_name = self.type_name;
         let lookup: Lookup<C> =
             Box::new(move |record, arguments, context| match record.downcast::<T>() {
                 Ok(record) => resolver(record, arguments, context).boxed(),
-                Err(_) => wrong_record(type_name, field).boxed(),
+                Err(record) => wrong_record(type_name, field, (record, arguments, context)),
             });
         self.set(field, Resolver::Lookup(lookup));
         self
@@ -268,7 +270,30 @@ impl<C: Send + Sync + 'static, T: Send + Sync + 'static> Fields<'_, C, T> {
     }
 }
 
-/// An object of one type that holds a record of another.
-async fn wrong_record(type_name: &'static str, field: &'static str) -> Result<Value, Failure> {
-    Err(Failure::internal(format!("{type_name}.{field} was asked of a record of another type")))
+/// Registers a field. It knows no type of records, so that it is compiled once for all of them.
+#[inline(never)]
+fn set<C>(
+    entries: &mut FieldEntries<C>,
+    mistakes: &mut Vec<String>,
+    (type_name, field): (&'static str, &'static str),
+    resolver: Resolver<C>,
+) {
+    let entry = entries.entry(field).or_default();
+    if entry.resolver.replace(resolver).is_some() {
+        mistakes.push(format!("{type_name}.{field} is registered twice"));
+    }
+}
+
+/// For an object of one type that holds a record of another. What the field was asked with is dropped here, and not in the
+/// code of each field.
+#[cold]
+#[inline(never)]
+fn wrong_record<C>(
+    type_name: &'static str,
+    field: &'static str,
+    asked: (Record, Arguments, Arc<C>),
+) -> BoxFuture<'static, Result<Value, Failure>> {
+    drop(asked);
+    let text = format!("{type_name}.{field} was asked of a record of another type");
+    std::future::ready(Err(Failure::internal(text))).boxed()
 }

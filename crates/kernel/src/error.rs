@@ -3,7 +3,7 @@
 mod kind;
 mod message;
 
-use std::{borrow::Cow, error::Error as StdError, fmt};
+use std::{borrow::Cow, error::Error as StdError, fmt, ops::Deref};
 
 use crate::SystemFault;
 
@@ -19,97 +19,131 @@ type Cause = Box<dyn StdError + Send + Sync>;
 ///
 /// There is a constructor for each [`Kind`], with the default [`Message`] of that kind. The methods after them replace the message:
 /// `Error::forbidden().because("Cannot push to source branch")`.
-#[derive(Debug)]
-pub struct Error {
+///
+/// It is one pointer, since each `?` moves it and each [`Result`] has room for it. So it is made where something fails, and
+/// not before: `ok_or_else`, not `ok_or`.
+pub struct Error(Box<Details>);
+
+/// What an [`Error`] points to.
+pub struct Details {
     pub kind: Kind,
     pub message: Message,
     /// Set if and only if the failure is not the caller's fault.
     cause: Option<Cause>,
 }
 
+impl Deref for Error {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        &self.0
+    }
+}
+
 /// One constructor for each kind, and a few shorthands for frequent messages.
 impl Error {
-    const fn new(kind: Kind, message: Message) -> Self {
-        Self { kind, message, cause: None }
+    #[cold]
+    fn new(kind: Kind, message: Message, cause: Option<Cause>) -> Self {
+        Self(Box::new(Details { kind, message, cause }))
     }
 
-    const fn plain(kind: Kind) -> Self {
-        Self::new(kind, Message::Default)
+    #[cold]
+    fn plain(kind: Kind) -> Self {
+        Self::new(kind, Message::Default, None)
     }
 
-    pub const fn unauthenticated() -> Self {
+    #[cold]
+    pub fn unauthenticated() -> Self {
         Self::plain(Kind::Unauthenticated)
     }
 
-    pub const fn forbidden() -> Self {
+    #[cold]
+    pub fn forbidden() -> Self {
         Self::plain(Kind::Forbidden)
     }
 
     /// Names the kind of thing that does not exist: `Project`, `File`, `Merge Base`.
-    pub const fn not_found(what: &'static str) -> Self {
-        Self::new(Kind::NotFound, Message::Subject(Cow::Borrowed(what)))
+    #[cold]
+    pub fn not_found(what: &'static str) -> Self {
+        Self::new(Kind::NotFound, Message::Subject(Cow::Borrowed(what)), None)
     }
 
     /// As [`Error::not_found`], without a name: for a child that is looked up by its id or name.
-    pub const fn missing() -> Self {
+    #[cold]
+    pub fn missing() -> Self {
         Self::plain(Kind::NotFound)
     }
 
     /// As [`Error::not_found`], where the response must not say what is missing.
-    pub const fn hidden() -> Self {
-        Self::new(Kind::NotFound, Message::Hidden)
+    #[cold]
+    pub fn hidden() -> Self {
+        Self::new(Kind::NotFound, Message::Hidden, None)
     }
 
-    pub const fn bad_request() -> Self {
+    #[cold]
+    pub fn bad_request() -> Self {
         Self::plain(Kind::BadRequest)
     }
 
     /// A [`Kind::BadRequest`] about one field, with one text.
     pub fn invalid(field: &str, text: impl Into<String>) -> Self {
-        Self::bad_request().fields(vec![(field.to_owned(), vec![text.into()])])
+        Self::one_field(field, text.into())
     }
 
-    pub const fn unprocessable() -> Self {
+    #[cold]
+    fn one_field(field: &str, text: String) -> Self {
+        Self::bad_request().fields(vec![(field.to_owned(), vec![text])])
+    }
+
+    #[cold]
+    pub fn unprocessable() -> Self {
         Self::plain(Kind::Unprocessable)
     }
 
-    pub const fn conflict() -> Self {
+    #[cold]
+    pub fn conflict() -> Self {
         Self::plain(Kind::Conflict)
     }
 
-    pub const fn gave_way() -> Self {
+    #[cold]
+    pub fn gave_way() -> Self {
         Self::plain(Kind::GaveWay)
     }
 
-    pub const fn precondition() -> Self {
+    #[cold]
+    pub fn precondition() -> Self {
         Self::plain(Kind::Precondition)
     }
 
-    pub const fn not_acceptable() -> Self {
+    #[cold]
+    pub fn not_acceptable() -> Self {
         Self::plain(Kind::NotAcceptable)
     }
 
-    pub const fn not_allowed() -> Self {
+    #[cold]
+    pub fn not_allowed() -> Self {
         Self::plain(Kind::NotAllowed)
     }
 
-    pub const fn unchanged() -> Self {
+    #[cold]
+    pub fn unchanged() -> Self {
         Self::plain(Kind::Unchanged)
     }
 
     /// Takes the name of what is too large, for the log only.
     pub fn too_large(what: impl Into<String>) -> Self {
-        Self::new(Kind::TooLarge, Message::LogOnly(what.into()))
+        Self::plain(Kind::TooLarge).with(Message::LogOnly(what.into()))
     }
 
     /// Takes the seconds after which the caller may try again.
-    pub const fn too_many(retry_after: u64) -> Self {
+    #[cold]
+    pub fn too_many(retry_after: u64) -> Self {
         Self::plain(Kind::TooMany { retry_after })
     }
 
     /// Takes the reason, for the log only.
     pub fn unavailable(why: impl Into<String>) -> Self {
-        Self::new(Kind::Unavailable, Message::LogOnly(why.into()))
+        Self::plain(Kind::Unavailable).with(Message::LogOnly(why.into()))
     }
 
     /// A [`Kind::Unavailable`] because the server lacks something that it needs: its database, open files, memory.
@@ -119,7 +153,11 @@ impl Error {
 
     /// A failure that is not the caller's: of the machine if the cause is one, else of the program.
     pub fn internal(cause: impl Into<Cause>) -> Self {
-        let cause = cause.into();
+        Self::fault(cause.into())
+    }
+
+    #[cold]
+    fn fault(cause: Cause) -> Self {
         match SystemFault::behind(&*cause) {
             Some(SystemFault::NoRoom) => Self::ours(Kind::Full, cause),
             Some(SystemFault::NoMeans) => Self::ours(Kind::Unavailable, cause),
@@ -128,15 +166,18 @@ impl Error {
         }
     }
 
+    #[cold]
     fn ours(kind: Kind, cause: Cause) -> Self {
-        Self { kind, message: Message::Default, cause: Some(cause) }
+        Self::new(kind, Message::Default, Some(cause))
     }
 }
 
 /// Other messages than the default one.
 impl Error {
-    fn with(self, message: Message) -> Self {
-        Self { message, ..self }
+    #[cold]
+    fn with(mut self, message: Message) -> Self {
+        self.0.message = message;
+        self
     }
 
     /// As [`Error::not_found`], for a name that is made at run time: `User with ID or username 'ada'`.
@@ -194,6 +235,26 @@ impl Error {
         self.is_ours() && self.kind != Kind::Internal
     }
 
+    /// Whether the error is of this kind and says nothing but the words of the kind.
+    pub fn is_plain(&self, kind: Kind) -> bool {
+        self.kind == kind && self.message == Message::Default
+    }
+
+    /// Whether the error is of this kind and says a reason after the words of the kind, as [`Error::because`] does.
+    pub fn has_reason(&self, kind: Kind) -> bool {
+        self.kind == kind && matches!(self.message, Message::Reason(_))
+    }
+
+    /// Whether the error is of this kind and says a sentence alone, as [`Error::whole`] does.
+    pub fn is_whole(&self, kind: Kind) -> bool {
+        self.kind == kind && matches!(self.message, Message::Whole(_))
+    }
+
+    /// Whether the error tells of fields with invalid values, as [`Error::invalid`] does.
+    pub fn is_invalid(&self) -> bool {
+        self.kind == Kind::BadRequest && matches!(self.message, Message::Fields(_))
+    }
+
     /// Whether the error names a thing that does not exist (any more), as [`Error::not_found`] does. [`Error::missing`] is
     /// no such error: what it reports may be a damaged repository.
     pub fn is_gone(&self) -> bool {
@@ -209,6 +270,49 @@ impl Error {
     /// The cause of a failure for which [`Error::is_ours`] holds.
     pub fn cause(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
         self.cause.as_deref()
+    }
+
+    /// The seconds after which the caller may try again.
+    pub fn retry_after(&self) -> Option<u64> {
+        match self.kind {
+            Kind::TooMany { retry_after } => Some(retry_after),
+            _ => None,
+        }
+    }
+}
+
+/// The message of a known form, for callers that say it otherwise.
+impl Error {
+    pub fn into_message(self) -> Message {
+        self.0.message
+    }
+
+    /// # Errors
+    /// The error itself, unless [`Error::is_invalid`] holds for it.
+    pub fn into_fields(self) -> Result<FieldErrors> {
+        match self.0.message {
+            Message::Fields(fields) if self.0.kind == Kind::BadRequest => Ok(fields),
+            message => Err(Self::new(self.0.kind, message, self.0.cause)),
+        }
+    }
+
+    /// # Errors
+    /// The error itself, unless [`Error::is_whole`] holds for it.
+    pub fn into_whole(self, kind: Kind) -> Result<String> {
+        match self.0.message {
+            Message::Whole(text) if self.0.kind == kind => Ok(text),
+            message => Err(Self::new(self.0.kind, message, self.0.cause)),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.kind)
+            .field("message", &self.message)
+            .field("cause", &self.cause)
+            .finish()
     }
 }
 
@@ -246,8 +350,8 @@ mod tests {
     use super::{Error, Kind, Message};
 
     #[test]
-    fn an_error_is_small_enough_to_be_returned() {
-        assert!(size_of::<Error>() <= 96, "{}", size_of::<Error>());
+    fn a_result_with_an_error_is_one_pointer() {
+        assert_eq!(size_of::<Result<(), Error>>(), size_of::<usize>());
     }
 
     #[test]
@@ -260,6 +364,25 @@ mod tests {
         let locked = Error::unavailable("locked");
         assert_eq!(locked.kind, Kind::Unavailable);
         assert!(!locked.is_ours() && !locked.is_of_machine());
+    }
+
+    #[test]
+    fn a_message_is_taken_from_the_kind_that_was_asked_for() {
+        let fields = Error::invalid("title", "is blank").into_fields().unwrap();
+        assert_eq!(fields, [("title".to_owned(), vec!["is blank".to_owned()])]);
+        let conflict = Error::conflict().fields(fields).into_fields().unwrap_err();
+        assert!(conflict.kind == Kind::Conflict && !conflict.is_invalid());
+        let taken = || Error::conflict().whole("It is taken.");
+        assert_eq!(taken().into_whole(Kind::Conflict).unwrap(), "It is taken.");
+        assert!(taken().into_whole(Kind::BadRequest).unwrap_err().is_whole(Kind::Conflict));
+        assert!(Error::internal("broken").into_whole(Kind::Internal).unwrap_err().is_ours());
+    }
+
+    #[test]
+    fn an_error_shows_its_parts_to_the_log() {
+        let text = format!("{:?}", Error::too_many(3));
+        let kind = "kind: TooMany { retry_after: 3 }";
+        assert_eq!(text, format!("Error {{ {kind}, message: Default, cause: None }}"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod ids;
 pub mod like;
 pub mod page;
 pub mod system_fault;
+pub mod task;
 pub mod text_enum;
 pub mod time;
 pub mod values;

@@ -11,6 +11,7 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame};
+use kernel::task::spawn_blocking;
 use object_store::{
     ClientOptions,
     client::{
@@ -18,10 +19,7 @@ use object_store::{
         HttpResponse, HttpResponseBody, HttpService,
     },
 };
-use tokio::{
-    sync::mpsc::{Receiver, Sender, channel},
-    task::spawn_blocking,
-};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use ureq::{
     Agent, BodyReader,
     http::{Request, Response, request::Parts},
@@ -147,7 +145,7 @@ fn failed(cause: ureq::Error) -> HttpError {
 /// A response body as a stream. A slow reader holds one block and no thread.
 fn received(body: ureq::Body) -> HttpResponseBody {
     let (sender, receiver) = channel(1);
-    tokio::spawn(pass_on(body.into_reader(), sender));
+    kernel::task::spawn(pass_on(body.into_reader(), sender));
     HttpResponseBody::new(BodyStream(receiver))
 }
 

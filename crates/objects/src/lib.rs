@@ -17,9 +17,9 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
-use kernel::{Error, Result};
+use kernel::{Error, Result, task::spawn_blocking};
 use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _, PutPayload, path::Path};
-use tokio::{runtime::Handle, task::spawn_blocking};
+use tokio::runtime::Handle;
 
 pub use incoming::{Incoming, StoredContent};
 pub use ledger::Ledger;
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(kept.size, 20 << 20);
 
         let mut reader = objects.reader("1/2/3", kept.size);
-        let seen = tokio::task::spawn_blocking(move || {
+        let seen = kernel::task::spawn_blocking(move || {
             let mut two = [0; 2];
             reader.seek(SeekFrom::Start((7 << 20) - 1)).unwrap();
             reader.read_exact(&mut two).unwrap();

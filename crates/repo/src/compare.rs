@@ -93,6 +93,6 @@ pub fn merge_base(reader: &Reader, names: &[String]) -> Result<CommitInfo> {
             );
         }
     }
-    let base = reader.merge_base(&ids)?.ok_or(Error::not_found("Merge Base"))?;
+    let base = reader.merge_base(&ids)?.ok_or_else(|| Error::not_found("Merge Base"))?;
     Ok(reader.commit(base)?)
 }

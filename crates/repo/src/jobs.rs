@@ -74,7 +74,7 @@ impl Job for EmptyTrash {
 impl EmptyTrash {
     pub async fn run(self, storage: &Storage) -> Result<()> {
         let storage = storage.clone();
-        let emptied = tokio::task::spawn_blocking(move || storage.empty_trash()).await;
+        let emptied = kernel::task::spawn_blocking(move || storage.empty_trash()).await;
         Ok(emptied.map_err(kernel::Error::internal)??)
     }
 }

@@ -51,7 +51,7 @@ pub fn list(
         Some(name) => find_commit(reader, name)?,
         None => default_head(reader, project)?,
     };
-    let commit = commit.ok_or(Error::not_found("Tree"))?;
+    let commit = commit.ok_or_else(|| Error::not_found("Tree"))?;
     let entries = entries(reader, commit, query)?;
     Ok(match part {
         TreePart::Numbered(page) => page.slice(entries),
@@ -68,10 +68,10 @@ pub fn list(
 }
 
 fn entries(reader: &Reader, commit: Oid, query: &TreeQuery) -> Result<Vec<EntryInfo>> {
-    const NOTHING: Error = Error::not_found("invalid revision or path");
-    let path = TreePath::lookup(&query.path).map_err(|_impossible| NOTHING)?;
+    let nothing = || Error::not_found("invalid revision or path");
+    let path = TreePath::lookup(&query.path).map_err(|_impossible| nothing())?;
     match reader.list(commit, &path, query.deep, TreePage::default()) {
-        Err(GitError::NotFound) => Err(NOTHING),
+        Err(GitError::NotFound) => Err(nothing()),
         entries => Ok(entries?),
     }
 }

@@ -70,7 +70,7 @@ impl Context {
     /// # Errors
     /// When nobody is signed in.
     pub fn caller(&self) -> Result<&Arc<User>> {
-        self.user.as_ref().ok_or(Error::unauthenticated())
+        self.user.as_ref().ok_or_else(Error::unauthenticated)
     }
 
     /// The person who calls.

@@ -35,10 +35,10 @@ fn unavailable(error: &Error) -> Failure {
 pub fn visible<T>(found: Result<T, Error>) -> Result<Option<T>, Failure> {
     match found {
         Ok(found) => Ok(Some(found)),
-        Err(Error { kind: Kind::Unauthenticated | Kind::Forbidden | Kind::NotFound, .. }) => {
-            Ok(None)
-        }
-        Err(error) => Err(failure_of(error)),
+        Err(error) => match error.kind {
+            Kind::Unauthenticated | Kind::Forbidden | Kind::NotFound => Ok(None),
+            _ => Err(failure_of(error)),
+        },
     }
 }
 

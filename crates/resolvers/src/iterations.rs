@@ -5,7 +5,6 @@ use std::{collections::HashMap, sync::Arc};
 use db::Tx;
 use entities::review::iteration::IterationEntity;
 use forge::ports::review::OrgHierarchy;
-use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Registry, Value, number_of};
 use kernel::{Actor, Grant, Result, ids::NamespaceId};
 use review::{
@@ -22,6 +21,7 @@ use super::{
     context::Context,
     failure::{failure_of, visible},
     groups,
+    join::try_join_all,
     loaders::BatchLoader,
     milestones::{day, timeframe},
     numbered_list::NumberedList,

@@ -13,6 +13,7 @@ pub mod failure;
 mod geo;
 pub mod groups;
 pub mod iterations;
+mod join;
 pub mod keyset_list;
 pub mod labels;
 pub mod loaders;

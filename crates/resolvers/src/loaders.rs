@@ -5,6 +5,7 @@ use std::{
     collections::HashMap,
     fmt::Debug,
     hash::Hash,
+    marker::PhantomData,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -33,40 +34,70 @@ use review::{
 use super::failure::failure_of;
 
 type Values<K, V> = kernel::Result<HashMap<K, V>>;
-type Read<K, V> = Arc<dyn Fn(&mut Tx<'_>, &[K]) -> Values<K, V> + Send + Sync>;
+
+// Each type of values would have all of the following compiled once more, so values are known by their own types only where
+// they are made and where they are handed out.
+/// A type of its own, and no alias: the compiler then knows in every future that it holds no reference.
+#[derive(Clone)]
+struct AnyValue(Arc<dyn Any + Send + Sync>);
+
+/// What belongs to a key, if anything does.
+type Answer = Result<Option<AnyValue>, Failure>;
+/// What belongs to each of some keys, in their order.
+type AnyValues = Vec<Option<AnyValue>>;
+type Read<K> = Arc<dyn Fn(&mut Tx<'_>, &[K]) -> kernel::Result<AnyValues> + Send + Sync>;
+type BatchRead = Arc<dyn Fn(&mut Tx<'_>) -> kernel::Result<AnyValues> + Send + Sync>;
+type AnyLoader<K> = Loader<K, Answer, Batch<K>>;
 
 /// Finds what belongs to keys: those that are asked for at the same time by one statement, and no key twice in a
 /// request.
 pub struct BatchLoader<K, V>
 where
     K: Clone + Eq + Hash + Send + Sync + 'static,
-    V: Clone + Send + 'static,
 {
-    loader: Loader<K, Result<Option<V>, Failure>, Batch<K, V>>,
+    loader: AnyLoader<K>,
+    value: PhantomData<fn() -> V>,
 }
 
 /// The statement behind a [`BatchLoader`].
-struct Batch<K, V> {
+struct Batch<K> {
     db: Database,
-    read: Read<K, V>,
+    read: Read<K>,
 }
 
-impl<K, V> BatchFn<K, Result<Option<V>, Failure>> for Batch<K, V>
+impl<K> BatchFn<K, Answer> for Batch<K>
 where
     K: Clone + Eq + Hash + Send + Sync + 'static,
-    V: Clone + Send + 'static,
 {
-    async fn load(&mut self, keys: &[K]) -> HashMap<K, Result<Option<V>, Failure>> {
+    async fn load(&mut self, keys: &[K]) -> HashMap<K, Answer> {
         let (read, wanted) = (self.read.clone(), keys.to_vec());
-        let found = self.db.read(move |tx| read(tx, &wanted)).await.map_err(failure_of);
-        let mut found = match found {
-            Ok(found) => found,
-            Err(failure) => {
-                return keys.iter().map(|key| (key.clone(), Err(failure.clone()))).collect();
-            }
-        };
-        keys.iter().map(|key| (key.clone(), Ok(found.remove(key)))).collect()
+        match read_batch(&self.db, Arc::new(move |tx| read(tx, &wanted))).await {
+            Ok(found) => keys.iter().cloned().zip(found.into_iter().map(Ok)).collect(),
+            Err(failure) => keys.iter().map(|key| (key.clone(), Err(failure.clone()))).collect(),
+        }
     }
+}
+
+async fn read_batch(db: &Database, read: BatchRead) -> Result<AnyValues, Failure> {
+    db.read(move |tx| read(tx)).await.map_err(failure_of)
+}
+
+fn any_value<V: Send + Sync + 'static>(value: V) -> AnyValue {
+    AnyValue(Arc::new(value))
+}
+
+fn any_loader<K>(db: &Database, read: Read<K>) -> AnyLoader<K>
+where
+    K: Clone + Debug + Eq + Hash + Send + Sync + 'static,
+{
+    Loader::new(Batch { db: db.clone(), read }).with_max_batch_size(MOST)
+}
+
+async fn load_any<K>(loader: &AnyLoader<K>, key: K) -> Answer
+where
+    K: Clone + Debug + Eq + Hash + Send + Sync + 'static,
+{
+    loader.try_load(key).await.map_err(Failure::internal)?
 }
 
 impl<K, V> BatchLoader<K, V>
@@ -78,8 +109,11 @@ where
     where
         F: Fn(&mut Tx<'_>, &[K]) -> Values<K, V> + Send + Sync + 'static,
     {
-        let batch = Batch { db: db.clone(), read: Arc::new(read) };
-        Self { loader: Loader::new(batch).with_max_batch_size(MOST) }
+        let read: Read<K> = Arc::new(move |tx, keys| {
+            let mut found = read(tx, keys)?;
+            Ok(keys.iter().map(|key| found.remove(key).map(any_value)).collect())
+        });
+        Self { loader: any_loader(db, read), value: PhantomData }
     }
 
     /// What belongs to a key, if anything does.
@@ -87,7 +121,8 @@ where
     /// # Errors
     /// When the database failed.
     pub async fn load(&self, key: K) -> Result<Option<V>, Failure> {
-        self.loader.try_load(key).await.map_err(Failure::internal)?
+        let found = load_any(&self.loader, key).await?;
+        Ok(found.and_then(|AnyValue(value)| value.downcast_ref::<V>().cloned()))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use entities::org::brief_user::BriefUser;
-use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Fields, Page, Registry, Value};
 use kernel::{AccessLevel, Actor, Ts, ids::UserId};
 use org::{
@@ -18,7 +17,9 @@ use org::{
 use super::{
     context::Context,
     failure::failure_of,
-    groups, people, projects,
+    groups,
+    join::try_join_all,
+    people, projects,
     values::{maybe_time, time},
     windowed_page::{CursorOrder, WindowedPage},
 };

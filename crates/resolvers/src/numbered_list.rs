@@ -26,6 +26,14 @@ impl<T> NumberedList<T> {
         page: &Page,
         mut list: impl FnMut(PageRequest) -> Result<kernel::page::Page<T>>,
     ) -> Result<Self> {
+        Self::read_by(page, &mut list)
+    }
+
+    /// It does not know the type of `list`, so that it is compiled once for each type of rows.
+    fn read_by(
+        page: &Page,
+        list: &mut dyn FnMut(PageRequest) -> Result<kernel::page::Page<T>>,
+    ) -> Result<Self> {
         let size = i64::try_from(page.limit()).unwrap_or(i64::MAX).max(1);
         let offset = if page.backwards() {
             let first = list(PageRequest { page: 1, per_page: size })?;

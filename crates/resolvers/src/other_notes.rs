@@ -1,7 +1,6 @@
 //! Notes about what is no item of a review: alerts and vulnerabilities. They are told in the shape of all notes, each
 //! in a discussion of its own that takes no replies.
 
-use futures_util::future::try_join_all;
 use graphql::{Connection, Failure, Page, Value};
 use kernel::{
     Ts,
@@ -10,6 +9,7 @@ use kernel::{
 
 use super::{
     context::Context,
+    join::try_join_all,
     people, projects,
     values::{markdown, time},
 };

@@ -78,10 +78,9 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
     where
         F: Future<Output = Result<()>> + Send + 'static,
     {
-        let run: Run<C> = Arc::new(move |context, payload| {
-            Box::pin(async move {
-                run(context, serde_json::from_str(&payload).map_err(Error::internal)?).await
-            })
+        let run: Run<C> = Arc::new(move |context, payload| match serde_json::from_str(&payload) {
+            Ok(job) => Box::pin(run(context, job)),
+            Err(cause) => unreadable(cause),
         });
         self.handlers.insert(J::KIND, run);
         self
@@ -245,14 +244,20 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
         let Some(run) = self.handlers.get(taken.kind.as_str()) else {
             return Err(Error::internal(format!("nobody knows how to do {}", taken.kind)));
         };
+        let (context, payload) = (self.context.clone(), taken.payload.clone());
         // What a webhook's receiver has led to stays known, however long the work waited.
-        let work = run(self.context.clone(), taken.payload.clone());
+        let work = async move { run(context, payload).await };
         let work = db::caused_by(taken.cause.as_deref().map(Arc::from), work);
         AssertUnwindSafe(work)
             .catch_unwind()
             .await
             .unwrap_or_else(|_| Err(Error::internal("the work panicked")))
     }
+}
+
+/// For a payload that is none of its kind.
+fn unreadable(cause: serde_json::Error) -> BoxFuture<'static, Result<()>> {
+    Box::pin(std::future::ready(Err(Error::internal(cause))))
 }
 
 /// An error with what it comes from: a person who looks at work that was given up has nothing else.

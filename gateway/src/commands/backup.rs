@@ -85,7 +85,7 @@ pub(super) async fn run(config: &Config, file: &Path) -> anyhow::Result<()> {
         Ok([(MOVED, serde_json::to_vec(&refs)?), (WIKIS_MOVED, serde_json::to_vec(&wikis)?)])
     };
     let archived = move || archive(draft, &data, &rows, &skip, moved, &target);
-    let bytes = tokio::task::spawn_blocking(archived).await??;
+    let bytes = kernel::task::spawn_blocking(archived).await??;
     print(&format!("wrote {} ({} MB)\n", file.display(), bytes / 1_000_000));
     Ok(())
 }

@@ -127,7 +127,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Runner(command) => {
             server::begin_logging(config)?;
             // It waits on threads of its own.
-            let ended = tokio::task::spawn_blocking(move || job_runner::run(command)).await;
+            let ended = kernel::task::spawn_blocking(move || job_runner::run(command)).await;
             return ended.context("the runner has a fault")?;
         }
         Command::Serve => {

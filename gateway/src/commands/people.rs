@@ -72,19 +72,19 @@ pub(super) enum TokenCommand {
 
 /// An error with the fields it is about.
 fn told(error: kernel::Error) -> anyhow::Error {
-    match error {
-        kernel::Error { message: Message::Fields(fields), .. } => {
+    match &error.message {
+        Message::Fields(fields) => {
             let texts = fields
                 .iter()
                 .flat_map(|(field, texts)| texts.iter().map(move |text| format!("{field} {text}")));
             anyhow::anyhow!(texts.collect::<Vec<_>>().join(", "))
         }
-        other => other.into(),
+        _ => error.into(),
     }
 }
 
 async fn hashed(clear: String) -> anyhow::Result<String> {
-    Ok(tokio::task::spawn_blocking(move || password::hash(&clear)).await??)
+    Ok(kernel::task::spawn_blocking(move || password::hash(&clear)).await??)
 }
 
 pub(super) async fn run_user(config: &Config, command: UserCommand) -> anyhow::Result<()> {
@@ -158,7 +158,7 @@ enum Change {
 }
 
 fn change(tx: &mut Tx<'_>, username: &str, change: Change) -> kernel::Result<()> {
-    let user = tx.find_user_named(username)?.ok_or(kernel::Error::not_found("User"))?;
+    let user = tx.find_user_named(username)?.ok_or_else(|| kernel::Error::not_found("User"))?;
     match change {
         Change::Password(hash) => tx.save_password(user.id, &hash, None)?,
         Change::State(state) => {
@@ -178,8 +178,9 @@ pub(super) async fn run_token(config: &Config, command: TokenCommand) -> anyhow:
             let secret = Secret::generate("glpat-");
             let kept = secret.clone();
             let made = app.db.write(move |tx| {
-                let user =
-                    tx.find_user_named(&username)?.ok_or(kernel::Error::not_found("User"))?;
+                let user = tx
+                    .find_user_named(&username)?
+                    .ok_or_else(|| kernel::Error::not_found("User"))?;
                 let new =
                     NewToken { user_id: user.id, kind: Kind::Personal, name, scopes, expires_at };
                 token::actions::create(tx, &new, &kept)
@@ -215,6 +216,6 @@ fn known(words: &[String]) -> anyhow::Result<Scopes> {
 }
 
 fn revoke(tx: &mut Tx<'_>, secret: &Secret) -> kernel::Result<()> {
-    let (token, _) = tx.find_token(secret)?.ok_or(kernel::Error::not_found("Token"))?;
+    let (token, _) = tx.find_token(secret)?.ok_or_else(|| kernel::Error::not_found("Token"))?;
     tx.revoke_token(token.id)
 }

@@ -155,7 +155,8 @@ async fn multipart(
     let mut room = FormBudget { parts: MOST_PARTS, bytes: limits.body, files: limits.upload };
     while let Some(part) = parts.try_next().await.map_err(unreadable)? {
         let left = room.parts.checked_sub(1);
-        room.parts = left.ok_or(Error::too_large(format!("a form may have {MOST_PARTS} parts")))?;
+        room.parts =
+            left.ok_or_else(|| Error::too_large(format!("a form may have {MOST_PARTS} parts")))?;
         let disposition = part.content_disposition().cloned();
         let name =
             disposition.as_ref().and_then(|given| given.get_name()).unwrap_or_default().to_owned();
@@ -178,7 +179,7 @@ async fn multipart(
 }
 
 fn take_from(left: &mut usize, chunk: &[u8]) -> Result<(), Error> {
-    *left = left.checked_sub(chunk.len()).ok_or(Error::too_large("the form"))?;
+    *left = left.checked_sub(chunk.len()).ok_or_else(|| Error::too_large("the form"))?;
     Ok(())
 }
 
@@ -206,7 +207,7 @@ async fn upload(mut part: Field, file_name: String, left: &mut u64) -> ApiResult
     let mut size = 0_u64;
     while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
         let length = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
-        *left = left.checked_sub(length).ok_or(Error::too_large("the file"))?;
+        *left = left.checked_sub(length).ok_or_else(|| Error::too_large("the file"))?;
         size += length;
         file.write_all(&chunk).map_err(Error::internal)?;
     }

@@ -8,10 +8,7 @@ use ci::job::Job;
 use forge::{memory, slots::SlotOwner};
 use geo::request::SignedRequest;
 use kernel::{
-    Ability, Actor, Error, Grant, Standing, Ts,
-    access::Instance,
-    ids::ProjectId,
-    page::{MAX_PER_PAGE, PageRequest},
+    Ability, Actor, Error, Grant, Standing, Ts, access::Instance, ids::ProjectId, page::PageRequest,
 };
 use org::{
     application::ClientToken,
@@ -21,13 +18,12 @@ use org::{
 use time::Duration;
 
 use super::{
-    ParamErrors, Params,
+    ParamErrors,
     admission::{ensure_open, ensure_second_open},
     body,
     credential::{self, Proof, authenticate},
-    cursor::no_keyset,
+    declaration::Declaration,
     locate::Locate,
-    params::{INVALID, NOT_ALLOWED, Param, ParamDoc},
     raw::{Raw, RawMap},
 };
 use crate::{
@@ -82,7 +78,7 @@ impl Caller {
 
     /// The person, where the ability was "signed in".
     pub fn user(&self) -> Result<&Arc<User>, Error> {
-        self.user.as_ref().ok_or(Error::unauthenticated())
+        self.user.as_ref().ok_or_else(Error::unauthenticated)
     }
 }
 
@@ -97,74 +93,44 @@ pub struct Call<A: Ability, P = super::params::NoParams> {
     req: HttpRequest,
 }
 
-impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
-    pub async fn take(
-        app: &App,
-        req: &HttpRequest,
-        payload: &mut Payload,
-        route: &MatchedRoute,
-    ) -> ApiResult<Self> {
-        let mut read = None;
-        let mut read_params = |raw: &RawMap| {
-            let (params, page) = read_params::<P>(raw)?;
-            read = Some((params, page));
-            Ok(P::PAGED.then(|| PageLinks::new(req.path(), raw, P::defaults(), page)))
-        };
-        let params =
-            Parameters { has_route: P::has_route, describe: P::describe, read: &mut read_params };
-        let entered = enter::<A::Scope>(app, req, payload, route, A::OPEN, params).await?;
-        let CallContext { raw, caller, scope, who } = entered;
-        let (params, page) = read.ok_or_else(|| Error::internal("no parameters were read"))?;
-        let grant = Grant::check(&who, scope)?;
-        Ok(Self { grant, params, page, caller, raw, req: req.clone() })
+/// A request that was let in as far as its scope: what its call is made of, once the ability is checked.
+pub(crate) struct CallContext<S> {
+    pub(crate) scope: S,
+    pub(crate) who: Standing,
+    pub(crate) parts: CallParts,
+}
+
+impl<S> CallContext<S> {
+    /// Where the request came from.
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        self.parts.caller.address
+    }
+
+    /// For whom the request is answered.
+    pub(crate) fn whom(&self) -> SlotOwner {
+        slot_owner(self.who.actor, self.address())
     }
 }
 
-/// The parts of a call that do not depend on its parameters' type.
-struct CallContext<S> {
+/// The parts of a call that depend neither on its ability nor on its parameters.
+pub(crate) struct CallParts {
+    pub(crate) caller: Caller,
+    page: PageRequest,
     raw: RawMap,
-    caller: Caller,
-    scope: S,
-    who: Standing,
+    req: HttpRequest,
 }
 
-/// What a route's parameters say of themselves.
-struct Parameters<'a> {
-    /// Whether there is a route with these values in its path.
-    has_route: fn(&[(&'static str, Raw)]) -> bool,
-    /// Their documentation.
-    describe: fn() -> Vec<ParamDoc>,
-    /// Reads them, and tells the links of a list.
-    read: &'a mut dyn FnMut(&RawMap) -> ApiResult<Option<PageLinks>>,
-}
-
-/// Checks all but the ability. It knows neither that nor the parameters, so that it is compiled once for each scope.
-async fn enter<S: Locate>(
+/// Checks all but the ability. It knows neither that nor the parameters' type, so that it is compiled once for each scope;
+/// `read` reads the parameters.
+pub(crate) async fn enter<S: Locate>(
     app: &App,
     req: &HttpRequest,
     payload: &mut Payload,
     route: &MatchedRoute,
-    open: bool,
-    params: Parameters<'_>,
+    declared: &Declaration,
+    read: &mut dyn FnMut(&RawMap) -> Result<(), ParamErrors>,
 ) -> ApiResult<CallContext<S>> {
-    let own = req.extensions().get::<RowPath>().map(|path| path.0.clone());
-    let in_path = route.path_values(own.as_deref().unwrap_or(req.uri().path()));
-    if !(params.has_route)(&in_path) {
-        return Err(ApiError::NoRoute);
-    }
-    let mut raw = body::pairs(req.query_string().as_bytes());
-    let limits = match body::is_long(req) {
-        true => before_a_long_body(app, req, &raw, route).await?,
-        false => app.limits,
-    };
-    let from_body = body::parameters(req, payload, limits, params.describe).await;
-    let unread = match from_body {
-        Ok(given) => {
-            raw.merge(given);
-            None
-        }
-        Err(failure) => Some(failure),
-    };
+    let Input { in_path, mut raw, unread } = input(app, req, payload, route, declared).await?;
     let id = id_of(&in_path);
     let entered = match route.is_probe() {
         // Whether the server lives must not hang on its database.
@@ -177,7 +143,7 @@ async fn enter<S: Locate>(
     let address = app.proxies.client(req);
     let caller = Caller { address, ..caller };
     let is_of_node = req.extensions().get::<SignedRequest>().is_some();
-    if caller.user.is_none() && !open && !is_of_node {
+    if caller.user.is_none() && !route.0.open && !is_of_node {
         return Err(Error::unauthenticated().into());
     }
     if let Some(failure) = unread {
@@ -186,26 +152,60 @@ async fn enter<S: Locate>(
     for (name, value) in in_path {
         raw.set(name, value);
     }
-    if let Some(links) = (params.read)(&raw)? {
+    let page = declared.check(&raw, read(&raw))?;
+    if declared.paged {
+        let links = PageLinks::new(req.path(), &raw, (declared.defaults)(), page);
         req.extensions_mut().insert(links);
     }
     let from = caller.job.as_ref().map(|job| job.project_id);
     let (scope, who) = located::<S>(app, caller.actor(), id, place, from).await?;
     ensure_open(app, who.actor, scope.project(), route).await?;
     ensure_second_open(app, who.actor, &raw).await?;
-    // A job that the project does not let in.
-    if from.is_some() && !who.signed_in() {
-        return match open {
-            true => Ok(CallContext {
-                raw,
-                caller: Caller { address, ..Caller::anonymous() },
-                scope,
-                who,
-            }),
-            false => Err(Error::unauthenticated().into()),
-        };
+    let is_shut_out = from.is_some() && !who.signed_in();
+    let caller = match (is_shut_out, route.0.open) {
+        (false, _) => caller,
+        // A job that the project does not let in.
+        (true, true) => Caller { address, ..Caller::anonymous() },
+        (true, false) => return Err(Error::unauthenticated().into()),
+    };
+    Ok(CallContext { scope, who, parts: CallParts { caller, page, raw, req: req.clone() } })
+}
+
+/// What comes with a request, before it is known who makes it.
+struct Input {
+    in_path: Vec<(&'static str, Raw)>,
+    /// Of the query and the body.
+    raw: RawMap,
+    /// Why the body was not read.
+    unread: Option<ApiError>,
+}
+
+async fn input(
+    app: &App,
+    req: &HttpRequest,
+    payload: &mut Payload,
+    route: &MatchedRoute,
+    declared: &Declaration,
+) -> ApiResult<Input> {
+    let own = req.extensions().get::<RowPath>().map(|path| path.0.clone());
+    let in_path = route.path_values(own.as_deref().unwrap_or(req.uri().path()));
+    if !(declared.has_route)(&in_path) {
+        return Err(ApiError::NoRoute);
     }
-    Ok(CallContext { raw, caller, scope, who })
+    let mut raw = body::pairs(req.query_string().as_bytes());
+    let limits = match body::is_long(req) {
+        true => before_a_long_body(app, req, &raw, route).await?,
+        false => app.limits,
+    };
+    let from_body = body::parameters(req, payload, limits, declared.describe).await;
+    let unread = match from_body {
+        Ok(given) => {
+            raw.merge(given);
+            None
+        }
+        Err(failure) => Some(failure),
+    };
+    Ok(Input { in_path, raw, unread })
 }
 
 /// The path's `{id}`; empty where there is none.
@@ -306,7 +306,29 @@ pub fn count(
     within.map_err(|refusal| ApiError::Rate(refusal, app.db.clock().now()))
 }
 
+/// The end of the whole second that a header tells.
+fn second_end(told: &str) -> Option<Ts> {
+    let at = match told.parse::<HttpDate>() {
+        Ok(date) => Ts::from_datetime(SystemTime::from(date).into()),
+        Err(_) => Ts::parse(told)?,
+    };
+    Some(Ts::from_unix(at.unix()).plus(Duration::microseconds(999_999)))
+}
+
+fn slot_owner(actor: Actor, address: Option<IpAddr>) -> SlotOwner {
+    match actor.id {
+        Some(user) => SlotOwner::User(user),
+        None => SlotOwner::Address(address),
+    }
+}
+
 impl<A: Ability, P> Call<A, P> {
+    /// The call of a request whose ability was checked.
+    pub(crate) fn of(grant: Grant<A>, params: P, parts: CallParts) -> Self {
+        let CallParts { caller, page, raw, req } = parts;
+        Self { grant, params, page, caller, raw, req }
+    }
+
     /// A request header, where it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.req.headers().get(name).and_then(|value| value.to_str().ok())
@@ -314,12 +336,7 @@ impl<A: Ability, P> Call<A, P> {
 
     /// The moment after which the caller wants nothing taken away that changed: its whole second.
     pub fn unmodified_since(&self) -> Option<Ts> {
-        let given = self.header("If-Unmodified-Since")?;
-        let at = match given.parse::<HttpDate>() {
-            Ok(date) => Ts::from_datetime(SystemTime::from(date).into()),
-            Err(_) => Ts::parse(given)?,
-        };
-        Some(Ts::from_unix(at.unix()).plus(Duration::microseconds(999_999)))
+        self.header("If-Unmodified-Since").and_then(second_end)
     }
 
     /// What a node signed of the request, where it was proved.
@@ -329,10 +346,7 @@ impl<A: Ability, P> Call<A, P> {
 
     /// For whom the request is answered.
     pub fn whom(&self) -> SlotOwner {
-        match self.grant.actor().id {
-            Some(user) => SlotOwner::User(user),
-            None => SlotOwner::Address(self.address()),
-        }
+        slot_owner(self.grant.actor(), self.address())
     }
 
     /// The request's path, still percent-encoded and without a slash at its end.
@@ -357,47 +371,6 @@ impl<A: Ability, P> Call<A, P> {
     pub fn is_method(&self, method: &str) -> bool {
         self.req.method().as_str() == method
     }
-}
-
-fn read_params<P: Params>(raw: &RawMap) -> ApiResult<(P, PageRequest)> {
-    let params = P::read(raw);
-    let mut flaws = params.as_ref().err().cloned().unwrap_or_default();
-    let page = if P::PAGED { read_page::<P>(raw, &mut flaws)? } else { PageRequest::default() };
-    let mut texts: Vec<String> = Vec::new();
-    if !flaws.is_empty() {
-        texts.push(flaws.text());
-    }
-    texts.extend(P::rules(raw));
-    match params {
-        Ok(params) if texts.is_empty() => Ok((params, page)),
-        _ => Err(Error::bad_request().parameters(texts.join(", ")).into()),
-    }
-}
-
-fn read_page<P: Params>(raw: &RawMap, flaws: &mut ParamErrors) -> ApiResult<PageRequest> {
-    if !P::KEYSET && raw.text("pagination") == Some("keyset") {
-        return Err(no_keyset().into());
-    }
-    let default = PageRequest::default();
-    let mut number = |name: &str, default: i64| match raw.get(name).map(<i64 as Param>::read) {
-        None => default,
-        Some(Ok(given)) => given.unwrap_or(default),
-        Some(Err(_)) => {
-            flaws.add(name, INVALID);
-            default
-        }
-    };
-    let page = number("page", default.page).max(1);
-    let per_page = match number("per_page", default.per_page) {
-        0 if P::FORGIVING => default.per_page,
-        0 => {
-            flaws.add("per_page", NOT_ALLOWED);
-            default.per_page
-        }
-        given if given < 0 => default.per_page,
-        given => given.min(MAX_PER_PAGE),
-    };
-    Ok(PageRequest { page, per_page })
 }
 
 impl From<String> for Raw {

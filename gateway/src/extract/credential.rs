@@ -284,7 +284,7 @@ pub fn touch(app: &App, token: &AccessToken, now: Ts) {
     let due = token.last_used_at.is_none_or(|last| last.plus(TOUCH) <= now);
     if due && token.kind != Kind::OAuth && app.node_identity.is_primary() {
         let (db, id) = (app.db.clone(), token.id);
-        tokio::task::spawn(async move {
+        kernel::task::spawn(async move {
             if let Err(cause) = db.write(move |tx| tx.touch_token(id)).await {
                 tracing::warn!(error = %cause, "the use of a token was not noted");
             }
@@ -297,7 +297,7 @@ pub fn touch_user(app: &App, user: &User, now: Ts) {
     let due = user.last_activity_at.is_none_or(|last| last.plus(TOUCH) <= now);
     if due && app.node_identity.is_primary() {
         let (db, id) = (app.db.clone(), user.id);
-        tokio::task::spawn(async move {
+        kernel::task::spawn(async move {
             if let Err(cause) = db.write(move |tx| tx.record_activity(id)).await {
                 tracing::warn!(error = %cause, "the use of an account was not noted");
             }

@@ -21,6 +21,9 @@ impl ParamErrors {
         Self(vec![(String::new(), text.into())])
     }
 
+    // Every type of parameters notes flaws: a copy in each would be much code.
+    #[cold]
+    #[inline(never)]
     pub fn add(&mut self, name: &str, text: &'static str) {
         self.0.push((name.to_owned(), text.into()));
     }
@@ -33,6 +36,8 @@ impl ParamErrors {
     }
 
     /// Takes over what is wrong with the parameter `name`.
+    #[cold]
+    #[inline(never)]
     pub fn add_under(&mut self, name: &str, inner: Self) {
         self.0.extend(inner.0.into_iter().map(|(path, text)| (format!("{name}{path}"), text)));
     }
@@ -182,19 +187,14 @@ pub fn field<T: Param>(
     default: Option<T>,
     flaws: &mut ParamErrors,
 ) -> Option<T> {
-    let Some(given) = raw.get(name) else {
-        let value = default.or_else(T::absent);
-        if value.is_none() {
-            flaws.add(name, MISSING);
-        }
-        return value;
-    };
-    match T::read(given) {
+    let given = raw.get(name);
+    match given.map_or(Ok(None), T::read) {
         Ok(Some(value)) => Some(value),
         Ok(None) => {
-            let value = default.or_else(T::absent).or_else(T::null);
+            let null = || given.and_then(|_| T::null());
+            let value = default.or_else(T::absent).or_else(null);
             if value.is_none() {
-                flaws.add(name, INVALID);
+                flaws.add(name, if given.is_some() { INVALID } else { MISSING });
             }
             value
         }

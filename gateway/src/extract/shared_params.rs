@@ -12,13 +12,7 @@ impl<A: Params, B: Params> Params for (A, B) {
     fn read(raw: &RawMap) -> Result<Self, ParamErrors> {
         match (A::read(raw), B::read(raw)) {
             (Ok(first), Ok(second)) => Ok((first, second)),
-            (first, second) => {
-                let mut flaws = ParamErrors::default();
-                for found in [first.err(), second.err()].into_iter().flatten() {
-                    flaws.add_under("", found);
-                }
-                Err(flaws)
-            }
+            (first, second) => Err(flaws_of([first.err(), second.err()])),
         }
     }
 
@@ -33,6 +27,15 @@ impl<A: Params, B: Params> Params for (A, B) {
     fn rules(raw: &RawMap) -> Option<String> {
         A::rules(raw).or_else(|| B::rules(raw))
     }
+}
+
+#[cold]
+fn flaws_of(found: [Option<ParamErrors>; 2]) -> ParamErrors {
+    let mut flaws = ParamErrors::default();
+    for one in found.into_iter().flatten() {
+        flaws.add_under("", one);
+    }
+    flaws
 }
 
 /// As a value: the two share one object.

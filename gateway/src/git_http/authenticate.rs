@@ -7,7 +7,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use ci::job::JobToken;
 use forge::{job_token::job_with_user, sign_in::Candidate, slots::SlotOwner};
 use kernel::{
-    Actor, Error,
+    Actor,
     error::{Kind, Message},
     ids::ProjectId,
 };
@@ -229,11 +229,12 @@ async fn with_password(
 async fn ensure_in_use(app: &App, user: &User) -> Result<(), Refusal> {
     match ensure_may_sign_in(app, user).await {
         Ok(()) => Ok(()),
-        Err(ApiError::Kernel(Error {
-            kind: Kind::Forbidden,
-            message: Message::Reason(why),
-            ..
-        })) => Err(Refusal::Account(why)),
+        Err(ApiError::Kernel(refused)) if refused.kind == Kind::Forbidden => {
+            Err(match refused.into_message() {
+                Message::Reason(why) => Refusal::Account(why),
+                _ => Refusal::WrongCredential,
+            })
+        }
         Err(ApiError::Kernel(failure)) if failure.is_ours() => Err(Refusal::Failed(failure)),
         Err(_) => Err(Refusal::WrongCredential),
     }

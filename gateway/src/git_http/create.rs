@@ -43,13 +43,10 @@ fn request(visitor: &Visitor, path: &str) -> Result<(Actor, String, String), Ref
 }
 
 fn refusal(error: Error) -> Refusal {
-    match error {
+    match (error.kind, &error.message) {
         // It may not be created; whether the namespace exists is not told.
-        Error { kind: Kind::NotFound, .. }
-        | Error { kind: Kind::BadRequest, message: Message::Fields(_), .. } => Refusal::NoProject,
-        Error { kind: Kind::Forbidden, message: Message::Limit(text), .. } => {
-            Refusal::Account(text)
-        }
-        other => other.into(),
+        (Kind::NotFound, _) | (Kind::BadRequest, Message::Fields(_)) => Refusal::NoProject,
+        (Kind::Forbidden, Message::Limit(text)) => Refusal::Account(text.clone()),
+        _ => error.into(),
     }
 }

@@ -49,9 +49,9 @@ pub enum Refusal {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        match error {
-            Error { kind: Kind::TooMany { retry_after }, .. } => Self::Wait(retry_after),
-            other => Self::Failed(other),
+        match error.retry_after() {
+            Some(seconds) => Self::Wait(seconds),
+            None => Self::Failed(error),
         }
     }
 }
@@ -90,7 +90,7 @@ impl Refusal {
             Self::Wait(seconds) => {
                 response.insert_header((header::RETRY_AFTER, seconds.to_string()));
             }
-            Self::Failed(Error { kind: Kind::Unavailable, .. }) => {
+            Self::Failed(cause) if cause.kind == Kind::Unavailable => {
                 response.insert_header((header::RETRY_AFTER, SOON));
             }
             _ => {}
@@ -162,11 +162,11 @@ impl Refusal {
                 StatusCode::TOO_MANY_REQUESTS,
                 "Too many tries to sign in. Please wait a while, or use an access token.",
             ),
-            Self::Failed(Error { kind: Kind::Unavailable, .. }) => (
+            Self::Failed(cause) if cause.kind == Kind::Unavailable => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "The server cannot answer for the moment. Please try again soon.",
             ),
-            Self::Failed(Error { kind: Kind::Full, .. }) => {
+            Self::Failed(cause) if cause.kind == Kind::Full => {
                 (StatusCode::INSUFFICIENT_STORAGE, "There is no room left on the server's disk.")
             }
             Self::Failed(_) => (

@@ -299,7 +299,7 @@ pub(super) fn tips(named: &[RefUpdate]) -> Vec<(RefName, Oid)> {
 
 /// Makes the names of arrived objects durable; git has synced their contents.
 pub(super) async fn sync(folders: Vec<PathBuf>) -> Result<()> {
-    let done = tokio::task::spawn_blocking(move || {
+    let done = kernel::task::spawn_blocking(move || {
         folders.iter().try_for_each(|folder| match std::fs::File::open(folder) {
             // Its one object was there already.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),

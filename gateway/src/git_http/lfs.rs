@@ -9,7 +9,7 @@ use actix_web::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
-use kernel::{Error, Standing, error, ids::ProjectId};
+use kernel::{Error, Standing, error, ids::ProjectId, task::spawn_blocking};
 use org::project::settings::SettingsStore;
 use repo::{
     git::service::Service,
@@ -17,7 +17,6 @@ use repo::{
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use tokio::task::spawn_blocking;
 
 use super::{
     GitRequest, Refusal, Step, authenticate, authorize, body, ensure_writable, kind::Kind,
@@ -56,12 +55,12 @@ impl From<Refusal> for LfsRefusal {
 
 impl From<Error> for LfsRefusal {
     fn from(error: Error) -> Self {
-        match error {
-            Error { kind: error::Kind::Unprocessable, .. } => Self::Told(
+        match error.kind {
+            error::Kind::Unprocessable => Self::Told(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "The content is not what its name and size say.",
             ),
-            other => Self::Refused(other.into()),
+            _ => Self::Refused(error.into()),
         }
     }
 }

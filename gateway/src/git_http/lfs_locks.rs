@@ -82,7 +82,7 @@ async fn create(
             }
             let filter = LockFilter { path: Some(path), most: 1, ..LockFilter::default() };
             let found = tx.lfs_locks(project, &filter)?.pop();
-            Ok((found.ok_or(Error::missing())?, false))
+            Ok((found.ok_or_else(Error::missing)?, false))
         })
         .await?;
     let lock = told(app, vec![lock]).await?.pop();
@@ -163,7 +163,7 @@ async fn unlock(
     let may_force = asked.force && who.is(AccessLevel::Maintainer);
     let done = app.db.write(move |tx| {
         let filter = LockFilter { id: Some(id), most: 1, ..LockFilter::default() };
-        let lock = tx.lfs_locks(project, &filter)?.pop().ok_or(Error::not_found("Lock"))?;
+        let lock = tx.lfs_locks(project, &filter)?.pop().ok_or_else(|| Error::not_found("Lock"))?;
         if lock.user_id != user && !may_force {
             return Err(Error::forbidden());
         }
@@ -174,11 +174,11 @@ async fn unlock(
         Err(gone) if gone.is_gone() => {
             return Err(LfsRefusal::Told(StatusCode::NOT_FOUND, "There is no such lock."));
         }
-        Err(Error { kind: Kind::Forbidden, .. }) if asked.force => {
+        Err(refused) if refused.kind == Kind::Forbidden && asked.force => {
             let text = "You must have maintainer access to force delete a lock";
             return Err(LfsRefusal::Told(StatusCode::FORBIDDEN, text));
         }
-        Err(Error { kind: Kind::Forbidden, .. }) => {
+        Err(refused) if refused.kind == Kind::Forbidden => {
             return Err(LfsRefusal::Told(
                 StatusCode::FORBIDDEN,
                 "The file is locked by somebody else.",

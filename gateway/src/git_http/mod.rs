@@ -258,7 +258,7 @@ async fn receive(
 /// A repository without anything: what a project shows that is not there yet.
 async fn nothing(app: &App) -> Result<RepoPath, Refusal> {
     let (storage, head) = (app.storage.clone(), RefName::branch(USUAL_BRANCH)?);
-    let made = tokio::task::spawn_blocking(move || storage.nothing(&head)).await;
+    let made = kernel::task::spawn_blocking(move || storage.nothing(&head)).await;
     Ok(made.map_err(kernel::Error::internal)??)
 }
 

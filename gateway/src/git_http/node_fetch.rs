@@ -74,12 +74,12 @@ async fn enter(
 }
 
 fn turned_away(refused: Error) -> Refusal {
-    match refused {
-        Error { kind: ErrorKind::Unauthenticated, message: Message::Whole(text), .. } => {
-            Refusal::Clocks(text)
-        }
-        Error { kind: ErrorKind::Unauthenticated, .. } => Refusal::WrongCredential,
-        failure => Refusal::Failed(failure),
+    if refused.kind != ErrorKind::Unauthenticated {
+        return Refusal::Failed(refused);
+    }
+    match refused.into_message() {
+        Message::Whole(text) => Refusal::Clocks(text),
+        _ => Refusal::WrongCredential,
     }
 }
 

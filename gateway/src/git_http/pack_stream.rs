@@ -8,7 +8,7 @@ use forge::{
     signed_statements::{Identity, LONGEST_EXCHANGE, Purpose},
 };
 use futures_util::{StreamExt, stream};
-use kernel::ids::ProjectId;
+use kernel::{ids::ProjectId, task::spawn_local};
 use repo::git::{
     GitError, RepoPath,
     cli::GitProcess,
@@ -74,7 +74,7 @@ pub(super) async fn upload(
     let running =
         in_time(service::upload(&app.git, &place.path, protocol.as_ref(), limits(app))).await?;
     let (sender, receiver) = mpsc::channel(WAITING);
-    actix_web::rt::spawn(carry(running, body, sender, queued));
+    spawn_local(carry(running, body, sender, queued));
     Ok(stream_of(receiver))
 }
 
@@ -89,7 +89,7 @@ pub(super) async fn upload_all(
     let running = service::upload_all(&app.git, path, protocol.as_ref(), limits(app));
     let running = in_time(running).await?;
     let (sender, receiver) = mpsc::channel(WAITING);
-    actix_web::rt::spawn(carry(running, body, sender, queued));
+    spawn_local(carry(running, body, sender, queued));
     Ok(stream_of(receiver))
 }
 
@@ -142,7 +142,7 @@ pub(super) async fn receive(
     };
     let (sender, receiver) = mpsc::channel(WAITING);
     let (app, made) = (app.clone(), place.made);
-    actix_web::rt::spawn(async move {
+    spawn_local(async move {
         // The client hears the end when it is one.
         let open = sender.clone();
         carry(running, body, sender, queued).await;
@@ -171,7 +171,7 @@ pub(super) async fn turn_down(
     let started = service::turn_down(&app.git, nothing, protocol.as_ref(), limits(app));
     let running = in_time(started).await?;
     let (sender, receiver) = mpsc::channel(WAITING);
-    actix_web::rt::spawn(async move {
+    spawn_local(async move {
         ended(service::exchange(running, body, sender, IDLE).await);
     });
     Ok(stream_of(receiver))

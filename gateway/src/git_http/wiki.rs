@@ -1,7 +1,9 @@
 //! The wikis of projects and groups: how one is found by its address, and who may read or push there.
 
 use db::Tx;
-use kernel::{Ability, Actor, Error, Result, Standing, access::FeatureAccess};
+use kernel::{
+    Ability, Actor, Error, Result, Standing, access::FeatureAccess, task::spawn_blocking,
+};
 use org::{
     access::{IdOrPath, locate_group, locate_project},
     namespace::{model::WikiAccess, store::NamespaceStore},
@@ -11,7 +13,6 @@ use repo::{
     git::{GitError, RefName, RepoPath, Wiki, service::Service},
     policy::{ReadGroupWiki, ReadWiki, WriteGroupWiki, WriteWiki},
 };
-use tokio::task::spawn_blocking;
 
 use super::{
     Refusal,

@@ -6,7 +6,7 @@ use actix_web::{
     http::{StatusCode, header},
 };
 use graphql::{Outcome, Response};
-use kernel::{Error, error::Kind};
+use kernel::error::Kind;
 use serde_json::{Value, json};
 
 use crate::error::ApiError;
@@ -35,13 +35,18 @@ pub(super) fn respond(response: &Response) -> HttpResponse {
 
 /// Why a credential was refused.
 pub(super) fn refused(failure: &ApiError) -> HttpResponse {
-    match failure {
-        ApiError::Kernel(Error { kind: Kind::Unauthenticated, .. })
-        | ApiError::Token(_)
-        | ApiError::OAuth { .. } => refusal(StatusCode::UNAUTHORIZED, "Invalid token"),
-        ApiError::Kernel(Error { kind: Kind::Forbidden | Kind::NotFound, .. })
-        | ApiError::Scope(_) => refusal(StatusCode::FORBIDDEN, "API not accessible for user"),
-        other => graphql_error(other),
+    let kind = match failure {
+        ApiError::Kernel(error) => error.kind,
+        ApiError::Token(_) | ApiError::OAuth { .. } => Kind::Unauthenticated,
+        ApiError::Scope(_) => Kind::Forbidden,
+        _ => return graphql_error(failure),
+    };
+    match kind {
+        Kind::Unauthenticated => refusal(StatusCode::UNAUTHORIZED, "Invalid token"),
+        Kind::Forbidden | Kind::NotFound => {
+            refusal(StatusCode::FORBIDDEN, "API not accessible for user")
+        }
+        _ => graphql_error(failure),
     }
 }
 

@@ -80,13 +80,12 @@ async fn of_group(app: App, call: Call<ReadGroup, Page>) -> ApiResult<Custom> {
 }
 
 async fn of_user(app: App, call: Call<Anyone, OnePerson>) -> ApiResult<Custom> {
-    const ABSENT: Error = Error::not_found("User");
     let (actor, name) = (call.grant.actor(), call.params.username);
     let found = app.db.peek(move |tx| match sees_people(tx, actor)? {
         true => tx.find_user_named(&name),
         false => Ok(None),
     });
-    let user = found.await?.ok_or(ABSENT)?;
+    let user = found.await?.ok_or_else(|| Error::not_found("User"))?;
     let record = format!("{ROOT}/users?username={}", encoded(&user.username));
     Ok(shown(&app, "", &user.username, &record, ""))
 }

@@ -1,10 +1,7 @@
 //! Files as they are, under the address that pages and installers use: `/<project>/-/raw/<revision>/<file>`.
 
 use bstr::ByteSlice as _;
-use kernel::{
-    Error,
-    error::{Kind, Message},
-};
+use kernel::{Error, error::Kind};
 use repo::{commit::FileQuery, git::TreePath, policy::ReadFiles};
 
 use crate::{
@@ -38,7 +35,7 @@ async fn raw(app: App, call: Call<ReadFiles, RawAddress>) -> ApiResult<WithHeade
         Ok(FileQuery { ref_name, path })
     });
     let query = match read.await {
-        Err(Error { kind: Kind::NotFound, message: Message::Default, .. }) => {
+        Err(unknown) if unknown.is_plain(Kind::NotFound) => {
             return Err(Error::not_found("File").into());
         }
         query => query?,

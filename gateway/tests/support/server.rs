@@ -29,7 +29,7 @@ impl TestApp {
         let bounds = Bounds { workers: 1, connections: 1000, head: seconds, drain: seconds };
         let running = listener::listen(self.state.clone(), socket, bounds).expect("a server");
         let handle = running.handle();
-        drop(actix_web::rt::spawn(running));
+        kernel::task::spawn_local(async move { drop(running.await) });
         Server { address, handle, _hooks: hooks }
     }
 }

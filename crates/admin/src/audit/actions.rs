@@ -20,5 +20,5 @@ pub fn list(
 }
 
 pub fn read(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: i64) -> Result<AuditEvent> {
-    tx.audit_event(&AuditFilter::default(), id)?.ok_or(Error::not_found("Audit Event"))
+    tx.audit_event(&AuditFilter::default(), id)?.ok_or_else(|| Error::not_found("Audit Event"))
 }

@@ -47,7 +47,7 @@ pub fn read(tx: &mut Tx<'_>, _: &Grant<Anyone>, id: i64) -> Result<BroadcastMess
 }
 
 fn find(tx: &mut Tx<'_>, id: i64) -> Result<BroadcastMessage> {
-    tx.broadcast_message(id)?.ok_or(Error::missing())
+    tx.broadcast_message(id)?.ok_or_else(Error::missing)
 }
 
 pub fn create(

@@ -45,7 +45,7 @@ pub fn list(tx: &mut Tx<'_>, keeper: &impl HookKeeper, page: PageRequest) -> Res
 }
 
 pub fn read(tx: &mut Tx<'_>, keeper: &impl HookKeeper, id: HookId) -> Result<Hook> {
-    tx.find_hook(keeper.home(), id)?.ok_or(Error::missing())
+    tx.find_hook(keeper.home(), id)?.ok_or_else(Error::missing)
 }
 
 /// Fields of a webhook to change; the rest stays.
@@ -469,7 +469,7 @@ pub fn resend(
     log: HookLogId,
 ) -> Result<(Hook, DeliveryLog)> {
     let hook = read(tx, keeper, id)?;
-    let log = tx.find_log(id, log)?.ok_or(Error::missing())?;
+    let log = tx.find_log(id, log)?.ok_or_else(Error::missing)?;
     if log.is_oversize() {
         let text = "The payload is too large. Leave parts out with a custom webhook template.";
         return Err(Error::unprocessable().whole(text));

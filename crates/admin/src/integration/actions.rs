@@ -80,7 +80,7 @@ pub fn read(
 ) -> Result<EffectiveIntegration> {
     let all = effective(tx, keeper.home(), groups)?;
     let found = all.into_iter().find(|one| one.row.slug == kind.slug);
-    found.ok_or(Error::not_found(NOUN))
+    found.ok_or_else(|| Error::not_found(NOUN))
 }
 
 /// The fields of an integration to set.
@@ -245,7 +245,7 @@ pub fn find_by_token(
 ) -> Result<EffectiveIntegration> {
     let all = effective(tx, home, groups)?;
     let found = all.into_iter().find(|one| one.row.slug == kind.slug && one.source.active);
-    let found = found.ok_or(Error::not_found(NOUN))?;
+    let found = found.ok_or_else(|| Error::not_found(NOUN))?;
     let values = found.source.values(vault)?;
     let known = values.get("token").and_then(Value::as_str).unwrap_or_default();
     match !known.is_empty() && is_same(&Secret::new(known), token) {

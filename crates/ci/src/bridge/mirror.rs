@@ -22,7 +22,7 @@ pub fn mirror(tx: &mut Tx<'_>, bridge: JobId, upstream: PipelineId) -> Result<()
     let row = (mirrored::job_id.eq(bridge), mirrored::pipeline_id.eq(upstream));
     let insert = diesel::insert_into(mirrored::table).values(row).on_conflict_do_nothing();
     each_backend!(tx, |conn| insert.execute(conn).map_err(error("Bridge")))?;
-    let found = tx.pipelines_by_id(&[upstream])?.remove(&upstream).ok_or(Error::missing())?;
+    let found = tx.pipelines_by_id(&[upstream])?.remove(&upstream).ok_or_else(Error::missing)?;
     let others = take_status(tx, bridge, found.status)?;
     advance_others(tx, others)
 }

@@ -127,7 +127,9 @@ fn pipeline_for(
     let place = match (named, &found) {
         (_, Some(pipeline)) => pipeline.place(),
         (Some(place), None) => place.clone(),
-        (None, None) => report.fallback.clone().ok_or(Error::not_found("References for commit"))?,
+        (None, None) => {
+            report.fallback.clone().ok_or_else(|| Error::not_found("References for commit"))?
+        }
     };
     let guarded = refs.guarded(tx, grant.who(), project, &place)?;
     let archived = match &found {

@@ -45,7 +45,7 @@ pub fn list_of_pipeline(
     page: PageRequest,
 ) -> Result<Page<Job>> {
     ensure_shown(tx, projects, grant.who(), grant.project())?;
-    let pipeline = tx.find_pipeline(grant.project(), pipeline)?.ok_or(Error::missing())?;
+    let pipeline = tx.find_pipeline(grant.project(), pipeline)?.ok_or_else(Error::missing)?;
     tx.pipeline_jobs(pipeline.id, filter, page)
 }
 
@@ -61,7 +61,7 @@ pub fn read(
 
 fn find(tx: &mut Tx<'_>, project: ProjectId, id: JobId, kinds: &[JobKind]) -> Result<Job> {
     let found = tx.find_any_job(id)?.filter(|job| job.project_id == project);
-    found.filter(|job| kinds.contains(&job.kind)).ok_or(Error::missing())
+    found.filter(|job| kinds.contains(&job.kind)).ok_or_else(Error::missing)
 }
 
 /// Whether somebody who may change pipelines may do so with this one: its branch or tag may be protected from them.
@@ -250,7 +250,7 @@ fn clone_and_start(
     set: impl FnOnce(&mut Tx<'_>, JobId) -> Result<()>,
 ) -> Result<Job> {
     let made = tx.clone_jobs(&[job.id], Some(grant.user()?))?;
-    let new = *made.first().ok_or(Error::missing())?;
+    let new = *made.first().ok_or_else(Error::missing)?;
     set(tx, new)?;
     let again = tx.job(new)?;
     if job.is_action() {
@@ -271,7 +271,7 @@ pub fn erase(
     id: JobId,
 ) -> Result<Job> {
     let job = find(tx, grant.project(), id, &[JobKind::Build])?;
-    let pipeline = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or(Error::missing())?;
+    let pipeline = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or_else(Error::missing)?;
     let protected = guarded(tx, refs, grant.who(), &pipeline)?.protected;
     let own = job.user_id == grant.actor().id && !protected;
     if !grant.who().is(Maintainer) && !own {

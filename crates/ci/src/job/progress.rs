@@ -1,11 +1,7 @@
 //! Updates of a job's state by its runner.
 
 use db::Tx;
-use kernel::{
-    Error, Result, Ts,
-    error::{Kind, Message},
-    ids::JobId,
-};
+use kernel::{Result, Ts, error::Kind, ids::JobId};
 
 use super::{
     Job, JobStore as _, MotionStore as _, SpecStore as _, Step,
@@ -178,8 +174,8 @@ pub fn drop_stale(
 ) -> Result<()> {
     for (id, reason) in stale {
         match finish_unarchived(tx, *id, End::failed(reason), archived_before) {
-            Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) | Ok(_) => {}
-            Err(failure) => return Err(failure),
+            Err(failure) if !failure.is_whole(Kind::BadRequest) => return Err(failure),
+            Ok(_) | Err(_) => {}
         }
     }
     Ok(())

@@ -70,10 +70,7 @@ fn illegal(from: Status, step: Step) -> Error {
 mod tests {
     use std::fmt::Write as _;
 
-    use kernel::{
-        Error, TextEnum as _,
-        error::{Kind, Message},
-    };
+    use kernel::{TextEnum as _, error::Kind};
 
     use super::Step;
     use crate::Status;
@@ -93,13 +90,9 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_step_and_the_status() {
-        let Err(Error { kind: Kind::BadRequest, message: Message::Whole(text), .. }) =
-            Status::Pending.after(Step::Enqueue)
-        else {
-            panic!()
-        };
+        let refused = Status::Pending.after(Step::Enqueue).unwrap_err();
         assert_eq!(
-            text,
+            refused.into_whole(Kind::BadRequest).unwrap(),
             "Cannot transition status via :enqueue from :pending (Reason(s): Status cannot transition via \"enqueue\")"
         );
     }

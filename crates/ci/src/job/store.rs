@@ -135,7 +135,7 @@ impl JobStore for Tx<'_> {
     }
 
     fn job(&mut self, id: JobId) -> Result<Job> {
-        self.find_any_job(id)?.ok_or(Error::missing())
+        self.find_any_job(id)?.ok_or_else(Error::missing)
     }
 
     fn set_job_user(&mut self, id: JobId, user: UserId) -> Result<()> {

@@ -48,7 +48,7 @@ impl JobToken {
 /// `Forbidden` where there is no such job, or the token is another one's.
 pub fn authenticate(tx: &mut Tx<'_>, id: JobId, token: &JobToken) -> Result<Job> {
     let found = find_job(tx, token)?;
-    found.filter(|job| job.id == id).ok_or(Error::forbidden())
+    found.filter(|job| job.id == id).ok_or_else(Error::forbidden)
 }
 
 /// The job that a token is of and that runs.

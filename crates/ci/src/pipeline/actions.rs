@@ -50,7 +50,7 @@ pub fn read(
     id: PipelineId,
 ) -> Result<Pipeline> {
     ensure_shown(tx, projects, grant.who(), grant.project())?;
-    tx.find_pipeline(grant.project(), id)?.ok_or(Error::missing())
+    tx.find_pipeline(grant.project(), id)?.ok_or_else(Error::missing)
 }
 
 /// The newest pipeline of the commit at which a branch is.
@@ -62,5 +62,5 @@ pub fn newest_at(
     tip: &str,
 ) -> Result<Pipeline> {
     ensure_shown(tx, projects, grant.who(), grant.project())?;
-    tx.newest_pipeline_of_ref(grant.project(), branch, tip)?.ok_or(Error::forbidden())
+    tx.newest_pipeline_of_ref(grant.project(), branch, tip)?.ok_or_else(Error::forbidden)
 }

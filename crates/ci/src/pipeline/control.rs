@@ -33,7 +33,7 @@ use crate::{
 const LONGEST_NAME: usize = 255;
 
 fn find(tx: &mut Tx<'_>, grant: &Grant<UpdatePipelines>, id: PipelineId) -> Result<Pipeline> {
-    tx.find_pipeline(grant.project(), id)?.ok_or(Error::missing())
+    tx.find_pipeline(grant.project(), id)?.ok_or_else(Error::missing)
 }
 
 /// Whether the caller may change a pipeline itself: nobody may where it is archived.
@@ -247,7 +247,7 @@ pub fn delete(
     id: PipelineId,
     unmodified_since: Option<Ts>,
 ) -> Result<()> {
-    let pipeline = tx.find_pipeline(grant.project(), id)?.ok_or(Error::missing())?;
+    let pipeline = tx.find_pipeline(grant.project(), id)?.ok_or_else(Error::missing)?;
     pipeline.updated_at.ensure_unchanged_since(unmodified_since)?;
     cancel_family(tx, id)?;
     end_followers(tx, &pipeline)?;
@@ -268,7 +268,7 @@ pub fn variables(
     id: PipelineId,
 ) -> Result<Vec<PipelineVariable>> {
     ensure_shown(tx, projects, grant.who(), grant.project())?;
-    let pipeline = tx.find_pipeline(grant.project(), id)?.ok_or(Error::missing())?;
+    let pipeline = tx.find_pipeline(grant.project(), id)?.ok_or_else(Error::missing)?;
     if !grant.who().is(Maintainer) {
         let own = grant.actor().id.is_some() && pipeline.user_id == grant.actor().id;
         let update: Grant<UpdatePipelines> = grant.also()?;

@@ -38,7 +38,7 @@ pub fn read(
     grant: &Grant<ReadResourceGroups>,
     key: &str,
 ) -> Result<ResourceGroup> {
-    tx.find_resource_group(grant.project(), key)?.ok_or(Error::missing())
+    tx.find_resource_group(grant.project(), key)?.ok_or_else(Error::missing)
 }
 
 /// The job that may run now, if any.

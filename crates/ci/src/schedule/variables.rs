@@ -129,7 +129,7 @@ fn ensure_may_set(
 fn one(tx: &mut Tx<'_>, schedule: &Schedule, key: &str) -> Result<ScheduleVariable> {
     let mut found = tx.schedule_variables(schedule.id)?;
     found.retain(|variable| variable.key == key);
-    found.pop().ok_or(Error::not_found(NOUN))
+    found.pop().ok_or_else(|| Error::not_found(NOUN))
 }
 
 fn check_value(mut faults: Faults, value: &Secret) -> Result<()> {

@@ -38,7 +38,7 @@ pub fn read(
         found.retain(|one| one.environment_scope == scope);
     }
     match found.len() {
-        0 | 1 => found.pop().ok_or(Error::not_found(home.noun())),
+        0 | 1 => found.pop().ok_or_else(|| Error::not_found(home.noun())),
         _ => Err(Error::conflict().whole(SEVERAL)),
     }
 }

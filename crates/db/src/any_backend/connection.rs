@@ -13,7 +13,7 @@ use diesel::{
 use super::{
     AnyBackend,
     row::{AnyCursor, AnyRow},
-    statement::Statement,
+    statement::{AnyQuery, Statement},
 };
 use crate::Conn;
 
@@ -50,7 +50,7 @@ impl Connection for Conn<'_> {
     where
         T: QueryFragment<AnyBackend> + QueryId,
     {
-        let query: &dyn QueryFragment<AnyBackend> = source;
+        let query: &dyn AnyQuery = source;
         let statement = Statement::new(query, T::query_id(), self.backend())?;
         self.execute(&statement)
     }
@@ -108,10 +108,7 @@ impl LoadConnection for Conn<'_> {
 
 /// What each query comes to, compiled once.
 impl Conn<'_> {
-    fn execute(
-        &mut self,
-        statement: &Statement<&dyn QueryFragment<AnyBackend>>,
-    ) -> QueryResult<usize> {
+    fn execute(&mut self, statement: &Statement<&dyn AnyQuery>) -> QueryResult<usize> {
         match self {
             Self::Sqlite(conn) => conn.execute_returning_count(statement),
             Self::Postgres(conn) => conn.execute_returning_count(statement),
@@ -120,7 +117,7 @@ impl Conn<'_> {
 
     fn rows<'conn, 'query>(
         &'conn mut self,
-        query: Box<dyn QueryFragment<AnyBackend> + 'query>,
+        query: Box<dyn AnyQuery + 'query>,
         identity: Option<std::any::TypeId>,
     ) -> QueryResult<AnyCursor<'conn, 'query>> {
         let statement = Statement::new(query, identity, self.backend())?;

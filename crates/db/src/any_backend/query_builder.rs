@@ -23,7 +23,9 @@ impl AnyQueryBuilder {
     }
 }
 
+// Each query calls these often, and only where its text is not prepared yet: inside of every query they were half of its code.
 impl QueryBuilder<AnyBackend> for AnyQueryBuilder {
+    #[inline(never)]
     fn push_sql(&mut self, sql: &str) {
         match self {
             Self::Sqlite(builder) => builder.push_sql(sql),
@@ -31,6 +33,7 @@ impl QueryBuilder<AnyBackend> for AnyQueryBuilder {
         }
     }
 
+    #[inline(never)]
     fn push_identifier(&mut self, identifier: &str) -> QueryResult<()> {
         match self {
             Self::Sqlite(builder) => builder.push_identifier(identifier),
@@ -38,6 +41,7 @@ impl QueryBuilder<AnyBackend> for AnyQueryBuilder {
         }
     }
 
+    #[inline(never)]
     fn push_bind_param(&mut self) {
         match self {
             Self::Sqlite(builder) => builder.push_bind_param(),
@@ -45,6 +49,7 @@ impl QueryBuilder<AnyBackend> for AnyQueryBuilder {
         }
     }
 
+    #[inline(never)]
     fn push_bind_param_value_only(&mut self) {
         match self {
             Self::Sqlite(builder) => builder.push_bind_param_value_only(),

@@ -48,6 +48,7 @@ pub enum AnyValue<'a> {
 impl<'conn, 'query> Iterator for AnyCursor<'conn, 'query> {
     type Item = QueryResult<AnyRow<'conn, 'query>>;
 
+    #[inline(never)]
     fn next(&mut self) -> Option<Self::Item> {
         Some(match self {
             Self::Sqlite(rows) => rows.next()?.map(AnyRow::Sqlite),
@@ -73,6 +74,7 @@ impl<'conn, 'query> Row<'conn, AnyBackend> for AnyRow<'conn, 'query> {
         Self: 'f;
     type InnerPartialRow = Self;
 
+    #[inline(never)]
     fn field_count(&self) -> usize {
         match self {
             Self::Sqlite(row) => row.field_count(),
@@ -98,6 +100,7 @@ impl<'conn, 'query> Row<'conn, AnyBackend> for AnyRow<'conn, 'query> {
 }
 
 impl RowIndex<usize> for AnyRow<'_, '_> {
+    #[inline(never)]
     fn idx(&self, index: usize) -> Option<usize> {
         match self {
             Self::Sqlite(row) => row.idx(index),

@@ -35,19 +35,39 @@ pub(super) struct Statement<Q> {
     is_kept: bool,
 }
 
-/// Access to the query of a [`Statement`].
-pub(super) trait QueryOf<'q> {
-    fn query(&self) -> &(dyn QueryFragment<AnyBackend> + 'q);
+/// A query of any type. Each type has one function for it; for [`QueryFragment`] it would have five.
+pub(super) trait AnyQuery {
+    fn walk<'b>(&'b self, out: AstPass<'_, 'b, AnyBackend>) -> QueryResult<()>;
 }
 
-impl<'q> QueryOf<'q> for &'q dyn QueryFragment<AnyBackend> {
-    fn query(&self) -> &(dyn QueryFragment<AnyBackend> + 'q) {
+impl<T: QueryFragment<AnyBackend>> AnyQuery for T {
+    fn walk<'b>(&'b self, out: AstPass<'_, 'b, AnyBackend>) -> QueryResult<()> {
+        self.walk_ast(out)
+    }
+}
+
+/// A query as diesel's, in one type.
+struct QueryRef<'q>(&'q (dyn AnyQuery + 'q));
+
+impl QueryFragment<AnyBackend> for QueryRef<'_> {
+    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, AnyBackend>) -> QueryResult<()> {
+        self.0.walk(out)
+    }
+}
+
+/// Access to the query of a [`Statement`].
+pub(super) trait QueryOf<'q> {
+    fn query(&self) -> &(dyn AnyQuery + 'q);
+}
+
+impl<'q> QueryOf<'q> for &'q dyn AnyQuery {
+    fn query(&self) -> &(dyn AnyQuery + 'q) {
         *self
     }
 }
 
-impl<'q> QueryOf<'q> for Box<dyn QueryFragment<AnyBackend> + 'q> {
-    fn query(&self) -> &(dyn QueryFragment<AnyBackend> + 'q) {
+impl<'q> QueryOf<'q> for Box<dyn AnyQuery + 'q> {
+    fn query(&self) -> &(dyn AnyQuery + 'q) {
         &**self
     }
 }
@@ -60,16 +80,17 @@ impl<'q, Q: QueryOf<'q>> Statement<Q> {
         backend: &'static AnyBackend,
     ) -> QueryResult<Self> {
         let mut values = BindValues::default();
-        query.query().collect_binds(&mut values, &mut (), backend)?;
+        QueryRef(query.query()).collect_binds(&mut values, &mut (), backend)?;
         // A query that its type tells from all others has one text.
-        let is_kept = identity.is_some() || query.query().is_safe_to_cache_prepared(backend)?;
+        let is_kept =
+            identity.is_some() || QueryRef(query.query()).is_safe_to_cache_prepared(backend)?;
         IDENTITY.set(identity);
         Ok(Self { query, backend, values: values.0, is_kept })
     }
 
     fn text(&self) -> QueryResult<String> {
         let mut builder = AnyQueryBuilder::new(*self.backend);
-        self.query.query().to_sql(&mut builder, self.backend)?;
+        QueryRef(self.query.query()).to_sql(&mut builder, self.backend)?;
         Ok(builder.finish())
     }
 

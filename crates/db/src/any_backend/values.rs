@@ -53,12 +53,19 @@ impl<'a> BindCollector<'a, AnyBackend> for BindValues {
         AnyBackend: HasSqlType<T>,
         U: ToSql<T, AnyBackend> + ?Sized + 'a,
     {
-        self.0.push(serialize::<T, U>(bind, lookup).map_err(SerializationError)?);
-        Ok(())
+        self.push(serialize::<T, U>(bind, lookup))
     }
 
     fn push_null_value(&mut self, column_type: ColumnType) -> QueryResult<()> {
-        self.0.push(BindValue::Null(column_type));
+        self.push(Ok(BindValue::Null(column_type)))
+    }
+}
+
+impl BindValues {
+    /// What adding a value comes to for every type.
+    #[inline(never)]
+    fn push(&mut self, value: Result<BindValue, Cause>) -> QueryResult<()> {
+        self.0.push(value.map_err(SerializationError)?);
         Ok(())
     }
 }

@@ -130,9 +130,9 @@ pub fn decide(
     name_of: impl Fn(&mut Tx<'_>, Holder) -> Result<String>,
 ) -> Result<(Approval, Consequence)> {
     let user = grant.user()?;
-    let deployment = tx.deployment(grant.project(), id)?.ok_or(Error::missing())?;
+    let deployment = tx.deployment(grant.project(), id)?.ok_or_else(Error::missing)?;
     let environment = tx.environment(grant.project(), deployment.environment_id)?;
-    let environment = environment.ok_or(Error::missing())?;
+    let environment = environment.ok_or_else(Error::missing)?;
     let protections = protections_of(tx, members, &environment)?;
     if protections.is_empty() {
         return Err(refused("This environment is not protected."));

@@ -87,7 +87,7 @@ pub fn read(
     grant: &Grant<ReadDeployments>,
     id: DeploymentId,
 ) -> Result<Deployment> {
-    tx.deployment(grant.project(), id)?.ok_or(Error::missing())
+    tx.deployment(grant.project(), id)?.ok_or_else(Error::missing)
 }
 
 /// Records a deployment reported through the API. If the last one is the same, it is returned unchanged.
@@ -166,7 +166,7 @@ pub fn update(
     id: DeploymentId,
     report: StatusReport,
 ) -> Result<Deployment> {
-    let deployment = tx.deployment(grant.project(), id)?.ok_or(Error::missing())?;
+    let deployment = tx.deployment(grant.project(), id)?.ok_or_else(Error::missing)?;
     ensure_may_change(tx, grant.who(), members, &deployment)?;
     if deployment.job_id.is_some() {
         let text = "Deployments that a CI job makes can not be updated through the API";
@@ -225,7 +225,7 @@ pub fn remove(
     members: &impl Members,
     id: DeploymentId,
 ) -> Result<()> {
-    let deployment = tx.deployment(grant.project(), id)?.ok_or(Error::missing())?;
+    let deployment = tx.deployment(grant.project(), id)?.ok_or_else(Error::missing)?;
     ensure_may_change(tx, grant.who(), members, &deployment)?;
     if deployment.status == DeploymentStatus::Running {
         return Err(Error::bad_request().whole("Cannot destroy running deployment"));

@@ -72,10 +72,7 @@ impl DeploymentStatus {
 mod tests {
     use std::fmt::Write as _;
 
-    use kernel::{
-        Error, TextEnum as _,
-        error::{Kind, Message},
-    };
+    use kernel::TextEnum as _;
 
     use super::{DeploymentStatus, DeploymentStep};
 
@@ -94,13 +91,9 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_step() {
-        let Err(Error { kind: Kind::BadRequest, message: Message::Fields(fields), .. }) =
-            DeploymentStatus::Running.after(DeploymentStep::Run)
-        else {
-            panic!()
-        };
+        let refused = DeploymentStatus::Running.after(DeploymentStep::Run).unwrap_err();
         assert_eq!(
-            fields,
+            refused.into_fields().unwrap(),
             [("status".to_owned(), vec!["cannot transition via \"run\"".to_owned()])]
         );
     }

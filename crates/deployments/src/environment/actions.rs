@@ -89,7 +89,7 @@ pub fn of_project<A: Ability<Scope = Project>>(
     grant: &Grant<A>,
     id: EnvironmentId,
 ) -> Result<Environment> {
-    tx.environment(grant.project(), id)?.ok_or(Error::missing())
+    tx.environment(grant.project(), id)?.ok_or_else(Error::missing)
 }
 
 pub fn create(

@@ -45,7 +45,7 @@ pub fn read(
 }
 
 fn find(tx: &mut Tx<'_>, project: ProjectId, id: FreezePeriodId) -> Result<FreezePeriod> {
-    tx.freeze_period(project, id)?.ok_or(Error::missing())
+    tx.freeze_period(project, id)?.ok_or_else(Error::missing)
 }
 
 pub fn create(

@@ -50,7 +50,7 @@ impl CommitStatusEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, job: Job) -> Result<Self> {
-        Self::all(tx, urls, vec![job])?.pop().ok_or(kernel::Error::missing())
+        Self::all(tx, urls, vec![job])?.pop().ok_or_else(kernel::Error::missing)
     }
 
     fn new(job: Job, people: &HashMap<UserId, SharedJson>) -> Self {

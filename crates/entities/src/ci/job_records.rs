@@ -138,7 +138,7 @@ pub async fn present_one<T>(
     form: Form<T>,
 ) -> Result<T> {
     let page = kernel::page::PageRequest::default().slice(vec![job]);
-    present(forge, facts, reader, page, form).await?.items.pop().ok_or(Error::missing())
+    present(forge, facts, reader, page, form).await?.items.pop().ok_or_else(Error::missing)
 }
 
 /// The projects of a page of jobs.

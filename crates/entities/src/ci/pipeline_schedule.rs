@@ -86,7 +86,7 @@ impl PipelineScheduleDetailEntity {
     ) -> Result<Self> {
         let basic = PipelineScheduleEntity::all(tx, urls, vec![schedule])?.pop();
         Ok(Self {
-            basic: basic.ok_or(kernel::Error::missing())?,
+            basic: basic.ok_or_else(kernel::Error::missing)?,
             last_pipeline: last.map(|pipeline| PipelineEntity::new(pipeline, project_url)),
             variables,
         })

@@ -88,7 +88,7 @@ impl<'a> People<'a> {
 impl DeploymentApprovalEntity {
     pub fn new(tx: &mut Tx<'_>, urls: &Urls, approval: &Approval) -> Result<Self> {
         let people = People::of(tx, urls, std::slice::from_ref(approval))?;
-        people.entities(std::slice::from_ref(approval)).pop().ok_or(Error::missing())
+        people.entities(std::slice::from_ref(approval)).pop().ok_or_else(Error::missing)
     }
 }
 

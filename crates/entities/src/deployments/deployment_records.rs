@@ -108,7 +108,7 @@ pub async fn present_one(
     deployment: Deployment,
 ) -> Result<DeploymentEntity> {
     let page = PageRequest::default().slice(vec![deployment]);
-    present(forge, facts, reader, |_| Ok(page)).await?.items.pop().ok_or(Error::missing())
+    present(forge, facts, reader, |_| Ok(page)).await?.items.pop().ok_or_else(Error::missing)
 }
 
 /// The record of the deployment that `find` reads, with its approvals; all is read in one transaction.
@@ -128,7 +128,8 @@ pub async fn present_detail(
     });
     let (deployment, around, approval) = read.await?;
     let page = PageRequest::default().slice(vec![deployment]);
-    let basic = records(forge, facts, page, around).await?.items.pop().ok_or(Error::missing())?;
+    let basic =
+        records(forge, facts, page, around).await?.items.pop().ok_or_else(Error::missing)?;
     Ok(DeploymentDetailEntity { basic, approval })
 }
 

@@ -38,6 +38,6 @@ impl ProtectedEnvironmentEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, protection: Protection) -> Result<Self> {
-        Self::all(tx, vec![protection])?.pop().ok_or(kernel::Error::missing())
+        Self::all(tx, vec![protection])?.pop().ok_or_else(kernel::Error::missing)
     }
 }

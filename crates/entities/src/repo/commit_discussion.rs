@@ -74,6 +74,6 @@ impl DiscussionEntity {
     }
 
     pub fn one_of_commit(tx: &mut Tx<'_>, urls: &Urls, thread: CommitDiscussion) -> Result<Self> {
-        Self::all_of_commit(tx, urls, vec![thread])?.pop().ok_or(kernel::Error::missing())
+        Self::all_of_commit(tx, urls, vec![thread])?.pop().ok_or_else(kernel::Error::missing)
     }
 }

@@ -56,7 +56,7 @@ impl ProtectedBranchEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, rule: BranchRule) -> Result<Self> {
-        Self::all(tx, vec![rule])?.pop().ok_or(kernel::Error::missing())
+        Self::all(tx, vec![rule])?.pop().ok_or_else(kernel::Error::missing)
     }
 }
 
@@ -72,7 +72,7 @@ impl ProtectedTagEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, rule: TagRule) -> Result<Self> {
-        Self::all(tx, vec![rule])?.pop().ok_or(kernel::Error::missing())
+        Self::all(tx, vec![rule])?.pop().ok_or_else(kernel::Error::missing)
     }
 }
 

@@ -34,7 +34,7 @@ pub async fn record<A: Ability<Scope = Project>>(
     row: Release,
 ) -> Result<ReleaseEntity> {
     let mut all = records(forge, grant, vec![row]).await?;
-    all.pop().ok_or(Error::missing())
+    all.pop().ok_or_else(Error::missing)
 }
 
 /// As [`record`], of a release whose parts were read before.
@@ -48,7 +48,7 @@ pub async fn record_of<A: Ability<Scope = Project>>(
     parts: ReleaseParts,
 ) -> Result<ReleaseEntity> {
     let mut all = records_of(forge, grant, vec![row], parts).await?;
-    all.pop().ok_or(Error::missing())
+    all.pop().ok_or_else(Error::missing)
 }
 
 /// The records of a page of releases of one project, in their order.

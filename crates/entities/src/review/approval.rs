@@ -84,7 +84,7 @@ pub struct ApprovalStateEntity {
 impl ApprovalStateEntity {
     pub fn new(tx: &mut Tx<'_>, urls: &Urls, actor: Actor, shown: &Approvals) -> Result<Self> {
         let mut all = Self::all(tx, urls, actor, &[&shown.state])?;
-        all.pop().ok_or(kernel::Error::missing())
+        all.pop().ok_or_else(kernel::Error::missing)
     }
 
     /// People and groups are looked up once for all of them.

@@ -125,7 +125,7 @@ impl ProjectRuleEntity {
         project: ProjectId,
         rule: Rule,
     ) -> Result<Self> {
-        Self::all(tx, urls, actor, project, &[rule])?.pop().ok_or(Error::missing())
+        Self::all(tx, urls, actor, project, &[rule])?.pop().ok_or_else(Error::missing)
     }
 }
 
@@ -169,7 +169,7 @@ impl OwnRuleEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, actor: Actor, own: &OwnRules) -> Result<Self> {
-        Self::all(tx, urls, actor, own)?.pop().ok_or(Error::missing())
+        Self::all(tx, urls, actor, own)?.pop().ok_or_else(Error::missing)
     }
 
     fn new(shown: RuleEntity, rule: &Rule, source: Option<&Rule>) -> Self {

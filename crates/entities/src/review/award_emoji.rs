@@ -48,6 +48,6 @@ impl AwardEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, award: Award) -> Result<Self> {
-        Self::all(tx, urls, vec![award])?.pop().ok_or(kernel::Error::missing())
+        Self::all(tx, urls, vec![award])?.pop().ok_or_else(kernel::Error::missing)
     }
 }

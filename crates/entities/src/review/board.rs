@@ -157,7 +157,7 @@ impl BoardListEntity {
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, actor: Actor, list: &BoardList) -> Result<Self> {
         let mut all = Self::all(tx, urls, actor, std::slice::from_ref(list))?;
-        all.pop().ok_or(Error::missing())
+        all.pop().ok_or_else(Error::missing)
     }
 
     fn new(list: &BoardList, named: &NamedRecords) -> Self {
@@ -217,7 +217,7 @@ impl BoardEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, at: (Home, Actor), board: Board) -> Result<Self> {
-        Self::all(tx, urls, at, vec![board])?.pop().ok_or(Error::missing())
+        Self::all(tx, urls, at, vec![board])?.pop().ok_or_else(Error::missing)
     }
 }
 

@@ -177,7 +177,8 @@ impl EpicEntity {
             Some(user) => is_subscribed(tx, &epic.whole(), user)?,
             None => false,
         };
-        let shown = Self::all(tx, urls, vec![epic], &view)?.pop().ok_or(kernel::Error::missing())?;
+        let shown =
+            Self::all(tx, urls, vec![epic], &view)?.pop().ok_or_else(kernel::Error::missing)?;
         Ok(Self { subscribed: Some(subscribed), ..shown })
     }
 
@@ -298,7 +299,7 @@ impl EpicIssueLinkEntity {
         let id = issue.id.0;
         let view = IssueView { from: ReferenceScope::Group(group.to_owned()), ..IssueView::of(by) };
         let issue = IssueEntity::all(tx, urls, vec![issue], &view)?.pop();
-        let issue = issue.ok_or(kernel::Error::missing())?;
+        let issue = issue.ok_or_else(kernel::Error::missing)?;
         Ok(Self { id, epic: EpicEntity::one(tx, urls, epic, (group, by))?, issue })
     }
 }

@@ -90,7 +90,7 @@ impl LabelEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, label: Label, view: &LabelView) -> Result<Self> {
-        Self::all(tx, vec![label], view)?.pop().ok_or(kernel::Error::missing())
+        Self::all(tx, vec![label], view)?.pop().ok_or_else(kernel::Error::missing)
     }
 
     fn new(

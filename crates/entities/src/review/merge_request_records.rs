@@ -158,7 +158,7 @@ fn detail(
     known: DetailFacts,
 ) -> Result<MergeRequestDetail> {
     let basic = MergeRequestEntity::all(tx, urls, vec![row.clone()], view)?.pop();
-    let basic = basic.ok_or(kernel::Error::missing())?;
+    let basic = basic.ok_or_else(kernel::Error::missing)?;
     Ok(MergeRequestDetail::new(basic, row, pipeline, known))
 }
 

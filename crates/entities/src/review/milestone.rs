@@ -59,7 +59,7 @@ impl MilestoneEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, milestone: Milestone) -> Result<Self> {
-        Self::all(tx, urls, vec![milestone])?.pop().ok_or(kernel::Error::missing())
+        Self::all(tx, urls, vec![milestone])?.pop().ok_or_else(kernel::Error::missing)
     }
 
     fn new(urls: &Urls, milestone: Milestone, home: &str, now: Ts) -> Self {

@@ -83,7 +83,7 @@ impl NoteEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, item: &Item, note: Note) -> Result<Self> {
-        Self::all(tx, urls, item, vec![note])?.pop().ok_or(kernel::Error::missing())
+        Self::all(tx, urls, item, vec![note])?.pop().ok_or_else(kernel::Error::missing)
     }
 
     fn new(urls: &Urls, item: &Item, note: Note, people: &HashMap<UserId, User>) -> Self {
@@ -191,6 +191,6 @@ impl DiscussionEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, item: &Item, thread: Discussion) -> Result<Self> {
-        Self::all(tx, urls, item, vec![thread])?.pop().ok_or(kernel::Error::missing())
+        Self::all(tx, urls, item, vec![thread])?.pop().ok_or_else(kernel::Error::missing)
     }
 }

@@ -112,7 +112,7 @@ impl ResourceEventEntity {
         of: (ResourceKind, Actor),
         event: ResourceEvent,
     ) -> Result<Self> {
-        Self::all(tx, urls, of, vec![event])?.pop().ok_or(kernel::Error::missing())
+        Self::all(tx, urls, of, vec![event])?.pop().ok_or_else(kernel::Error::missing)
     }
 }
 

@@ -105,7 +105,7 @@ impl TodoEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, reader: Actor, todo: Todo) -> Result<Self> {
-        Self::all(tx, urls, reader, vec![todo])?.pop().ok_or(kernel::Error::missing())
+        Self::all(tx, urls, reader, vec![todo])?.pop().ok_or_else(kernel::Error::missing)
     }
 
     fn new(urls: &Urls, todo: &Todo, named: &TodoContext) -> Self {

@@ -148,7 +148,8 @@ impl ports::Incidents for Incidents {
     }
 
     fn tell(&self, tx: &mut Tx<'_>, alert: &Alert) -> Result<()> {
-        let project = tx.find_project(alert.project_id)?.ok_or(Error::not_found("Project"))?;
+        let project =
+            tx.find_project(alert.project_id)?.ok_or_else(|| Error::not_found("Project"))?;
         let keepers = people_in_project(tx, project.id, Maintainer, LETTERS)?;
         for user in tx.users_by_id(&keepers)?.into_values() {
             if user.state != State::Active || !user.is_person() {

@@ -73,14 +73,14 @@ async fn check(forge: &Forge, pace: CheckRate, file: FileChecksum) -> Result<u64
     let Some((kind, objects)) = stored else { return Ok(0) };
     let (read, found) = match digest(objects, &file.name).await {
         Ok((read, sha256)) => (read, Ok(sha256)),
-        Err(Error { kind: Kind::NotFound, .. }) if file.sha256.is_none() => {
+        Err(gone) if gone.kind == Kind::NotFound && file.sha256.is_none() => {
             // It was removed between being listed and being read.
             forge.db.write(move |tx| kept::forget(tx, kind, &[file.name])).await?;
             return Ok(0);
         }
-        Err(Error { kind: Kind::NotFound, .. }) => (0, Err("The file is not there.".to_owned())),
+        Err(gone) if gone.kind == Kind::NotFound => (0, Err("The file is not there.".to_owned())),
         // The storage does not answer: the file may be as it should.
-        Err(failure @ Error { kind: Kind::Unavailable, .. }) => return Err(failure),
+        Err(failure) if failure.kind == Kind::Unavailable => return Err(failure),
         Err(failure) => (0, Err(format!("The file cannot be read: {failure}"))),
     };
     let found = found.and_then(|found| match &file.sha256 {

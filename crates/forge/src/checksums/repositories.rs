@@ -2,7 +2,7 @@
 
 use db::checksum::refs::{self as kept, RefHolder};
 use futures_util::{TryStreamExt as _, stream};
-use kernel::{Error, Result, error::Kind};
+use kernel::{Result, error::Kind};
 use repo::checksum::recount::{Recount, recount};
 
 use super::{AGAIN_AFTER, BUSY_FOR, CheckRate};
@@ -48,7 +48,7 @@ async fn check(forge: &Forge, pace: CheckRate, place: RefHolder) -> Result<()> {
             if noted.await? { Ok(()) } else { wait(forge, place).await }
         }
         // The server lacks something; the repository may be as it should.
-        Err(failure @ Error { kind: Kind::Unavailable, .. }) => Err(failure),
+        Err(failure) if failure.kind == Kind::Unavailable => Err(failure),
         Err(failure) => fail(forge, place, &format!("It cannot be read: {failure}")).await,
     }
 }

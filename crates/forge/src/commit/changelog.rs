@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use kernel::{
-    Error, Grant, Result, Ts,
-    error::{Kind, Message},
-};
+use kernel::{Error, Grant, Result, Ts, error::Kind};
 use org::user::{User, store::UserStore as _};
 use repo::{
     changelog::{self, ChangelogCommits, Entry, Release, Request},
@@ -107,7 +104,7 @@ pub async fn add(
 ) -> Result<()> {
     let branch = new.branch.filter(|branch| !branch.is_empty());
     let branch = branch.or_else(|| grant.facts().default_branch.clone());
-    let branch = branch.ok_or(Error::not_found("Branch"))?;
+    let branch = branch.ok_or_else(|| Error::not_found("Branch"))?;
     if !protection_of(forge, grant).await?.branch(&branch).may_push() {
         return Err(Error::forbidden().because(NOT_YOUR_BRANCH));
     }
@@ -173,10 +170,8 @@ fn failed(why: &str) -> String {
 
 /// A commit that was refused is a changelog that cannot be made.
 fn unfit(error: Error) -> Error {
-    match error {
-        Error { kind: Kind::BadRequest, message: Message::Whole(why), .. } => {
-            Error::unprocessable().whole(failed(&why))
-        }
-        other => other,
+    match error.into_whole(Kind::BadRequest) {
+        Ok(why) => Error::unprocessable().whole(failed(&why)),
+        Err(other) => other,
     }
 }

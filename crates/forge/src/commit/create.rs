@@ -1,10 +1,7 @@
 //! Commits made of changes to files.
 
 use db::Tx;
-use kernel::{
-    Ability as _, Error, Grant, Result,
-    error::{Kind, Message},
-};
+use kernel::{Ability as _, Error, Grant, Result, error::Kind};
 use org::{
     access::{IdOrPath, locate_project},
     project::{forks::are_related, store::ProjectStore as _},
@@ -41,7 +38,7 @@ pub(super) async fn ensure_may_push(
     branch: &str,
 ) -> Result<()> {
     match forge.writer().ensure_may_push(grant, branch).await {
-        Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) => {
+        Err(refused) if refused.is_whole(Kind::BadRequest) => {
             Err(Error::forbidden().because(NOT_YOUR_BRANCH))
         }
         checked => checked,

@@ -49,7 +49,7 @@ pub async fn pick(
         let PickRequest { operation, sha, branch, dry_run, message } = request;
         let commit = reader.commit(commit_named(reader, &sha)?)?;
         let branch = branch_named(&branch)?;
-        let tip = existing(reader, &branch)?.commit.ok_or(Error::not_found("Branch"))?;
+        let tip = existing(reader, &branch)?.commit.ok_or_else(|| Error::not_found("Branch"))?;
         Ok(Pick { operation, commit, branch, tip, committer, message, dry_run, merged: None })
     });
     let mut pick = found.await?;

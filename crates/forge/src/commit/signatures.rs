@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use kernel::{Error, Result};
+use kernel::{Error, Result, task::spawn_blocking};
 use org::key::{
     certificate::{CertificateIds, CertificateStore},
     signature::{self, KeyRecords, Verdict},
 };
 use repo::{commit::signature::signer_email, git::SignedObject};
 use signatures::{Signature, SignedMessage, x509::CertificateDetails};
-use tokio::task::spawn_blocking;
 
 use crate::Forge;
 
@@ -18,7 +17,7 @@ use crate::Forge;
 /// # Errors
 /// When the database cannot be read.
 pub async fn verdict(forge: &Forge, object: SignedObject) -> Result<Verdict> {
-    verdicts(forge, vec![object]).await?.pop().ok_or(Error::missing())
+    verdicts(forge, vec![object]).await?.pop().ok_or_else(Error::missing)
 }
 
 /// Parses and checks signatures, and answers in their order. Both are CPU-bound and run off the async threads; the keys of all are

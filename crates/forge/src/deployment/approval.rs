@@ -10,11 +10,7 @@ use deployments::{
     policy::ReadDeployments,
     protection::Holder,
 };
-use kernel::{
-    Error, Grant, Result,
-    error::{Kind, Message},
-    ids::DeploymentId,
-};
+use kernel::{Grant, Result, error::Kind, ids::DeploymentId};
 use org::{namespace::store::NamespaceStore as _, user::store::UserStore as _};
 
 use crate::ports::deployments::Members;
@@ -31,8 +27,8 @@ pub fn decide(
     match consequence {
         Consequence::None => {}
         Consequence::Drop(job) => match finish(tx, job, End::failed(DEPLOYMENT_REJECTED)) {
-            Ok(_) | Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) => {}
-            Err(failure) => return Err(failure),
+            Err(failure) if !failure.is_whole(Kind::BadRequest) => return Err(failure),
+            Ok(_) | Err(_) => {}
         },
         Consequence::Enqueue(job) => {
             release(tx, job)?;

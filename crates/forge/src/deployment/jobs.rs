@@ -24,8 +24,8 @@ use deployments::{
     protection::guard::{DeployRight, deploy_right, protections_of},
 };
 use kernel::{
-    Error, Result, TextEnum as _,
-    error::{Kind, Message},
+    Result, TextEnum as _,
+    error::Kind,
     ids::{JobId, JobSpecId, PipelineId},
 };
 use org::access::IdOrPath;
@@ -100,7 +100,7 @@ fn follow_job(
     let Some(name) = &job.environment else { return Ok(()) };
     let tier = written.deployment_tier.as_deref().and_then(Tier::find);
     let environment = match jobs::environment_of_job(tx, job.project_id, name, tier) {
-        Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }) => {
+        Err(refused) if refused.is_invalid() => {
             return drop_job(tx, job, NO_ENVIRONMENT);
         }
         environment => environment?,
@@ -272,7 +272,7 @@ fn auto_stop(tx: &mut Tx<'_>, vault: &Vault, job: &Job, term: Option<String>) ->
 /// A job fails, unless it has ended already.
 fn drop_job(tx: &mut Tx<'_>, job: &Job, reason: &str) -> Result<()> {
     match progress::finish(tx, job.id, End::failed(reason)) {
-        Ok(_) | Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) => Ok(()),
-        Err(failure) => Err(failure),
+        Err(ended) if ended.is_whole(Kind::BadRequest) => Ok(()),
+        done => done.map(drop),
     }
 }

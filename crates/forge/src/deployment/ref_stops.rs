@@ -101,9 +101,10 @@ pub(crate) async fn stop_environments_of(forge: Forge, work: StopEnvironmentsOf)
 
 /// Refuses an environment that is there for another merge request: those of a fork have refs of the same names.
 fn ensure_made_for(tx: &mut Tx<'_>, id: EnvironmentId, made_for: MergeRequestId) -> Result<()> {
-    let first = tx.first_deployment(id)?.ok_or(Error::missing())?;
-    let job = tx.find_any_job(first.job_id.ok_or(Error::missing())?)?.ok_or(Error::missing())?;
-    let pipeline = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or(Error::missing())?;
+    let first = tx.first_deployment(id)?.ok_or_else(Error::missing)?;
+    let job =
+        tx.find_any_job(first.job_id.ok_or_else(Error::missing)?)?.ok_or_else(Error::missing)?;
+    let pipeline = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or_else(Error::missing)?;
     match pipeline.merge_request_id == Some(made_for) {
         true => Ok(()),
         false => Err(Error::missing()),
@@ -124,7 +125,7 @@ async fn stop_for(
     };
     let (vault, source) = (forge.vault.clone(), source.clone());
     let stopped = forge.db.write(move |tx| {
-        let environment = tx.hold_environment(id)?.ok_or(Error::missing())?;
+        let environment = tx.hold_environment(id)?.ok_or_else(Error::missing)?;
         // Since they were looked for, something else may have been brought there.
         if tx.environments_of_ref(project, &source, EnvironmentId(id.0 - 1), 1)? != [id] {
             return Err(Error::missing());
@@ -133,7 +134,7 @@ async fn stop_for(
             ensure_made_for(tx, id, merge_request)?;
         }
         let person = person_in_project(tx, user, &IdOrPath::Id(project.0))?;
-        let person = person.ok_or(Error::forbidden())?;
+        let person = person.ok_or_else(Error::forbidden)?;
         let grant = Grant::<StopEnvironments>::check(&person.who, Project(person.facts))?;
         stop_by(tx, &vault, &grant, environment, false)
     });
@@ -143,7 +144,9 @@ async fn stop_for(
             Ok(())
         }
         Ok(StopResult { pipeline: None, .. }) => Ok(()),
-        Err(Error { kind: Kind::Forbidden | Kind::NotFound | Kind::BadRequest, .. }) => Ok(()),
-        Err(failure) => Err(failure),
+        Err(failure) => match failure.kind {
+            Kind::Forbidden | Kind::NotFound | Kind::BadRequest => Ok(()),
+            _ => Err(failure),
+        },
     }
 }

@@ -98,7 +98,7 @@ pub(super) fn stop_job(tx: &mut Tx<'_>, environment: &Environment) -> Result<Opt
     let Some(job) = tx.find_any_job(job)? else { return Ok(None) };
     let named = tx.members(job.pipeline_id)?.into_iter().find(|member| member.name == name);
     let Some(named) = named else { return Ok(None) };
-    let found = tx.find_any_job(named.id)?.ok_or(Error::missing())?;
+    let found = tx.find_any_job(named.id)?.ok_or_else(Error::missing)?;
     // By its own variables it may come to lie elsewhere, where other people deploy.
     let stops_it = found.environment.as_deref() == Some(environment.name.as_str());
     Ok(Some(found).filter(|job| stops_it && job.is_playable()))

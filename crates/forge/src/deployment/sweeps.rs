@@ -11,9 +11,9 @@ use deployments::{
     ports::Members as _,
 };
 use kernel::{
-    Error, Grant, Result, Ts,
+    Grant, Result, Ts,
     access::Project,
-    error::{Kind, Message},
+    error::Kind,
     ids::{EnvironmentId, ProjectId},
 };
 use org::access::IdOrPath;
@@ -180,11 +180,13 @@ fn automatic_stop(tx: &mut Tx<'_>, vault: &Vault, environment: Environment) -> R
         .and_then(|person| Grant::<UpdateJobs>::check(&person.who, Project(person.facts)).ok());
     let Some(grant) = grant else { return stop_at_once(tx, environment) };
     match stop_with(tx, vault, &grant, environment.clone(), &job) {
-        Err(
-            Error { kind: Kind::Forbidden, message: Message::Default, .. }
-            | Error { kind: Kind::NotFound, message: Message::Subject(_), .. }
-            | Error { kind: Kind::BadRequest, message: Message::Reason(_), .. },
-        ) => stop_at_once(tx, environment),
+        Err(refused)
+            if refused.is_plain(Kind::Forbidden)
+                || refused.is_gone()
+                || refused.has_reason(Kind::BadRequest) =>
+        {
+            stop_at_once(tx, environment)
+        }
         stopped => stopped,
     }
 }

@@ -110,9 +110,9 @@ pub async fn find(forge: &Forge, secret: &str, name: &str) -> Result<(ProjectId,
         return Err(Error::missing());
     }
     let found = Box::pin(forge.uploads.list(secret)).try_next().await?;
-    let location = found.ok_or(Error::missing())?.name;
+    let location = found.ok_or_else(Error::missing)?.name;
     let owner = owner_of(&location).filter(|_| location.rsplit('/').next() == Some(name));
-    owner.map(|owner| (owner, location)).ok_or(Error::missing())
+    owner.map(|owner| (owner, location)).ok_or_else(Error::missing)
 }
 
 /// Removes all that was uploaded to a project.

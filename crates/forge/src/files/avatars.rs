@@ -14,10 +14,11 @@ use futures_util::TryStreamExt as _;
 use kernel::{
     Error, Result,
     ids::{NamespaceId, ProjectId, UserId},
+    task::spawn_blocking,
 };
 use objects::Objects;
 use sha2::{Digest as _, Sha256};
-use tokio::{runtime::Handle, task::spawn_blocking};
+use tokio::runtime::Handle;
 
 use super::{
     Upload,

@@ -51,7 +51,7 @@ pub async fn retrieve(
     ensure_primary(forge)?;
     request.ensure_says("replicable_name", kind)?;
     request.ensure_says("replicable_id", name)?;
-    let (_, place) = KINDS.iter().find(|(known, _)| *known == kind).ok_or(Error::missing())?;
+    let (_, place) = KINDS.iter().find(|(known, _)| *known == kind).ok_or_else(Error::missing)?;
     let storage = match *place {
         "uploads" => forge.uploads.clone(),
         "avatars" => forge.avatars.clone(),
@@ -60,7 +60,7 @@ pub async fn retrieve(
     };
     let sought = name.to_owned();
     let known = forge.db.peek(move |tx| files::find(tx, place, &sought)).await?;
-    let sha256 = known.ok_or(Error::missing())?.sha256;
+    let sha256 = known.ok_or_else(Error::missing)?.sha256;
     if let (Some(wanted), Some(kept)) = (request.text("checksum"), &sha256)
         && wanted != kept
     {
@@ -84,7 +84,7 @@ pub async fn pipeline_refs(
 ) -> Result<Vec<String>> {
     request.ensure_scope(API_SCOPE)?;
     let id = repository.strip_prefix("project-").and_then(|id| id.parse().ok());
-    let project = ProjectId(id.ok_or(Error::not_found("Repository"))?);
+    let project = ProjectId(id.ok_or_else(|| Error::not_found("Repository"))?);
     let read = forge.git_read(project, |reader| {
         let all = reader.all_refs()?.into_iter().map(|found| found.name.as_bstr().to_string());
         Ok(all.filter(|name| name.starts_with(PIPELINE_REFS)).collect())

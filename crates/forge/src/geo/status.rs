@@ -158,7 +158,7 @@ pub async fn report(
     }
     let kept = forge.db.write(move |tx| {
         // It may have been removed or promoted since its signature was checked.
-        let node = tx.geo_node(of)?.ok_or(Error::unauthenticated())?;
+        let node = tx.geo_node(of)?.ok_or_else(Error::unauthenticated)?;
         actions::report(tx, &node, report)
     });
     kept.await

@@ -11,10 +11,9 @@ use geo::{
         actions::{self, StatusReport},
     },
 };
-use kernel::{Error, Result, Ts, ids::GeoNodeId};
+use kernel::{Error, Result, Ts, ids::GeoNodeId, task::spawn_blocking};
 use outbound::{Exchange, FetchLimits};
 use serde_json::{Map, Value, json};
-use tokio::task::spawn_blocking;
 
 use super::status::{Freshness, refresh};
 use crate::Forge;
@@ -31,7 +30,7 @@ const PATH: &str = "api/v4/geo/status";
 /// 401 for a signature of something else; 404 where this server is no node.
 pub async fn own_report(forge: &Forge, request: &SignedRequest) -> Result<Value> {
     request.ensure_scope(geo::credential::API_SCOPE)?;
-    let counted = refresh(forge, Freshness::Now).await?.ok_or(Error::missing())?;
+    let counted = refresh(forge, Freshness::Now).await?.ok_or_else(Error::missing)?;
     to_json(&counted)
 }
 

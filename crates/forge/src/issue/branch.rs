@@ -35,11 +35,11 @@ pub async fn propose<A: Ability<Scope = Project>>(
 ) -> Result<String> {
     let source: Grant<ProposeMergeRequests> = grant.also()?;
     grant.also::<CreateMergeRequests>()?;
-    let default = grant.facts().default_branch.clone().ok_or(Error::not_found("Branch"))?;
+    let default = grant.facts().default_branch.clone().ok_or_else(|| Error::not_found("Branch"))?;
     let branch = make_branch(forge, &grant.also()?, caller, item, name, &default).await?;
     let (project, by, iid) = (grant.project(), caller.id, item.iid);
     let attributes = forge.db.read(move |tx| {
-        let issue = tx.find_issue(project, iid)?.ok_or(Error::missing())?;
+        let issue = tx.find_issue(project, iid)?.ok_or_else(Error::missing)?;
         let labels = tx.labels_of(issue.item().id.kind, &[issue.id.0])?.remove(&issue.id.0);
         let labels = labels.unwrap_or_default().into_iter().map(|label| label.name).collect();
         Ok(NewMergeRequest {

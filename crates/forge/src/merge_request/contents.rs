@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::Stream;
 use kernel::{
-    Error, Result,
+    Result,
     error::Kind,
     page::{Page, PageRequest},
 };
@@ -75,7 +75,7 @@ pub async fn commit_ids(forge: &Forge, row: &MergeRequest) -> Result<Vec<String>
 /// As [`commit_ids`]; where the repository lacks them, the newest one alone, as it is written down.
 pub async fn commit_ids_or_head(forge: &Forge, row: &MergeRequest) -> Result<Vec<String>> {
     match commit_ids(forge, row).await {
-        Err(Error { kind: Kind::NotFound, .. }) => Ok(row.head_sha.clone().into_iter().collect()),
+        Err(lost) if lost.kind == Kind::NotFound => Ok(row.head_sha.clone().into_iter().collect()),
         found => found,
     }
 }

@@ -86,18 +86,16 @@ pub async fn apply(
 
 /// What the rules of merge requests say, in one line.
 fn told(error: &Error) -> String {
-    match error {
-        Error { kind: Kind::BadRequest, message: Message::Fields(fields), .. } => {
+    match (error.kind, &error.message) {
+        (Kind::BadRequest, Message::Fields(fields)) => {
             let field =
                 |(name, texts): &(String, Vec<String>)| format!("{name} {}", texts.join(", "));
             fields.iter().map(field).collect::<Vec<_>>().join("; ")
         }
-        Error { message: Message::Sentences(texts), .. } => texts.join(", "),
-        Error {
-            kind: Kind::Unprocessable | Kind::Conflict, message: Message::Whole(text), ..
-        } => text.clone(),
-        gone if gone.is_not_found("Branch") => "its target branch is not there.".to_owned(),
-        other => push_message(other),
+        (_, Message::Sentences(texts)) => texts.join(", "),
+        (Kind::Unprocessable | Kind::Conflict, Message::Whole(text)) => text.clone(),
+        _ if error.is_not_found("Branch") => "its target branch is not there.".to_owned(),
+        _ => push_message(error),
     }
 }
 
@@ -159,7 +157,7 @@ async fn find_ends(
                 None => usual_target(tx, actor, project)?,
             };
             let usual = target.0.default_branch.clone();
-            let target_branch = into.or(usual).ok_or(Error::not_found("Branch"))?;
+            let target_branch = into.or(usual).ok_or_else(|| Error::not_found("Branch"))?;
             Ok(MergeRequestBranches { branch, target: target.0.id, target_branch })
         })
         .await?;

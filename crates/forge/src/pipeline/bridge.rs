@@ -104,7 +104,7 @@ pub(super) fn waiting_bridge(tx: &mut Tx<'_>, vault: &Vault, id: JobId) -> Resul
         Some(spec) => tx.spec(spec)?,
         None => JobSpec::default(),
     };
-    let pipeline = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or(Error::missing())?;
+    let pipeline = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or_else(Error::missing)?;
     let variables = tx.pipeline_variables(vault, pipeline.id)?;
     let merge_request = match pipeline.merge_request_id {
         Some(id) => tx.merge_requests_in_order(&[id.0])?.pop(),

@@ -14,9 +14,8 @@ use ci::{
 };
 use db::Tx;
 use kernel::{
-    Ability as _, Error, Result, Standing,
+    Ability as _, Result, Standing,
     access::ProjectFacts,
-    error::{Kind, Message},
     ids::{JobId, PipelineId},
 };
 use org::{access::IdOrPath, settings::store::SettingsStore as _};
@@ -113,9 +112,7 @@ pub(crate) async fn make_downstream(forge: Forge, work: MakeDownstream) -> Resul
                 }
             });
             match made.await {
-                Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }) => {
-                    fail(&forge, id, CREATION_FAILED).await
-                }
+                Err(refused) if refused.is_invalid() => fail(&forge, id, CREATION_FAILED).await,
                 made => made,
             }
         }

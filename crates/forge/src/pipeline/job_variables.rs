@@ -15,7 +15,7 @@ use deployments::environment::{Environment, EnvironmentStore as _};
 use kernel::{
     Error, Result,
     access::ProjectFacts,
-    error::{Kind, Message},
+    error::Kind,
     ids::{ProjectId, TriggerId},
 };
 use org::{
@@ -85,10 +85,7 @@ fn short_token(
 ) -> Result<Option<String>> {
     match tx.trigger(project, id) {
         Ok(trigger) => trigger.short_token(vault).map(Some),
-        Err(
-            Error { kind: Kind::NotFound, message: Message::Subject(_), .. }
-            | Error { kind: Kind::NotFound, message: Message::Default, .. },
-        ) => Ok(None),
+        Err(gone) if gone.is_gone() || gone.is_plain(Kind::NotFound) => Ok(None),
         Err(failure) => Err(failure),
     }
 }
@@ -98,7 +95,7 @@ pub(crate) fn job_source(tx: &mut Tx<'_>, vault: &Vault, job: Job) -> Result<Opt
     let Some(user) = job.user_id else { return Ok(None) };
     let project = IdOrPath::Id(job.project_id.0);
     let Some(person) = person_in_project(tx, user, &project)? else { return Ok(None) };
-    let pipeline = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or(Error::missing())?;
+    let pipeline = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or_else(Error::missing)?;
     let merge_request = match pipeline.merge_request_id {
         Some(id) => tx.merge_requests_in_order(&[id.0])?.pop(),
         None => None,

@@ -13,13 +13,14 @@ use ci::{
     policy::CreatePipelines,
     ports::Refs as _,
 };
-use kernel::{Ability as _, Actor, Error, Result, Standing, access::ProjectFacts};
+use kernel::{
+    Ability as _, Actor, Error, Result, Standing, access::ProjectFacts, task::spawn_blocking,
+};
 use org::project::settings::SettingsStore as _;
 use repo::{
     commit::read::{commit_named, default_head},
     git::{Oid, Reader},
 };
-use tokio::task::spawn_blocking;
 
 use super::{
     compile::RunContext,

@@ -12,7 +12,6 @@ use db::Tx;
 use kernel::{
     Ability as _, Error, Result, Standing,
     access::ProjectFacts,
-    error::{Kind, Message},
     ids::{MergeRequestId, UserId},
 };
 use org::access::IdOrPath;
@@ -92,9 +91,8 @@ pub async fn make_for_merge_request(forge: Forge, job: MakeForMergeRequest) -> R
         return Ok(());
     };
     match run(&forge, row, user, Start::Automatic).await {
-        Ok(_) | Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }) => Ok(()),
-        Err(failure) if failure.is_gone() => Ok(()),
-        Err(failure) => Err(failure),
+        Err(failure) if failure.is_invalid() || failure.is_gone() => Ok(()),
+        made => made.map(drop),
     }
 }
 
@@ -189,9 +187,9 @@ fn runner(
     row: &MergeRequest,
     user: UserId,
 ) -> Result<(Arc<ProjectFacts>, Standing)> {
-    let source = row.source_project_id.ok_or(Error::not_found("Project"))?;
+    let source = row.source_project_id.ok_or_else(|| Error::not_found("Project"))?;
     let person = person_in_project(tx, user, &IdOrPath::Id(source.0))?;
-    let person = person.ok_or(Error::not_found("Project"))?;
+    let person = person.ok_or_else(|| Error::not_found("Project"))?;
     if !CreatePipelines::allows(&person.who) {
         return Err(refusal("Insufficient permissions to create a new pipeline"));
     }

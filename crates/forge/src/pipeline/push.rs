@@ -11,9 +11,8 @@ use ci::{
 use db::Tx;
 use futures_util::future::join_all;
 use kernel::{
-    Ability as _, Error, Result, Standing, Ts,
+    Ability as _, Result, Standing, Ts,
     access::ProjectFacts,
-    error::{Kind, Message},
     ids::{ProjectId, UserId},
 };
 use org::access::IdOrPath;
@@ -263,12 +262,12 @@ async fn push_pipeline(
     let found = forge.db.read(move |tx| pusher(tx, &seen, &wanted)).await;
     let (facts, who) = match found {
         Ok(Some(found)) => found,
+        Err(failure) if !failure.is_invalid() => return Err(failure),
         // Nobody may run it, or whoever pushed through git has been told that it cannot have these variables.
-        Ok(None) | Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }) => {
+        Ok(None) | Err(_) => {
             forget(forge, &job, runner);
             return Ok(None);
         }
-        Err(failure) => return Err(failure),
     };
     let read = in_passes(forge, who.actor, |pass| {
         let (own, asked) = (forge.clone(), job.clone());
@@ -306,7 +305,7 @@ async fn store(forge: &Forge, pipeline: PushPipeline, runner: Runner) -> Result<
     });
     match made.await {
         // Whoever may move a ref may yet have no right to run something for it.
-        Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }) => {
+        Err(refused) if refused.is_invalid() => {
             forget(forge, &job, runner);
             Ok(())
         }
@@ -319,7 +318,9 @@ async fn store(forge: &Forge, pipeline: PushPipeline, runner: Runner) -> Result<
 fn forget(forge: &Forge, job: &MakeForPush, runner: Runner) {
     if runner == Runner::Push {
         let (db, key) = (forge.db.clone(), job.key());
-        tokio::spawn(async move { db.write(move |tx| tx.withdraw_work(&key)).await.map(drop) });
+        kernel::task::spawn(
+            async move { db.write(move |tx| tx.withdraw_work(&key)).await.map(drop) },
+        );
     }
 }
 

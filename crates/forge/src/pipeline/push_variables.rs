@@ -5,11 +5,7 @@ use ci::{
     policy::CreatePipelines,
 };
 use db::Tx;
-use kernel::{
-    Ability as _, Error, Result, Standing,
-    error::{Kind, Message},
-    ids::ProjectId,
-};
+use kernel::{Ability as _, Error, Result, Standing, ids::ProjectId};
 use repo::push::PipelineOptions;
 use secrets::{Secret, Vault};
 
@@ -62,14 +58,14 @@ pub async fn refused_push_options(
     let ensure =
         move |tx: &mut Tx<'_>| ensure_variables(tx, &who, project, Source::Push, &variables);
     match forge.db.read(ensure).await {
-        Err(Error { kind: Kind::BadRequest, message: Message::Fields(fields), .. }) => {
-            let texts = fields.into_iter().flat_map(|(field, texts)| {
+        Ok(()) => Ok(None),
+        Err(failure) => {
+            let texts = failure.into_fields()?.into_iter().flat_map(|(field, texts)| {
                 let field = if field == "base" { String::new() } else { format!("{field} ") };
                 texts.into_iter().map(move |text| format!("{field}{text}"))
             });
             Ok(Some(texts.collect::<Vec<_>>().join("; ")))
         }
-        checked => checked.map(|()| None),
     }
 }
 

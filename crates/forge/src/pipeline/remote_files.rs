@@ -9,9 +9,8 @@ use std::{
 };
 
 use ci::{config::input::FetchFailure, pipeline::PipelineStore as _};
-use kernel::{Actor, Error, Result, ids::ProjectId};
+use kernel::{Actor, Error, Result, ids::ProjectId, task::spawn_blocking};
 use outbound::{Client, FetchError, FetchLimits};
-use tokio::task::spawn_blocking;
 
 use super::config::PATIENCE;
 use crate::{

@@ -45,7 +45,7 @@ pub async fn run_trigger(
         true => open_for_job(tx, &project, &JobToken::given(token.reveal())),
         false => open(tx, &project, &TriggerToken::given(token.reveal())),
     });
-    let TriggerTarget { facts, who, trigger, parent } = opened.await?.ok_or(Error::hidden())?;
+    let TriggerTarget { facts, who, trigger, parent } = opened.await?.ok_or_else(Error::hidden)?;
     variables.push(PipelineVariable {
         variable_type: VariableType::File,
         ..PipelineVariable::plain(PAYLOAD, payload)
@@ -103,7 +103,7 @@ fn open_for_job(
         return Err(Error::unauthenticated());
     }
     let Some(person) = person_for_job(tx, &job, project)? else { return Ok(None) };
-    let own = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or(Error::missing())?;
+    let own = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or_else(Error::missing)?;
     // A job that asks for its own pipeline again would never end.
     let largest = tx.settings()?.plan_limits.pipeline_hierarchy_size;
     if largest > 0 && tx.family_size(own.root())? >= largest {

@@ -6,11 +6,10 @@ use ci::{
     config::PlannedJob,
     pipeline::{Content, NewPipeline, PlanWithSpecs},
 };
-use kernel::{Error, Result, access::ProjectFacts, ids::UserId};
+use kernel::{Error, Result, access::ProjectFacts, ids::UserId, task::spawn_blocking};
 use org::user::store::UserStore as _;
 use outbound::Post;
 use serde_json::{Value, json};
-use tokio::task::spawn_blocking;
 
 use super::compile::CompileResult;
 use crate::{Forge, settings};

@@ -7,6 +7,7 @@ use kernel::{
     access::{Administrate, SignedIn},
     head::Growth,
     ids::{ProjectId, UserId},
+    task::spawn_blocking,
 };
 use org::{
     project::{
@@ -24,7 +25,6 @@ use repo::{
     },
     push::{Push, PushSource, RefChange},
 };
-use tokio::task::spawn_blocking;
 
 use super::{remove::take_back_after, repository::enqueue_repository};
 use crate::{

@@ -56,7 +56,7 @@ fn named(tx: &mut Tx<'_>, target: &IdOrPath) -> Result<NamespaceId> {
         IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
         IdOrPath::Path(path) => tx.find_namespace_at(path)?,
     };
-    found.map(|namespace| namespace.id).ok_or(Error::not_found("Target Namespace"))
+    found.map(|namespace| namespace.id).ok_or_else(|| Error::not_found("Target Namespace"))
 }
 
 /// Copies the repository of a source into a new fork. A fork that cannot have it is taken away again.

@@ -54,8 +54,8 @@ pub async fn ensure_creatable(
         Err::<(), _>(Error::precondition())
     });
     match tried.await {
-        Err(Error { kind: Kind::Precondition, .. }) | Ok(()) => Ok(()),
-        Err(other) => Err(other),
+        Err(other) if other.kind != Kind::Precondition => Err(other),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -77,7 +77,7 @@ pub async fn remove_if_empty(forge: &Forge, project: ProjectId) -> Result<()> {
 }
 
 fn create(tx: &mut Tx<'_>, actor: Actor, home: &str, name: String) -> Result<Project> {
-    let home = tx.find_namespace_at(home)?.ok_or(Error::not_found("Namespace"))?;
+    let home = tx.find_namespace_at(home)?.ok_or_else(|| Error::not_found("Namespace"))?;
     let grant: Grant<SignedIn> = Grant::check(&Standing::in_instance(actor), Instance)?;
     let new = Creation { namespace: Some(home.id), path: Some(name), ..Creation::default() };
     let project = creation::create(tx, &grant, &new)?;

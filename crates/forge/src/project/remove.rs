@@ -1,7 +1,7 @@
 //! Removing projects, and taking back those that could not be made: the row and the repository together.
 
 use db::Tx;
-use kernel::{Error, Grant, Result, ids::ProjectId};
+use kernel::{Error, Grant, Result, ids::ProjectId, task::spawn_blocking};
 use org::{
     policy::OwnProject,
     project::{
@@ -11,7 +11,6 @@ use org::{
 };
 use repo::git::{GitError, NewRepository};
 use review::item::removal::forget_project;
-use tokio::task::spawn_blocking;
 
 use crate::{
     Forge,

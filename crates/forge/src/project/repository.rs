@@ -1,12 +1,11 @@
 //! A project's row comes first and its repository a moment later: a crash between the two is made good here.
 
 use db::Tx;
-use kernel::{Error, Result, ids::ProjectId};
+use kernel::{Error, Result, ids::ProjectId, task::spawn_blocking};
 use org::project::{Project, store::ProjectStore};
 use repo::git::RefName;
 use serde::{Deserialize, Serialize};
 use time::Duration;
-use tokio::task::spawn_blocking;
 use worker::{Job, Queue};
 
 use super::remove::{clear_away, discard_rows};

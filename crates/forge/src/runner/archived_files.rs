@@ -8,8 +8,7 @@ use std::{
 use bytes::Bytes;
 use ci::artifact::{Artifact, zip};
 use futures_util::{Stream, stream::try_unfold};
-use kernel::{Error, Result};
-use tokio::task::spawn_blocking;
+use kernel::{Error, Result, task::spawn_blocking};
 
 use crate::Forge;
 use objects::ObjectReader;
@@ -40,7 +39,7 @@ async fn read_blocking<T: Send + 'static>(
         Err(odd) if is_broken(&odd) => None,
         found => found.map_err(Error::internal)?,
     };
-    found.ok_or(Error::hidden())
+    found.ok_or_else(Error::hidden)
 }
 
 /// Finds a file by its whole path, byte for byte: no path of an archive leads anywhere else.

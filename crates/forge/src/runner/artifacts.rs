@@ -13,11 +13,11 @@ use kernel::{
     AccessLevel::{Developer, Maintainer},
     Error, Result, Standing, Ts,
     ids::{JobId, ProjectId},
+    task::spawn_blocking,
 };
 use objects::{Incoming, StoredContent};
 use org::settings::store::SettingsStore as _;
 use serde::{Deserialize, Serialize};
-use tokio::task::spawn_blocking;
 use worker::Job as Work;
 
 use super::{
@@ -210,7 +210,7 @@ pub fn archive(tx: &mut Tx<'_>, who: Option<&Standing>, job: &Job) -> Result<Art
         ensure_access(tx, who, job)?;
     }
     let found = tx.find_artifact(job.id, ArtifactKind::Archive)?;
-    found.filter(|found| found.is_there(tx.now)).ok_or(Error::hidden())
+    found.filter(|found| found.is_there(tx.now)).ok_or_else(Error::hidden)
 }
 
 fn ensure_access(tx: &mut Tx<'_>, who: &Standing, job: &Job) -> Result<()> {

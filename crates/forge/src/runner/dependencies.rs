@@ -57,13 +57,13 @@ pub(super) fn dependencies(tx: &mut Tx<'_>, source: &JobSource) -> Result<Option
 /// # Errors
 /// `NotFound` where there is none, `Forbidden` where it is not for them.
 pub fn archive_for_job(tx: &mut Tx<'_>, own: &Job, id: JobId) -> Result<Artifact> {
-    let job = tx.find_any_job(id)?.ok_or(Error::hidden())?;
+    let job = tx.find_any_job(id)?.ok_or_else(Error::hidden)?;
     if job.pipeline_id == own.pipeline_id {
         return archive(tx, None, &job);
     }
     let person = person_for_job(tx, own, &IdOrPath::Id(job.project_id.0))?;
     let person =
-        person.filter(|person| ReadPipelines::allows(&person.who)).ok_or(Error::hidden())?;
+        person.filter(|person| ReadPipelines::allows(&person.who)).ok_or_else(Error::hidden)?;
     match is_shown(tx, &Projects, &person.who, job.project_id)? {
         true => archive(tx, Some(&person.who), &job),
         false => Err(Error::hidden()),

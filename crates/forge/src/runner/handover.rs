@@ -182,14 +182,14 @@ pub(super) async fn prepare(
     let timeout = runner.maximum_timeout.map_or(own, |most| most.min(own));
     let token = JobToken::generate();
     let (commit, has_branch) = match commit(forge, &source).await {
-        Err(Error { kind: Kind::NotFound, .. }) => {
+        Err(gone) if gone.kind == Kind::NotFound => {
             return Ok(Verdict::Failed("data_integrity_failure"));
         }
         commit => commit?,
     };
     keep_commit(forge, &source.pipeline).await?;
     let (own_forge, own_runner, own_token) = (forge.clone(), runner.clone(), token.clone());
-    let done = tokio::task::spawn_blocking(move || {
+    let done = kernel::task::spawn_blocking(move || {
         let mut known = source.known(&own_forge, &commit)?;
         known.beneath.push(Variable::public("CI_JOB_TIMEOUT", timeout.to_string()));
         let variables = of_job(&own_forge, &source, &known, &own_runner, &own_token, now)?;
@@ -221,5 +221,5 @@ async fn commit(forge: &Forge, source: &JobSource) -> Result<(PipelineCommit, bo
         let has_branch = found.flatten().is_some();
         Ok(Some((own.read_commit(reader)?, has_branch)))
     });
-    read.await?.ok_or(Error::missing())
+    read.await?.ok_or_else(Error::missing)
 }

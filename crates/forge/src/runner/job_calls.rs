@@ -9,11 +9,7 @@ use ci::{
     },
     log::{AppendResult, LogStore as _},
 };
-use kernel::{
-    Error, Result, Ts,
-    error::{Kind, Message},
-    ids::JobId,
-};
+use kernel::{Error, Result, Ts, error::Kind, ids::JobId};
 use org::project::store::ProjectStore as _;
 use time::Duration;
 
@@ -210,9 +206,7 @@ async fn end(forge: &Forge, job: &Job, end: End) -> Result<Job> {
             Ok(job)
         }
         // It was ended otherwise in this moment.
-        Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) => {
-            Err(Error::forbidden())
-        }
+        Err(refused) if refused.is_whole(Kind::BadRequest) => Err(Error::forbidden()),
         Err(failure) => Err(failure),
     }
 }

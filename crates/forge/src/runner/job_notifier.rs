@@ -93,7 +93,7 @@ impl JobNotifier {
         }
         let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(receiver) = receiver {
-            tokio::spawn(announce(db.clone(), Arc::clone(&self.mailbox), receiver));
+            kernel::task::spawn(announce(db.clone(), Arc::clone(&self.mailbox), receiver));
         }
     }
 }

@@ -32,7 +32,7 @@ pub fn of_project(
     filter: &RunnerFilter,
     page: PageRequest,
 ) -> Result<Page<Runner>> {
-    let home = job_homes(tx, &[grant.project()])?.pop().ok_or(Error::missing())?;
+    let home = job_homes(tx, &[grant.project()])?.pop().ok_or_else(Error::missing)?;
     let groups = if home.group_runners { home.groups } else { Vec::new() };
     actions::list_of_project(tx, grant, groups, home.instance_runners, filter, page)
 }

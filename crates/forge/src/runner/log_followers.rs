@@ -168,11 +168,7 @@ impl Drop for FollowerSlot {
 
 #[cfg(test)]
 mod tests {
-    use kernel::{
-        Error,
-        error::Kind,
-        ids::{JobId, PipelineId, UserId},
-    };
+    use kernel::ids::{JobId, PipelineId, UserId};
 
     use super::{LogFollowers, MOST, MOST_OF_ONE};
     use crate::slots::SlotOwner;
@@ -185,11 +181,11 @@ mod tests {
         let follow = |user: i64| all.follow(LOG.0, LOG.1, SlotOwner::User(UserId(user)));
 
         let own: Vec<_> = (0..MOST_OF_ONE).map(|_| follow(1).unwrap()).collect();
-        assert!(matches!(follow(1), Err(Error { kind: Kind::TooMany { .. }, .. })));
+        assert!(follow(1).is_err_and(|refused| refused.retry_after().is_some()));
         let others: Vec<_> = (MOST_OF_ONE..MOST)
             .map(|place| follow(2 + i64::try_from(place / MOST_OF_ONE).unwrap()).unwrap())
             .collect();
-        assert!(matches!(follow(1_000), Err(Error { kind: Kind::TooMany { .. }, .. })));
+        assert!(follow(1_000).is_err_and(|refused| refused.retry_after().is_some()));
         drop((own, others));
         assert_eq!(all.count(), 0);
         assert!(all.state().logs.is_empty() && all.state().own.is_empty());

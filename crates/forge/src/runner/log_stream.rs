@@ -12,11 +12,8 @@ use ci::{
     log::{LogKey, LogStore as _},
 };
 use futures_util::{Stream, stream::try_unfold};
-use kernel::{Error, Result};
-use tokio::{
-    task::spawn_blocking,
-    time::{Instant, sleep, sleep_until},
-};
+use kernel::{Error, Result, task::spawn_blocking};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
     log_followers::FollowerSlot,

@@ -5,9 +5,8 @@ use ci::{
     job::Job,
     log::{AppendResult, LogKey, LogStore as _, Mask},
 };
-use kernel::{Error, Result, ids::JobId};
+use kernel::{Error, Result, ids::JobId, task::spawn_blocking};
 use org::settings::store::SettingsStore as _;
-use tokio::task::spawn_blocking;
 
 use super::artifacts::MEGABYTE;
 use crate::Forge;
@@ -42,7 +41,7 @@ pub async fn append(forge: &Forge, job: &Job, start: u64, piece: Bytes) -> Resul
     let own = forge.clone();
     let done = spawn_blocking(move || own.logs.append(id, start, &piece));
     // Somebody has completed it meanwhile.
-    let appended = done.await.map_err(Error::internal)??.ok_or(Error::forbidden())?;
+    let appended = done.await.map_err(Error::internal)??.ok_or_else(Error::forbidden)?;
     forge.followers.grew(id);
     Ok(appended)
 }
@@ -57,7 +56,7 @@ async fn ensure_open(forge: &Forge, job: &Job) -> Result<()> {
     let own = forge.clone();
     let done = spawn_blocking(move || {
         // Nothing is written of which it is not known what to hide: the job has ended, or its secrets were given up.
-        let sealed = kept.and_then(|kept| kept.hidden).ok_or(Error::forbidden())?;
+        let sealed = kept.and_then(|kept| kept.hidden).ok_or_else(Error::forbidden)?;
         let clear = own.vault.unseal(&hidden_place(id), &sealed).map_err(Error::internal)?;
         let hidden: Vec<String> = serde_json::from_str(clear.reveal()).map_err(Error::internal)?;
         own.logs.open(place, Mask::new(&hidden)?)

@@ -11,9 +11,9 @@ use db::Tx;
 use kernel::{
     Error, Result,
     ids::{JobId, PipelineId, ProjectId},
+    task::spawn_blocking,
 };
 use serde::{Deserialize, Serialize};
-use tokio::task::spawn_blocking;
 use worker::{Job, Queue as _};
 
 use super::pipeline_refs::drop_commit;

@@ -20,12 +20,13 @@ use ci::{
 use db::Tx;
 use kernel::{
     Actor, Error, Grant, Result, Standing, Ts,
-    error::{Kind, Message},
+    error::Kind,
     ids::{JobId, JobSpecId, PipelineId, ProjectId},
+    task::spawn_blocking,
 };
 use org::{access::standings_of_one, settings::store::SettingsStore as _};
 use secrets::Vault;
-use tokio::{sync::Semaphore, task::spawn_blocking};
+use tokio::sync::Semaphore;
 
 use super::artifacts::lets_in;
 use crate::{Forge, ports::ci::Projects};
@@ -210,7 +211,7 @@ pub async fn test_report(
                 left = rest;
                 match forge.artifacts.reader_of(&location).await {
                     // It has just gone with its report.
-                    Err(Error { kind: Kind::NotFound, message: Message::Default, .. }) => continue,
+                    Err(gone) if gone.is_plain(Kind::NotFound) => continue,
                     reader => Some((reader?, size)),
                 }
             }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use kernel::{
     Error, Grant, Result, Ts,
-    error::{Kind, Message},
+    error::Kind,
     ids::{ProjectId, VulnerabilityExportId, VulnerabilityId},
 };
 use org::{
@@ -176,11 +176,9 @@ pub async fn download(
     });
     let (scope, created_at) = found.await?;
     let read = forge.exports.read(&Export::location(id)).await;
-    let (size, pieces) = read.map_err(|failure| match failure {
-        Error { kind: Kind::NotFound, message: Message::Default, .. } => {
-            Error::not_found("Vulnerability Export")
-        }
-        failure => failure,
+    let (size, pieces) = read.map_err(|failure| match failure.is_plain(Kind::NotFound) {
+        true => Error::not_found("Vulnerability Export"),
+        false => failure,
     })?;
     let name = format!("{scope}_vulnerabilities_{}.csv", minute(created_at));
     Ok(Download { name, size, pieces })

@@ -5,14 +5,14 @@ use ci::{
     artifact::{Artifact, ArtifactKind, ArtifactStore as _},
 };
 use db::Tx;
-use kernel::{Error, Result, ids::PipelineId, ids::ProjectId};
+use kernel::{Error, Result, ids::PipelineId, ids::ProjectId, task::spawn_blocking};
 use org::project::store::ProjectStore as _;
 use security::{
     report::{self, REPORT_SIZE_LIMIT, Report, ReportFault},
     scan::{ImportReports, NewScan, ScanStore as _, finish, keep_findings},
     vulnerability::{Finding, ReportType},
 };
-use tokio::{sync::Semaphore, task::spawn_blocking};
+use tokio::sync::Semaphore;
 use worker::Queue as _;
 
 use crate::Forge;

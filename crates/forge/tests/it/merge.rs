@@ -158,7 +158,7 @@ async fn developers_merge_into_a_protected_branch_where_its_rule_lets_them() {
     assert_eq!(refusal(refused), Some(Kind::Unauthenticated));
 
     let allowed = proposal.scratch.db().write(move |tx| {
-        let rule = tx.find_branch_rule(project, "main")?.ok_or(Error::missing())?;
+        let rule = tx.find_branch_rule(project, "main")?.ok_or_else(Error::missing)?;
         tx.insert_branch_access(rule.branch.id, AccessKind::Merge, Holder::Role(Developer))
     });
     allowed.await.unwrap();

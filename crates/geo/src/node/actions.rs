@@ -83,7 +83,7 @@ pub fn read(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: GeoNodeId) -> Result<G
 }
 
 fn find(tx: &mut Tx<'_>, id: GeoNodeId) -> Result<GeoNode> {
-    tx.geo_node(id)?.ok_or(Error::missing())
+    tx.geo_node(id)?.ok_or_else(Error::missing)
 }
 
 /// Begins a change of nodes. The rows of a secondary are copies: only the primary changes them.

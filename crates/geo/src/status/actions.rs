@@ -71,7 +71,7 @@ pub fn read(
     id: GeoNodeId,
 ) -> Result<NodeWithStatus> {
     let node = nodes::read(tx, grant, id)?;
-    with_statuses(tx, applications, counted, vec![node])?.pop().ok_or(Error::missing())
+    with_statuses(tx, applications, counted, vec![node])?.pop().ok_or_else(Error::missing)
 }
 
 fn with_statuses(

@@ -56,7 +56,7 @@ fn what_a_node_cannot_be_is_told_for_each_field_and_changes_nothing() {
         .write(move |tx, context| actions::create(tx, &administrator(), context, wrong.clone()));
 
     let refusal = refused.expect_err("no such node");
-    let Message::Fields(fields) = refusal.message else { panic!("{:?}", refusal.message) };
+    let Message::Fields(fields) = &refusal.message else { panic!("{:?}", refusal.message) };
     let told: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
     for field in ["name", "url", "internal_url", "enabled", "files_max_capacity"] {
         assert!(told.contains(&field), "{field}: {told:?}");
@@ -76,9 +76,7 @@ fn there_is_one_primary_and_its_server_is_no_secondary() {
         let demotion = NodeChange { primary: Some(false), ..primary("north") };
         let keeper = NodeKeeper::Administrator(administrator());
         let demoted = actions::update(tx, &keeper, context, node.id, demotion);
-        let Message::Fields(fields) = demoted.expect_err("its own secondary").message else {
-            panic!("no field is named")
-        };
+        let fields = demoted.expect_err("its own secondary").into_fields()?;
         assert_eq!(fields[0].0, "base");
         Ok(())
     });

@@ -54,7 +54,7 @@ pub fn locate_project(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(P
         }
         IdOrPath::Path(_) => None,
     };
-    let (facts, level) = found.ok_or(Error::not_found("Project"))?;
+    let (facts, level) = found.ok_or_else(|| Error::not_found("Project"))?;
     let standing = Standing::in_project(actor, level, &facts);
     Ok((Project(facts.into()), standing))
 }
@@ -141,5 +141,5 @@ pub fn seen_namespace(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<Na
             Err(cause) => return Err(cause),
         },
     };
-    found.filter(|_| seen).ok_or(Error::not_found("Namespace"))
+    found.filter(|_| seen).ok_or_else(|| Error::not_found("Namespace"))
 }

@@ -83,7 +83,7 @@ pub fn create_own(
 pub fn remove_own(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, id: ApplicationId) -> Result<()> {
     let owner = grant.actor().user()?;
     let found = tx.find_application(id)?.filter(|found| found.owner_id == Some(owner));
-    unregister(tx, Some(owner), &found.ok_or(Error::missing())?)
+    unregister(tx, Some(owner), &found.ok_or_else(Error::missing)?)
 }
 
 /// As [`create`], for the server's own needs.
@@ -152,7 +152,7 @@ pub fn remove(
     id: ApplicationId,
     unmodified_since: Option<Ts>,
 ) -> Result<()> {
-    let found = tx.find_application(id)?.ok_or(Error::missing())?;
+    let found = tx.find_application(id)?.ok_or_else(Error::missing)?;
     found.updated_at.ensure_unchanged_since(unmodified_since)?;
     unregister(tx, grant.actor().id, &found)
 }

@@ -50,7 +50,7 @@ pub fn find(
         }
         AttributeOwner::User(id) => tx.find_user(*id)?.map(|user| Subject::User(user.id)),
     };
-    found.ok_or(Error::hidden())
+    found.ok_or_else(Error::hidden)
 }
 
 /// Writes a note down, in place of one with the same key.

@@ -79,7 +79,7 @@ impl CustomAttributeStore for Tx<'_> {
                 .get_result(conn)
                 .optional()
                 .map_err(error("Custom Attribute"))))?;
-        found.ok_or(kernel::Error::missing())
+        found.ok_or_else(kernel::Error::missing)
     }
 
     fn save_custom_attribute(&mut self, of: Subject, note: &CustomAttribute) -> Result<()> {

@@ -86,7 +86,7 @@ pub fn begin_confirmation(tx: &mut Tx<'_>, id: EmailId) -> Result<Option<(Email,
 /// # Errors
 /// `NotFound` where the link is unknown, too old, or was used before.
 pub fn confirm(tx: &mut Tx<'_>, secret: &Secret) -> Result<Email> {
-    let email = tx.find_email_to_confirm(secret)?.ok_or(Error::missing())?;
+    let email = tx.find_email_to_confirm(secret)?.ok_or_else(Error::missing)?;
     let until = email.confirmation_sent_at.map(|sent| sent.plus(LINK_WORKS));
     if until.is_none_or(|until| until <= tx.now) {
         return Err(Error::missing());

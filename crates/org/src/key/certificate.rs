@@ -51,7 +51,8 @@ impl CertificateStore for Tx<'_> {
         let insert =
             diesel::insert_into(x509_certificates::table).values(row).on_conflict_do_nothing();
         each_backend!(self, |conn| insert.execute(conn).map_err(error("Certificate")))?;
-        self.find_certificate(&certificate.digest)?.ok_or(kernel::Error::not_found("Certificate"))
+        self.find_certificate(&certificate.digest)?
+            .ok_or_else(|| kernel::Error::not_found("Certificate"))
     }
 }
 

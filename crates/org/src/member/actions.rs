@@ -3,11 +3,7 @@
 use std::collections::BTreeSet;
 
 use db::Tx;
-use kernel::{
-    AccessLevel, Error, Result, Ts,
-    error::{Kind, Message},
-    ids::UserId,
-};
+use kernel::{AccessLevel, Error, Result, Ts, error::Kind, ids::UserId};
 
 use super::{
     Event, Member, MemberSource, Membership, NewMember, Source, State, Step,
@@ -35,7 +31,7 @@ pub fn add(
     quota: Quota,
 ) -> Result<Member> {
     access::lock_access_projection(tx)?;
-    let user = tx.find_user(user)?.ok_or(Error::not_found("User"))?;
+    let user = tx.find_user(user)?.ok_or_else(|| Error::not_found("User"))?;
     if tx.find_member(place.source, user.id)?.is_some() {
         return Err(Error::conflict().whole("Member already exists"));
     }
@@ -51,7 +47,7 @@ pub fn add(
     }
     reconcile(tx, place, &lineage, &user, level, terms.expires_at)?;
     quota.note(tx, &lineage, 1)?;
-    tx.find_member_row(place.source, user.id)?.ok_or(Error::missing())
+    tx.find_member_row(place.source, user.id)?.ok_or_else(Error::missing)
 }
 
 /// Makes somebody a member who is none. Whatever they were before that - asking, invited - is over.
@@ -170,15 +166,15 @@ pub(super) fn add_or_change(
     };
     match altered(tx, place, lineage, &member, user, terms) {
         Ok(_) => Ok(GrantOutcome::Changed),
-        Err(Error { kind: Kind::Forbidden, .. }) => {
+        Err(refused) if refused.kind == Kind::Forbidden => {
             Ok(GrantOutcome::Refused("not authorized to update member".to_owned()))
         }
-        Err(Error { kind: Kind::BadRequest, message: Message::Fields(fields), .. }) => {
+        Err(other) => {
+            let fields = other.into_fields()?;
             let mut faults = Faults::default();
             fields.into_iter().for_each(|(field, texts)| faults.add_each(&field, texts));
             Ok(sentences(faults).map_or(GrantOutcome::Changed, GrantOutcome::Refused))
         }
-        Err(other) => Err(other),
     }
 }
 
@@ -214,7 +210,7 @@ pub fn change(
     end: EndChange,
 ) -> Result<Member> {
     access::lock_access_projection(tx)?;
-    let member = tx.find_member(place.source, user)?.ok_or(Error::missing())?;
+    let member = tx.find_member(place.source, user)?.ok_or_else(Error::missing)?;
     let lineage = Lineage::of(tx, place.source)?;
     let terms = Terms { level, expires_at: end.over(member.expires_at) };
     let user = tx.user(user)?;
@@ -249,7 +245,7 @@ fn altered(
     refresh(tx, place.source, user.id)?;
     let fact = Fact::of(member, level, place.actor().id);
     tx.emit(Event::Changed(Fact { expires_at: terms.expires_at, ..fact }))?;
-    tx.find_member_row(place.source, user.id)?.ok_or(Error::missing())
+    tx.find_member_row(place.source, user.id)?.ok_or_else(Error::missing)
 }
 
 /// Treatment of memberships below a group when a member of the group is removed.
@@ -276,7 +272,7 @@ pub fn remove(
     how: RemovalOptions,
 ) -> Result<()> {
     access::lock_access_projection(tx)?;
-    let member = tx.find_member(place.source, user)?.ok_or(Error::missing())?;
+    let member = tx.find_member(place.source, user)?.ok_or_else(Error::missing)?;
     member.updated_at.ensure_unchanged_since(how.unless_newer)?;
     let oneself = place.actor().id == Some(user);
     let may = oneself || (place.may_manage() && member.level() <= place.level());
@@ -319,6 +315,6 @@ pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
 /// Sets a role apart from what a directory says. Nobody's role comes from a directory here, so that this is always
 /// refused.
 pub fn override_level(tx: &mut Tx<'_>, place: MemberSource, user: UserId) -> Result<Membership> {
-    tx.find_member(place.source, user)?.ok_or(Error::missing())?;
+    tx.find_member(place.source, user)?.ok_or_else(Error::missing)?;
     Err(Error::forbidden())
 }

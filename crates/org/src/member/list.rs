@@ -59,7 +59,7 @@ pub fn direct(
 
 /// Somebody who was added here, as the answer to a change shows them: whatever they are given, and until when.
 pub fn given(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<Membership> {
-    let member = tx.find_member_row(source, user)?.ok_or(Error::missing())?;
+    let member = tx.find_member_row(source, user)?.ok_or_else(Error::missing)?;
     let creator = match member.created_by {
         Some(id) => tx.find_user(id)?,
         None => None,

@@ -37,7 +37,7 @@ pub fn set_state(
     user: UserId,
     to: State,
 ) -> Result<()> {
-    let user = tx.find_user(user)?.ok_or(Error::not_found("User"))?;
+    let user = tx.find_user(user)?.ok_or_else(|| Error::not_found("User"))?;
     let (scope, who) = locate_group(tx, grant.actor(), group)?;
     let place = MemberSource::group(&Grant::<AskForSeats>::check(&who, scope)?);
     access::lock_access_projection(tx)?;
@@ -99,7 +99,7 @@ fn none_pending() -> Error {
 pub fn approve(tx: &mut Tx<'_>, place: MemberSource, id: MemberId) -> Result<()> {
     access::lock_access_projection(tx)?;
     let tree = tree::owned(tx, &place, plain)?;
-    let named = tx.find_member_by_id(id)?.ok_or(Error::missing())?;
+    let named = tx.find_member_by_id(id)?.ok_or_else(Error::missing)?;
     let all = tree::members_of(tx, &tree, named.user_id)?;
     if all.iter().all(|member| member.id != id) {
         return Err(Error::missing());

@@ -138,7 +138,7 @@ pub fn approve(tx: &mut Tx<'_>, place: MemberSource, user: UserId, level: i64) -
         return Err(Error::forbidden());
     }
     access::lock_access_projection(tx)?;
-    find(tx, place.source, user)?.ok_or(Error::missing())?;
+    find(tx, place.source, user)?.ok_or_else(Error::missing)?;
     let (lineage, user) = (Lineage::of(tx, place.source)?, tx.user(user)?);
     let terms = Terms { level, expires_at: None };
     let (level, faults) = rules::check(tx, &lineage, place.source, &user, terms, Newness::Known)?;
@@ -157,7 +157,7 @@ pub fn approve(tx: &mut Tx<'_>, place: MemberSource, user: UserId, level: i64) -
     };
     insert(tx, &new)?;
     letters::granted(tx, &lineage, &user, level)?;
-    tx.find_member(place.source, user.id)?.ok_or(Error::missing())
+    tx.find_member(place.source, user.id)?.ok_or_else(Error::missing)
 }
 
 /// Turns somebody away, or withdraws one's own request.
@@ -168,7 +168,7 @@ pub fn deny(
     unless_newer: Option<Ts>,
 ) -> Result<()> {
     let oneself = place.actor().id == Some(user);
-    let request = find(tx, place.source, user)?.ok_or(Error::missing())?;
+    let request = find(tx, place.source, user)?.ok_or_else(Error::missing)?;
     if !oneself && !place.may_manage() {
         return Err(Error::forbidden());
     }

@@ -145,7 +145,7 @@ pub fn create_for(
 fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -> Result<Project> {
     access::lock_access_projection(tx)?;
     let home = match wanted.namespace {
-        None => tx.personal_namespace(creator.id)?.ok_or(Error::not_found("Namespace"))?,
+        None => tx.personal_namespace(creator.id)?.ok_or_else(|| Error::not_found("Namespace"))?,
         Some(id) => match tx.find_namespace(id)? {
             // Whether there is room in one's own is asked below, and told.
             Some(home) if home::is_own(actor, &home) => home,

@@ -88,7 +88,7 @@ fn target(
         None => tx.personal_namespace(grant.user()?)?,
         Some(id) => tx.find_namespace(id)?,
     };
-    let home = home.ok_or(Error::not_found("Target Namespace"))?;
+    let home = home.ok_or_else(|| Error::not_found("Target Namespace"))?;
     let actor = grant.actor();
     let may = home::is_own(actor, &home) || home::may_create_in(tx, actor, &home)?;
     if may && stays_inside(tx, source, &home)? {
@@ -216,7 +216,7 @@ pub fn unrelate(
 ) -> Result<()> {
     let project = tx.project(grant.project())?;
     project.updated_at.ensure_unchanged_since(unless_newer)?;
-    let source = project.forked_from_id.ok_or(Error::unchanged())?;
+    let source = project.forked_from_id.ok_or_else(Error::unchanged)?;
     count_forks(tx, source, -1)?;
     let columns =
         Columns { forked_from_id: Some(None), fork_root_id: Some(None), ..Columns::default() };

@@ -176,7 +176,7 @@ pub fn impersonation(tx: &mut Tx<'_>, user: UserId, id: TokenId) -> Result<Acces
     tx.user(user)?;
     tx.find_token_by_id(id)?
         .filter(|token| token.user_id == user && token.kind == Kind::Impersonation)
-        .ok_or(Error::not_found("Impersonation Token"))
+        .ok_or_else(|| Error::not_found("Impersonation Token"))
 }
 
 pub fn revoke_impersonation(
@@ -219,7 +219,7 @@ pub fn find_visible(
 /// Revokes a token; revoking again changes nothing.
 pub fn revoke(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, id: TokenId) -> Result<()> {
     let token = tx.find_token_by_id(id)?.filter(|token| token.kind != Kind::OAuth);
-    let token = token.ok_or(Error::missing())?;
+    let token = token.ok_or_else(Error::missing)?;
     if !is_in_hands_of(&token, grant.actor()) {
         return Err(Error::bad_request().because("Not permitted to revoke"));
     }

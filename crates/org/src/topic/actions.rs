@@ -75,7 +75,7 @@ fn audited_values(topic: &Topic) -> [(&'static str, String); 4] {
 /// # Errors
 /// `NotFound` where there is none.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Topic> {
-    tx.topic(id)?.ok_or(Error::missing())
+    tx.topic(id)?.ok_or_else(Error::missing)
 }
 
 impl TopicChange {

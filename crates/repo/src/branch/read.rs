@@ -138,7 +138,7 @@ pub fn show(
     name: &RefName,
 ) -> Result<Branch> {
     let found = vec![existing(reader, name)?];
-    shown(reader, answers, project, found)?.pop().ok_or(Error::not_found("Branch"))
+    shown(reader, answers, project, found)?.pop().ok_or_else(|| Error::not_found("Branch"))
 }
 
 fn shown(

@@ -6,8 +6,7 @@ use db::{
     Database, Tx,
     checksum::refs::{self as kept, RefChecksum, RefHolder, RefSum},
 };
-use kernel::Result;
-use tokio::task::spawn_blocking;
+use kernel::{Result, task::spawn_blocking};
 
 use super::of_refs;
 use crate::{

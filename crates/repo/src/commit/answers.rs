@@ -4,14 +4,13 @@
 use std::{collections::HashSet, sync::Arc};
 
 use bytes::Bytes;
-use moka::sync::Cache;
 use sha2::{Digest as _, Sha256};
 
 use crate::compare::{self, Comparison, Start, bytes_of};
 use crate::git::{
-    Deadline, DiffLimits, FileDiff, GitError, LineStats, LogQuery, Oid, Reader, Result, Tips,
-    TreePath,
+    Deadline, FileDiff, GitError, LineStats, LogQuery, Oid, Reader, Result, Tips, TreePath,
     blame::{Blame, LineRange, Span},
+    cache::{Cache, CommitDiffKey, ComparisonKey, DiffKey, Key, LinesKey},
 };
 
 /// Entries of a store whose values are small.
@@ -24,32 +23,25 @@ const BLAME_TEXT_BYTES: u64 = 64 << 20;
 const COMPARISON_BYTES: u64 = 32 << 20;
 const DIFF_BYTES: u64 = 64 << 20;
 
-/// Pages of logs, by the whole question.
-type Logs = Cache<String, Arc<[Oid]>>;
 /// Bytes by language, the most first.
 type Languages = Arc<[(&'static str, u64)]>;
-type BlameKey = (Oid, TreePath, Option<(u32, u32)>);
-/// From, to, whether the files are compared with the first itself, and within which limits.
-type ComparisonKey = (Oid, Oid, bool, DiffLimits);
-type CommitDiffKey = (Oid, DiffLimits);
-/// From, to, and within which limits.
-type DiffKey = (Oid, Oid, DiffLimits);
 
 /// Cheap to clone; shared by all requests.
 #[derive(Clone)]
 pub struct Answers {
     stats: Cache<Oid, LineStats>,
     last_commits: Cache<(Oid, TreePath), Option<Oid>>,
-    logs: Logs,
+    /// Pages of logs, by the whole question.
+    logs: Cache<String, Arc<[Oid]>>,
     counts: Cache<(Oid, bool), u64>,
     /// Whether the first has the second in its history.
     merged: Cache<(Oid, Oid), bool>,
     ref_times: Cache<Oid, i64>,
     checksums: Cache<Oid, Arc<str>>,
     languages: Cache<Oid, Languages>,
-    blames: Cache<BlameKey, Arc<Blame>>,
+    blames: Cache<LinesKey, Arc<Blame>>,
     /// Blames as they are sent.
-    blame_texts: Cache<BlameKey, Bytes>,
+    blame_texts: Cache<LinesKey, Arc<Bytes>>,
     comparisons: Cache<ComparisonKey, Arc<Comparison>>,
     diffs: Cache<CommitDiffKey, Arc<Vec<FileDiff>>>,
     /// How the files differ between two commits.
@@ -58,47 +50,33 @@ pub struct Answers {
 
 impl Default for Answers {
     fn default() -> Self {
-        let weight = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
         Self {
             stats: Cache::new(ENTRIES),
             last_commits: Cache::new(ENTRIES),
-            logs: Cache::builder()
-                .weigher(move |key: &String, ids: &Arc<[Oid]>| {
-                    weight(100 + key.len() + ids.len() * 20)
-                })
-                .max_capacity(LOG_BYTES)
-                .build(),
+            logs: Cache::with_weights(LOG_BYTES, |key: &Key, ids: &Arc<[Oid]>| {
+                100 + key.text().len() + ids.len() * 20
+            }),
             counts: Cache::new(ENTRIES),
             merged: Cache::new(ENTRIES),
             ref_times: Cache::new(ENTRIES),
             checksums: Cache::new(ENTRIES),
             languages: Cache::new(PROJECTS),
-            blames: Cache::builder()
-                .weigher(move |_: &BlameKey, blame: &Arc<Blame>| {
-                    weight(200 + blame.spans.len() * size_of::<Span>())
-                })
-                .max_capacity(BLAME_BYTES)
-                .build(),
-            blame_texts: Cache::builder()
-                .weigher(move |_: &BlameKey, text: &Bytes| weight(200 + text.len()))
-                .max_capacity(BLAME_TEXT_BYTES)
-                .build(),
-            comparisons: Cache::builder()
-                .weigher(move |_: &ComparisonKey, found: &Arc<Comparison>| weight(found.weight()))
-                .max_capacity(COMPARISON_BYTES)
-                .build(),
-            diffs: Cache::builder()
-                .weigher(move |_: &CommitDiffKey, files: &Arc<Vec<FileDiff>>| {
-                    weight(bytes_of(files))
-                })
-                .max_capacity(COMPARISON_BYTES)
-                .build(),
-            changes: Cache::builder()
-                .weigher(move |_: &DiffKey, files: &Arc<[FileDiff]>| {
-                    weight(100 + files.iter().map(|file| file.text.len() + 300).sum::<usize>())
-                })
-                .max_capacity(DIFF_BYTES)
-                .build(),
+            blames: Cache::with_weights(BLAME_BYTES, |_: &Key, blame: &Arc<Blame>| {
+                200 + blame.spans.len() * size_of::<Span>()
+            }),
+            blame_texts: Cache::with_weights(BLAME_TEXT_BYTES, |_: &Key, text: &Arc<Bytes>| {
+                200 + text.len()
+            }),
+            comparisons: Cache::with_weights(
+                COMPARISON_BYTES,
+                |_: &Key, found: &Arc<Comparison>| found.weight(),
+            ),
+            diffs: Cache::with_weights(COMPARISON_BYTES, |_: &Key, files: &Arc<Vec<FileDiff>>| {
+                bytes_of(files)
+            }),
+            changes: Cache::with_weights(DIFF_BYTES, |_: &Key, files: &Arc<[FileDiff]>| {
+                100 + files.iter().map(|file| file.text.len() + 300).sum::<usize>()
+            }),
         }
     }
 }
@@ -106,7 +84,7 @@ impl Default for Answers {
 impl Answers {
     /// The lines a commit added and removed.
     pub fn stats(&self, reader: &Reader, id: Oid, deadline: Deadline) -> Result<LineStats> {
-        kept(&self.stats, id, || reader.stats(id, deadline))
+        self.stats.get_or_insert(id, || reader.stats(id, deadline))
     }
 
     /// The newest commit that leads to `tip` and changed the path.
@@ -118,7 +96,7 @@ impl Answers {
         deadline: Deadline,
     ) -> Result<Option<Oid>> {
         let key = (tip, path.clone());
-        kept(&self.last_commits, key, || reader.last_commit(tip, path, deadline))
+        self.last_commits.get_or_insert(key, || reader.last_commit(tip, path, deadline))
     }
 
     /// The commits that a query finds. Where it begins must be said by ids to be kept.
@@ -126,7 +104,8 @@ impl Answers {
         if query.tips == Tips::AllRefs {
             return Ok(reader.log_ids(query, deadline)?.into());
         }
-        kept(&self.logs, format!("{query:?}"), || Ok(reader.log_ids(query, deadline)?.into()))
+        self.logs
+            .get_or_insert(format!("{query:?}"), || Ok(reader.log_ids(query, deadline)?.into()))
     }
 
     /// How many commits lead to one, itself included.
@@ -137,7 +116,7 @@ impl Answers {
         first_parent: bool,
         deadline: Deadline,
     ) -> Result<u64> {
-        kept(&self.counts, (id, first_parent), || {
+        self.counts.get_or_insert((id, first_parent), || {
             let query = LogQuery { first_parent, ..LogQuery::of(id) };
             let ids = reader.log_ids(&query, deadline)?;
             u64::try_from(ids.len()).or(Err(GitError::TooLarge))
@@ -154,7 +133,7 @@ impl Answers {
     ) -> Result<HashSet<Oid>> {
         let (mut merged, mut unknown) = (HashSet::new(), Vec::new());
         for head in heads {
-            match self.merged.get(&(tip, *head)) {
+            match self.merged.get((tip, *head)) {
                 Some(true) => drop(merged.insert(*head)),
                 Some(false) => {}
                 None => unknown.push(*head),
@@ -177,12 +156,12 @@ impl Answers {
 
     /// When what a ref names was made: the date of an annotated tag, else the committer date of the commit.
     pub fn ref_time(&self, reader: &Reader, target: Oid) -> Result<i64> {
-        kept(&self.ref_times, target, || reader.ref_time(target))
+        self.ref_times.get_or_insert(target, || reader.ref_time(target))
     }
 
     /// The SHA-256 of a blob, in hexadecimal: from its content, where that is at hand.
     pub fn checksum(&self, blob: Oid, content: Option<&[u8]>) -> Option<Arc<str>> {
-        if let Some(known) = self.checksums.get(&blob) {
+        if let Some(known) = self.checksums.get(blob) {
             return Some(known);
         }
         let sum: Arc<str> = hex::encode(Sha256::digest(content?)).into();
@@ -196,7 +175,7 @@ impl Answers {
 
     /// Bytes of each language in what a branch points to.
     pub fn languages(&self, reader: &Reader, at: Oid, deadline: Deadline) -> Result<Languages> {
-        kept(&self.languages, at, || Ok(reader.languages(at, deadline)?.into()))
+        self.languages.get_or_insert(at, || Ok(reader.languages(at, deadline)?.into()))
     }
 
     /// What a commit changed, within the limits of diffs that are shown.
@@ -207,7 +186,8 @@ impl Answers {
         deadline: Deadline,
     ) -> Result<Arc<Vec<FileDiff>>> {
         let limits = reader.diff_limits();
-        kept(&self.diffs, (id, limits), || Ok(Arc::new(reader.commit_diff(id, limits, deadline)?)))
+        self.diffs
+            .get_or_insert((id, limits), || Ok(Arc::new(reader.commit_diff(id, limits, deadline)?)))
     }
 
     /// What one commit has that another lacks. Which projects they are in does not matter: the caller has found both.
@@ -219,7 +199,7 @@ impl Answers {
         start: Start,
     ) -> kernel::Result<Arc<Comparison>> {
         let key = (from, to, start == Start::Straight, reader.diff_limits());
-        if let Some(known) = self.comparisons.get(&key) {
+        if let Some(known) = self.comparisons.get(key) {
             return Ok(known);
         }
         let found = Arc::new(compare::compare(reader, from, to, start)?);
@@ -239,13 +219,13 @@ impl Answers {
         deadline: Deadline,
     ) -> Result<Arc<[FileDiff]>> {
         let limits = reader.diff_limits();
-        kept(&self.changes, (base, head, limits), || {
+        self.changes.get_or_insert((base, head, limits), || {
             Ok(reader.diff(Some(base), head, limits, deadline)?.into())
         })
     }
 
     pub fn blame(&self, at: Oid, path: &TreePath, lines: Option<LineRange>) -> Option<Arc<Blame>> {
-        self.blames.get(&blame_key(at, path, lines))
+        self.blames.get(blame_key(at, path, lines))
     }
 
     pub fn keep_blame(
@@ -262,7 +242,8 @@ impl Answers {
 impl Answers {
     /// A blame as it was sent before.
     pub fn blame_text(&self, at: Oid, path: &TreePath, lines: Option<LineRange>) -> Option<Bytes> {
-        self.blame_texts.get(&blame_key(at, path, lines))
+        let text = self.blame_texts.get(blame_key(at, path, lines))?;
+        Some(Bytes::clone(&text))
     }
 
     pub fn keep_blame_text(
@@ -272,7 +253,7 @@ impl Answers {
         lines: Option<LineRange>,
         text: &Bytes,
     ) {
-        self.blame_texts.insert(blame_key(at, path, lines), text.clone());
+        self.blame_texts.insert(blame_key(at, path, lines), Arc::new(text.clone()));
     }
 }
 
@@ -282,19 +263,6 @@ impl std::fmt::Debug for Answers {
     }
 }
 
-fn blame_key(at: Oid, path: &TreePath, lines: Option<LineRange>) -> BlameKey {
+fn blame_key(at: Oid, path: &TreePath, lines: Option<LineRange>) -> LinesKey {
     (at, path.clone(), lines.map(|lines| (lines.first, lines.last)))
-}
-
-fn kept<K, V>(cache: &Cache<K, V>, key: K, work: impl FnOnce() -> Result<V>) -> Result<V>
-where
-    K: std::hash::Hash + Eq + Send + Sync + 'static,
-    V: Clone + Send + Sync + 'static,
-{
-    if let Some(known) = cache.get(&key) {
-        return Ok(known);
-    }
-    let value = work()?;
-    cache.insert(key, value.clone());
-    Ok(value)
 }

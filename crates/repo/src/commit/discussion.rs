@@ -31,7 +31,7 @@ impl CommitDiscussion {
     }
 
     fn note(&self, id: CommitNoteId) -> Result<&CommitNote> {
-        self.notes.iter().find(|note| note.id == id).ok_or(Error::not_found("Note"))
+        self.notes.iter().find(|note| note.id == id).ok_or_else(|| Error::not_found("Note"))
     }
 }
 

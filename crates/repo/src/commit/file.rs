@@ -43,11 +43,11 @@ pub struct FileFacts {
 
 pub fn find(reader: &Reader, answers: &Answers, query: &FileQuery) -> Result<FileFacts> {
     let commit = commit_named(reader, &query.ref_name)?;
-    let absent = Error::not_found("File");
-    let Some(path) = &query.path else { return Err(absent) };
+    let absent = || Error::not_found("File");
+    let Some(path) = &query.path else { return Err(absent()) };
     let entry = reader.find_entry(commit, path)?;
     let Some(entry) = entry.filter(|entry| entry.kind() == EntryKind::Blob) else {
-        return Err(absent);
+        return Err(absent());
     };
     let size = reader.blob_info(entry.id).map_err(GitError::lost)?.size;
     let last_commit = answers.last_commit(reader, commit, path, deadline())?.unwrap_or(commit);

@@ -56,7 +56,7 @@ pub fn deadline() -> Deadline {
 
 /// The commit that a hash, branch or tag names.
 pub fn commit_named(reader: &Reader, name: &str) -> Result<Oid> {
-    find_commit(reader, name)?.ok_or(Error::not_found("Commit"))
+    find_commit(reader, name)?.ok_or_else(|| Error::not_found("Commit"))
 }
 
 /// As [`commit_named`]; nothing where the name means none. A repository that cannot be read is another matter.

@@ -8,7 +8,7 @@ use kernel::{
     AccessLevel::Developer,
     Error, Grant, Result, Standing,
     access::{Project, ProjectFacts},
-    error::{Kind, Message},
+    error::Kind,
     head::Growth,
 };
 
@@ -85,9 +85,9 @@ pub fn ensure_may_push(
         PushSource::Api,
         Some(fork_push_access),
     );
-    checked.map_err(|refusal| match refusal {
-        Error { kind: Kind::BadRequest, message: Message::Whole(_), .. } => refused(),
-        other => other,
+    checked.map_err(|refusal| match refusal.is_whole(Kind::BadRequest) {
+        true => refused(),
+        false => refusal,
     })
 }
 

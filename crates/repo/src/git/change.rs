@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use bstr::{BStr, BString, ByteSlice as _};
 use bytes::Bytes;
 use gix::objs::Kind;
-use tokio::task::spawn_blocking;
+use kernel::task::spawn_blocking;
 
 use edits::{apply, normalize};
 pub use refusal::{ChangeError, Refusal};

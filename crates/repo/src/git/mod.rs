@@ -5,6 +5,7 @@ pub mod blame;
 pub mod blob_stream;
 mod blocking;
 pub(crate) mod branch_name;
+pub(crate) mod cache;
 pub mod change;
 pub mod cli;
 pub mod commit_object;

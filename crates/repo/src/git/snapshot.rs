@@ -20,7 +20,7 @@ const PIECE: usize = 64 << 10;
 pub fn snapshot(repo: &RepoPath) -> impl Stream<Item = io::Result<Bytes>> + use<> {
     let (sender, mut receiver) = mpsc::channel(WAITING);
     let path = repo.as_path().to_owned();
-    tokio::task::spawn_blocking(move || {
+    kernel::task::spawn_blocking(move || {
         let pipe = Pipe(sender.clone());
         if let Err(cause) = write(&path, pipe) {
             // Whoever would read it may have gone already.

@@ -10,11 +10,10 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt as _};
-use kernel::{Error, Result};
+use kernel::{Error, Result, task::spawn_blocking};
 use objects::{Objects, StoredContent};
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
-use tokio::task::spawn_blocking;
 
 use super::LfsId;
 

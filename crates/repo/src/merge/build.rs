@@ -1,6 +1,6 @@
 //! The commits of one merge, durable before anything names them.
 
-use tokio::task::spawn_blocking;
+use kernel::task::spawn_blocking;
 
 use crate::git::{
     CommitInfo, Deadline, Git, GitError, LogQuery, Oid, Reader, RepoPath, Result, Signature, Tips,

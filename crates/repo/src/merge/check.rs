@@ -1,9 +1,8 @@
 //! Checks whether git can merge two commits without a conflict. Commits never change, so each pair is checked once.
 
-use moka::sync::Cache;
-
 use crate::git::{
     Git, GitError, Oid, RepoPath, Result,
+    cache::Cache,
     merge::{is_ancestor, try_merge},
 };
 
@@ -23,7 +22,7 @@ impl Default for Checks {
 impl Checks {
     /// Whether `head` can be merged where a target branch is at `target`. What the target has already cannot.
     pub async fn fits(&self, git: &Git, repo: &RepoPath, target: Oid, head: Oid) -> Result<bool> {
-        if let Some(known) = self.0.get(&(target, head)) {
+        if let Some(known) = self.0.get((target, head)) {
             return Ok(known);
         }
         let fits = !is_ancestor(git, repo, head, target).await?

@@ -1,6 +1,6 @@
 //! The merge ref: the target as it would be after the merge, under a name that lists do not show.
 
-use tokio::task::spawn_blocking;
+use kernel::task::spawn_blocking;
 
 use crate::git::{
     Git, GitError, Oid, Reader, RefName, RepoPath, Result, Signature,

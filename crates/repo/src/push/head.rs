@@ -6,8 +6,8 @@ use std::time::Duration;
 use kernel::{
     Error, Result,
     head::{HeadFacts, HeadMove, LanguageBytes, RepositoryFigures},
+    task::spawn_blocking,
 };
-use tokio::task::spawn_blocking;
 
 use super::{Push, PushSource, RefChange, ref_survey::MOST_COUNTED};
 use crate::git::{

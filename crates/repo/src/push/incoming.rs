@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use bstr::{BStr, ByteSlice};
+use kernel::task::spawn_blocking;
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::task::spawn_blocking;
 
 use super::{
     RefChange,

@@ -6,10 +6,7 @@ use std::sync::{
 };
 
 use db::Database;
-use kernel::{
-    Error, Result,
-    error::{Kind, Message},
-};
+use kernel::{Error, Result, error::Kind};
 
 use super::{Incoming, Push, RefChange, check_push_rule, land};
 use crate::{commit::Writer, ports::People, protection::rules};
@@ -123,9 +120,5 @@ where
 }
 
 fn is_about_refs(error: &Error) -> bool {
-    matches!(
-        error,
-        Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }
-            | Error { kind: Kind::Forbidden, message: Message::Reason(_), .. }
-    )
+    error.is_whole(Kind::BadRequest) || error.has_reason(Kind::Forbidden)
 }

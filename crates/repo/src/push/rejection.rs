@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use bstr::ByteSlice as _;
-use kernel::Error;
-use tokio::task::spawn_blocking;
+use kernel::{Error, task::spawn_blocking};
 
 use super::RefChange;
 use crate::git::{GitError, Reader, RefInfo, RefKind, RefName, RepoPath, Result};

@@ -109,7 +109,7 @@ pub fn update(
     grant: &impl ChangePermission,
     change: impl FnOnce(&mut Terms),
 ) -> Result<PushRule> {
-    let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::not_found("Push Rule"))?;
+    let rule = tx.find_push_rule(grant.owner())?.ok_or_else(|| Error::not_found("Push Rule"))?;
     let before = rule.terms.clone();
     let terms = changed(tx, grant.owner(), rule.terms, change)?;
     let rule = tx.save_push_rule(rule.id, &terms)?;
@@ -126,7 +126,7 @@ pub fn delete(
     grant: &impl ChangePermission,
     unmodified_since: Option<Ts>,
 ) -> Result<()> {
-    let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::missing())?;
+    let rule = tx.find_push_rule(grant.owner())?.ok_or_else(Error::missing)?;
     if unmodified_since.is_some_and(|since| rule.updated_at > since) {
         return Err(Error::precondition());
     }

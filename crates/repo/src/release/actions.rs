@@ -22,7 +22,7 @@ const LONGEST_DESCRIPTION: usize = 1_000_000;
 /// # Errors
 /// 404 where it has none.
 pub fn find(tx: &mut Tx<'_>, project: ProjectId, tag: &str) -> Result<Release> {
-    tx.find_release(project, tag)?.ok_or(Error::missing())
+    tx.find_release(project, tag)?.ok_or_else(Error::missing)
 }
 
 /// Makes the release of a tag.

@@ -76,7 +76,7 @@ pub fn deletion(
     unmodified_since: Option<Ts>,
 ) -> Result<Push> {
     let name = RefName::tag(name).map_err(|_malformed| Error::not_found("Tag"))?;
-    let found = reader.find_reference(&name)?.ok_or(Error::not_found("Tag"))?;
+    let found = reader.find_reference(&name)?.ok_or_else(|| Error::not_found("Tag"))?;
     ensure_unmodified(reader, found.commit, unmodified_since)?;
     Ok(push(grant, vec![RefChange::plain(name, Some(found.target), None)]))
 }

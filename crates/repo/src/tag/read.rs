@@ -137,5 +137,5 @@ pub fn signature(reader: &Reader, name: &str) -> Result<SignedObject> {
     let tag = show(reader, name)?;
     let is_annotated = tag.message.is_some();
     let signed = if is_annotated { reader.signature(tag.target)? } else { None };
-    signed.ok_or(Error::not_found("Signature"))
+    signed.ok_or_else(|| Error::not_found("Signature"))
 }

@@ -11,7 +11,9 @@ use crate::git::{EntryInfo, EntryKind, GitError, Oid, Reader, TreePage, TreePath
 const MOST_BYTES: u64 = 256 << 20;
 
 /// What anybody is told about a page that is not there.
-pub const NO_PAGE: Error = Error::not_found("Wiki Page");
+pub fn no_page() -> Error {
+    Error::not_found("Wiki Page")
+}
 
 /// A page, not yet read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +93,7 @@ pub fn tip(reader: &Reader) -> Result<Option<Oid>> {
 /// The page that is kept in exactly this file.
 pub fn at_path(reader: &Reader, at: Oid, path: &str) -> Result<PageFile> {
     let entry = reader.find_entry(at, &TreePath::lookup(path)?)?;
-    entry.as_ref().and_then(PageFile::of).ok_or(NO_PAGE)
+    entry.as_ref().and_then(PageFile::of).ok_or_else(no_page)
 }
 
 /// Every page, in the byte order of the files.
@@ -118,7 +120,7 @@ pub fn page(reader: &Reader, at: Oid, slug: &str) -> Result<PageFile> {
         }
         found => found,
     };
-    found.ok_or(NO_PAGE)
+    found.ok_or_else(no_page)
 }
 
 /// The pages that have the slug, whatever their ending; letter case does not matter, but the same case goes first. Only
@@ -156,7 +158,7 @@ fn is_called(entry: &EntryInfo, name: &str) -> bool {
 pub fn version(reader: &Reader, text: &str) -> Result<Oid> {
     let is_id = (4..=40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_id {
-        return Err(NO_PAGE);
+        return Err(no_page());
     }
-    find_commit(reader, text)?.ok_or(NO_PAGE)
+    find_commit(reader, text)?.ok_or_else(no_page)
 }

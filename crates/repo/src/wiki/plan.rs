@@ -4,7 +4,7 @@ use kernel::{Error, Result};
 
 use super::{
     Attachment, PageFormat,
-    find::{self, NO_PAGE, PageFile},
+    find::{self, PageFile, no_page},
     name::{self, Title},
 };
 use crate::git::{
@@ -55,7 +55,7 @@ impl WikiChange {
                 create(now, who, &title, *format, content)
             }
             Self::Update { slug, title, format, content } => {
-                let (reader, tip) = now.ok_or(NO_PAGE)?;
+                let (reader, tip) = now.ok_or_else(no_page)?;
                 let old = find::page(reader, tip, slug)?;
                 let title = title.as_deref().map(|text| new_title(text, &old));
                 name::check(title.as_ref(), content.as_deref(), most)?;
@@ -63,7 +63,7 @@ impl WikiChange {
                 Update { reader, tip, old, title, format: *format, content }.plan(who)
             }
             Self::Delete { slug } => {
-                let (reader, tip) = now.ok_or(NO_PAGE)?;
+                let (reader, tip) = now.ok_or_else(no_page)?;
                 let page = find::page(reader, tip, slug)?;
                 let message = format!("{who} deleted page: {}", page.title());
                 let actions = vec![FileAction::new(ActionKind::Delete, page.path.as_str())];

@@ -6,8 +6,8 @@ use std::{
 };
 
 use db::Database;
-use kernel::{Error, Grant, Result, ids::UserId};
-use tokio::{sync::Mutex, task::spawn_blocking};
+use kernel::{Error, Grant, Result, ids::UserId, task::spawn_blocking};
+use tokio::sync::Mutex;
 
 use super::{
     find::{self, Page},
@@ -233,7 +233,7 @@ impl Writer {
         let (repositories, repo) = (self.repositories.clone(), repo.clone());
         let done = spawn_blocking(move || -> Result<Page> {
             let reader = repositories.open(&repo)?;
-            let tip = find::tip(&reader)?.ok_or(find::NO_PAGE)?;
+            let tip = find::tip(&reader)?.ok_or_else(find::no_page)?;
             find::at_path(&reader, tip, &path)?.read(&reader)
         });
         done.await.map_err(Error::internal)?

@@ -335,7 +335,7 @@ async fn come_and_go(
 async fn nothing_is_lost_while_git_packs_refs() {
     let (scratch, _) = with_one_commit().await;
     let folder = scratch.repo.as_path().to_owned();
-    let packing = tokio::task::spawn_blocking(move || {
+    let packing = kernel::task::spawn_blocking(move || {
         for _ in 0..40 {
             // Its locks are known for its own by where it works.
             plain_git().current_dir(&folder).args(["pack-refs", "--all"]).output().unwrap();

@@ -155,7 +155,7 @@ async fn moved(context: &Context, input: &Arguments) -> Answer {
     let directory = Directory::new(&context.forge.urls);
     let kept = context.forge.db.write(move |tx| {
         let kept = move_epic(tx, &grant, &directory, &one.whole, &row, lists)?;
-        EpicRecord::all(tx, &urls, actor, vec![kept])?.pop().ok_or(Error::missing())
+        EpicRecord::all(tx, &urls, actor, vec![kept])?.pop().ok_or_else(Error::missing)
     });
     Ok(match done(kept.await)? {
         Ok(kept) => Payload::new().field("epic", epic(Arc::new(kept))),

@@ -144,7 +144,7 @@ async fn update(context: &Context, input: &Arguments) -> Answer {
 
 /// The list without a change that others see.
 pub(super) fn kept_as_it_is(one: &BoardRecord, id: i64) -> Kept<BoardList> {
-    one.whole.list(id).cloned().ok_or(kernel::Error::not_found("List"))
+    one.whole.list(id).cloned().ok_or_else(|| kernel::Error::not_found("List"))
 }
 
 /// Folds a list for the caller, which everybody may who sees the board.

@@ -7,7 +7,6 @@ use deployments::{
     deployment::{Deployment, DeploymentStatus, DeploymentStore as _},
     policy::{ChangeDeployments, ReadDeployments, RemoveDeployments},
 };
-use futures_util::future::try_join_all;
 use graphql::{Arguments, Failure, Registry, Value};
 use repo::git::Oid;
 
@@ -15,6 +14,7 @@ use super::loaders::DeploymentLoaders;
 use crate::{
     context::Context,
     failure::{failure_of, visible},
+    join::try_join_all,
     people,
     pipelines::{LocatedProject, job_of_id, name_of},
     projects::ProjectRecord,

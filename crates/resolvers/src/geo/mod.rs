@@ -102,6 +102,6 @@ async fn namespaces(
     let read = context.forge.db.read(move |tx| tx.geo_namespaces(&[id])).await;
     let groups = read.map_err(failure_of)?.remove(&id).unwrap_or_default();
     let shown = groups.into_iter().map(|id| groups::namespace_of_id(context, id));
-    let shown = futures_util::future::try_join_all(shown).await?;
+    let shown = crate::join::try_join_all(shown).await?;
     Ok(Connection::of_list(&arguments.page()?, shown).into())
 }

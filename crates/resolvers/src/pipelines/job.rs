@@ -55,7 +55,7 @@ pub async fn job_of_id(context: &Context, id: JobId) -> Result<Value, Failure> {
 /// Jobs by their rows, in their order; those that the caller may not see are null.
 pub async fn jobs_of_rows(context: &Context, jobs: &[Job]) -> Result<Vec<Value>, Failure> {
     let found = jobs.iter().map(|one| job_of_id(context, one.id));
-    futures_util::future::try_join_all(found).await
+    crate::join::try_join_all(found).await
 }
 
 /// The number in the id of a job, which may be a global one.

@@ -14,7 +14,6 @@ use ci::{
 };
 use db::keyset::RowPosition;
 use entities::ci::pipeline::DetailedStatusEntity;
-use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{
     Ts,
@@ -31,6 +30,7 @@ use super::{
 use crate::{
     context::Context,
     failure::failure_of,
+    join::try_join_all,
     people, projects, repository,
     values::{maybe_time, time},
     windowed_page::{CursorOrder, WindowedPage},

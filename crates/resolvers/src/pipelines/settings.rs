@@ -127,7 +127,7 @@ fn register_scope(registry: &mut Registry<Context>) {
             });
             let known = read.await.map_err(failure_of)?;
             let shown = known.iter().map(|group| groups::of_id(&context, group.id));
-            let shown = futures_util::future::try_join_all(shown).await?;
+            let shown = crate::join::try_join_all(shown).await?;
             Ok(Connection::of_list(&arguments.page()?, shown).into())
         });
 }
@@ -146,7 +146,7 @@ async fn listed_projects(
     });
     let ids = read.await.map_err(failure_of)?;
     let shown = ids.into_iter().map(|id| projects::of_id(context, id));
-    let shown = futures_util::future::try_join_all(shown).await?;
+    let shown = crate::join::try_join_all(shown).await?;
     Ok(Connection::of_list(&arguments.page()?, shown).into())
 }
 

@@ -1,7 +1,6 @@
 //! Forks in the fields of projects: where one may be made, and how one compares with its source.
 
 use forge::commit::compare::divergence;
-use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Value};
 use kernel::{AccessLevel, Feature};
 use org::{policy::ForkProject, project::forks};
@@ -12,6 +11,7 @@ use crate::{
     context::Context,
     failure::{failure_of, visible},
     groups,
+    join::try_join_all,
 };
 
 /// How a branch of a fork compares with the default branch of its source.

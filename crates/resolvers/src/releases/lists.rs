@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use forge::release::is_open;
-use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{
     access::FeatureAccess,
@@ -18,6 +17,7 @@ use super::record::release;
 use crate::{
     context::Context,
     failure::failure_of,
+    join::try_join_all,
     loaders::BatchLoader,
     projects::{self, ProjectRecord},
     windowed_page::{CursorOrder, WindowedPage},

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use entities::repo::release::encoded;
 use forge::{release::release_milestones, urls::Urls};
-use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{
     Ability as _, Ts,
@@ -21,6 +20,7 @@ use review::policy::{ReadIssues, ReadMergeRequests, ReadMilestones};
 
 use crate::{
     context::Context,
+    join::try_join_all,
     loaders::BatchLoader,
     milestones, people,
     projects::ProjectRecord,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use forge::{branch::protection_of, pipeline::config_path};
-use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::ids::UserId;
 use org::user::names;
@@ -19,6 +18,7 @@ use super::{RepositoryRecord, commit_named, shown_name};
 use crate::{
     context::Context,
     failure::{failure_of, visible},
+    join::try_join_all,
     people,
     projects::ProjectRecord,
     values::{path_of, texts},

@@ -75,7 +75,7 @@ async fn react(context: &Context, input: &Arguments, what: Reaction) -> Result<P
         Err(error) if error.is_gone() => {
             Payload::errors(vec![refusal(&error)]).field("toggledOn", false)
         }
-        Err(Error { kind: Kind::Forbidden, .. }) => return Err(Failure::NotFoundOrForbidden),
+        Err(error) if error.kind == Kind::Forbidden => return Err(Failure::NotFoundOrForbidden),
         Err(error) => return Err(failure_of(error)),
     };
     Ok(payload)

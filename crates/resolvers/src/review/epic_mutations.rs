@@ -66,8 +66,8 @@ pub(super) fn register(registry: &mut Registry<Context>) {
         let set = context.forge.db.write(move |tx| {
             let item = reading::read(tx, &grant, iid)?;
             match set_subscription(tx, &item, grant.user()?, wanted) {
-                Err(Error { kind: Kind::Unchanged, .. }) | Ok(()) => actions::of_item(tx, &item),
-                Err(failure) => Err(failure),
+                Err(failure) if failure.kind != Kind::Unchanged => Err(failure),
+                Ok(()) | Err(_) => actions::of_item(tx, &item),
             }
         });
         answer(&context, set.await).await
@@ -183,7 +183,7 @@ async fn add_issue(context: &Context, input: &Arguments) -> Answer {
         let (row, issue) = epic_issues::add(tx, &grant, &directory, epic_iid, issue.id)?;
         let issue = IssueRecord::all(tx, &urls, actor, vec![issue])?.pop();
         let epics = EpicRecord::all(tx, &urls, actor, vec![row])?.pop();
-        epics.zip(issue).ok_or(Error::missing())
+        epics.zip(issue).ok_or_else(Error::missing)
     });
     Ok(match done(added.await)? {
         Ok((found, issue)) => {

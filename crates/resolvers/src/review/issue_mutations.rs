@@ -109,7 +109,7 @@ fn register_setters(registry: &mut Registry<Context>) {
 async fn record(context: &Context, issue: Issue) -> Result<Value, Failure> {
     let (actor, urls) = (context.actor(), context.forge.urls.clone());
     let found = context.forge.db.read(move |tx| {
-        let issue = tx.find_issue_by_id(issue.id)?.ok_or(Error::missing())?;
+        let issue = tx.find_issue_by_id(issue.id)?.ok_or_else(Error::missing)?;
         IssueRecord::all(tx, &urls, actor, vec![issue])
     });
     Ok(found.await.map_err(failure_of)?.pop().map(|one| shared(Arc::new(one))).into())
@@ -274,7 +274,7 @@ async fn made(
 pub(super) fn number_of(tx: &mut Tx<'_>, project: ProjectId, id: Option<i64>) -> Kept<Option<i64>> {
     let Some(id) = id else { return Ok(None) };
     let found = tx.merge_requests_in_order(&[id])?.pop();
-    let own = found.filter(|row| row.project_id == project).ok_or(Error::missing())?;
+    let own = found.filter(|row| row.project_id == project).ok_or_else(Error::missing)?;
     Ok(Some(own.iid))
 }
 
@@ -309,7 +309,7 @@ async fn update_all(context: &Context, input: &Arguments) -> Answer {
     if let (Some(estimate), Ok(manage)) = (estimate, grant.also::<ManageIssues>()) {
         let estimated = context.forge.db.write(move |tx| {
             times::estimate(tx, &manage, iid, Some(&estimate))?;
-            tx.find_issue(manage.project(), iid)?.ok_or(Error::missing())
+            tx.find_issue(manage.project(), iid)?.ok_or_else(Error::missing)
         });
         kept = estimated.await;
     }
@@ -351,7 +351,7 @@ async fn subscribe(context: &Context, input: &Arguments) -> Answer {
     let set = context.forge.db.write(move |tx| {
         let issue = actions::read(tx, grant.who(), grant.project(), iid)?;
         match set_subscription(tx, &issue.item(), grant.user()?, wanted) {
-            Err(Error { kind: Kind::Unchanged, .. }) => Ok(issue),
+            Err(refused) if refused.kind == Kind::Unchanged => Ok(issue),
             set => set.map(|()| issue),
         }
     });

@@ -138,7 +138,7 @@ async fn group(
                 let (project, _) = locate_project(tx, actor, &IdOrPath::Path(path))?;
                 let above = forge::ports::review::OrgHierarchy;
                 let groups = above.above(tx, Home::Project(project.0.id))?;
-                groups.first().copied().ok_or(Error::missing())
+                groups.first().copied().ok_or_else(Error::missing)
             });
             scope::group_grant_in(context, found.await.map_err(failure_of)?).await
         }

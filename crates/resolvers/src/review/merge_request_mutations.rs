@@ -12,7 +12,7 @@ use forge::{
 };
 use graphql::{Arguments, Failure, Payload, Registry, Value};
 use kernel::{
-    AccessLevel, Error, Grant, Result as Kept,
+    AccessLevel, Grant, Result as Kept,
     error::Kind,
     ids::{LabelId, MilestoneId, UserId},
 };
@@ -295,12 +295,12 @@ async fn accept(context: &Context, input: &Arguments) -> Answer {
     };
     match merge::accept(&context.forge, &grant, caller, iid, options).await {
         Ok(merged) => answer(context, Ok(merged)).await,
-        Err(Error { kind: Kind::Conflict, .. }) => refused(context, row, SHA_MISMATCH).await,
-        Err(Error { kind: Kind::NotAllowed | Kind::NotAcceptable, .. }) => {
-            refused(context, row, CANNOT_BE_MERGED).await
-        }
-        Err(Error { kind: Kind::Unprocessable, .. }) => refused(context, row, MERGE_FAILED).await,
-        Err(failure) => Err(failure_of(failure)),
+        Err(failure) => match failure.kind {
+            Kind::Conflict => refused(context, row, SHA_MISMATCH).await,
+            Kind::NotAllowed | Kind::NotAcceptable => refused(context, row, CANNOT_BE_MERGED).await,
+            Kind::Unprocessable => refused(context, row, MERGE_FAILED).await,
+            _ => Err(failure_of(failure)),
+        },
     }
 }
 
@@ -317,7 +317,7 @@ async fn subscribe(context: &Context, input: &Arguments) -> Answer {
     let set = context.forge.db.write(move |tx| {
         let row = actions::find(tx, &grant, iid)?;
         match set_subscription(tx, &row.item(), grant.user()?, wanted) {
-            Err(Error { kind: Kind::Unchanged, .. }) => Ok(row),
+            Err(refused) if refused.kind == Kind::Unchanged => Ok(row),
             set => set.map(|()| row),
         }
     });

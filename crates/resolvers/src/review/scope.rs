@@ -125,7 +125,7 @@ pub fn item(tx: &mut Tx<'_>, id: ItemId) -> Result<Item> {
         }
         ItemKind::Epic => tx.epics_by_id(&[id.id])?.pop().map(|epic| epic.whole()),
     };
-    found.ok_or(Error::missing())
+    found.ok_or_else(Error::missing)
 }
 
 /// How somebody stands where items are, by the ids of these; what is hidden from them is left out.
@@ -160,7 +160,7 @@ pub async fn readable_item(context: &Context, id: ItemId) -> Result<(Item, Stand
     let found = context.forge.db.read(move |tx| {
         let item = item(tx, id)?;
         let who = standings(tx, actor, &[(item.id.id, item.home)])?.remove(&item.id.id);
-        let who = who.ok_or(Error::missing())?;
+        let who = who.ok_or_else(Error::missing)?;
         match is_readable_by(tx, &who, &item)? {
             true => Ok((item, who)),
             false => Err(Error::missing()),

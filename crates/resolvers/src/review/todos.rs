@@ -6,7 +6,8 @@ use db::keyset::RowPosition;
 use forge::ports::directory::Directory;
 use graphql::{Arguments, Connection, Failure, Payload, Registry, Value};
 use kernel::{
-    Actor, Error, TextEnum as _,
+    Actor, TextEnum as _,
+    error::Kind,
     ids::{NamespaceId, NoteId, ProjectId, TodoId, UserId},
 };
 use review::{
@@ -304,7 +305,7 @@ async fn create(context: &Context, item: Item) -> Result<Arc<TodoRecord>, Failur
         _ => return Err(Failure::NotFoundOrForbidden),
     };
     let row = match made {
-        Err(Error { kind: kernel::error::Kind::Unchanged, .. }) => {
+        Err(refused) if refused.kind == Kind::Unchanged => {
             // It is asked already: that one is the answer.
             let user = context.actor().user().map_err(failure_of)?;
             let id = item.id;

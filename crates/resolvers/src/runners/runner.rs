@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use ci::{Status, job::RunnerJobFilter};
 use forge::runner::jobs;
-use futures_util::future::try_join_all;
 use graphql::{Arguments, Connection, Failure, Registry, Value};
 use kernel::{Ts, ids::RunnerId, page::PageRequest};
 use runners::{
@@ -18,6 +17,7 @@ use crate::{
     context::Context,
     failure::{failure_of, visible},
     groups,
+    join::try_join_all,
     numbered_list::NumberedList,
     pipelines::{jobs_of_rows, located_project::instance_grant, name_of, values_of},
     projects,

@@ -324,7 +324,7 @@ fn set_url(
     let change = ServiceChange { values, ..ServiceChange::default() };
     match integrations::set(tx, &keeper, (vault, rule), &[], kind, &change) {
         // The address is all that was given, so it alone can be wrong.
-        Err(Error { kind: ErrorKind::BadRequest, .. }) => {
+        Err(refused) if refused.kind == ErrorKind::BadRequest => {
             Err(Error::invalid("api_url", "is not a valid or allowed URL"))
         }
         set => set.map(drop),

@@ -160,7 +160,7 @@ async fn assignees(
     let people = SecurityLoaders::of(context).alert_assignees.load(record.row.id).await?;
     let people = people.unwrap_or_default();
     let found = people.iter().map(|user| people::of_id(context, *user));
-    let mut found = futures_util::future::try_join_all(found).await?;
+    let mut found = crate::join::try_join_all(found).await?;
     found.retain(|one| !one.is_null());
     Ok(Connection::of_list(&page, found).into())
 }

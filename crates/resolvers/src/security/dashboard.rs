@@ -76,7 +76,7 @@ async fn list(
 ) -> Result<Value, Failure> {
     let search = arguments.maybe_text("search").map(|text| text.to_lowercase());
     let found = record.projects.iter().map(|id| projects::record_of(context, *id));
-    let found = futures_util::future::try_join_all(found).await?.into_iter().flatten();
+    let found = crate::join::try_join_all(found).await?.into_iter().flatten();
     let fits = |path: &str| search.as_ref().is_none_or(|text| path.to_lowercase().contains(text));
     let found = found.filter(|one| fits(&one.facts.full_path) || fits(&one.facts.name));
     Ok(Connection::of_list(&arguments.page()?, found.map(projects::project).collect()).into())

@@ -149,7 +149,7 @@ impl Subscribers {
         let from = db.read(outbox::end).await?;
         let (new, receiver) = broadcast::channel(BEHIND);
         *sender = Some(new.clone());
-        drop(tokio::spawn(tell(db.clone(), from, new, self.sender.clone())));
+        drop(kernel::task::spawn(tell(db.clone(), from, new, self.sender.clone())));
         Ok(receiver)
     }
 }
@@ -227,7 +227,7 @@ mod tests {
     use std::sync::Arc;
 
     use forge::slots::SlotOwner;
-    use kernel::{Error, error::Kind, ids::UserId};
+    use kernel::ids::UserId;
 
     use super::{MOST_OF_ONE, SubscriberSlot, Subscribers};
 
@@ -237,7 +237,7 @@ mod tests {
         let take = |user| SubscriberSlot::take(all.clone(), SlotOwner::User(UserId(user)));
         let own: Vec<_> = (0..MOST_OF_ONE).map(|_| take(1).expect("a place")).collect();
         let refused = take(1).err().expect("a refusal");
-        assert!(matches!(refused, Error { kind: Kind::TooMany { .. }, .. }), "{refused}");
+        assert!(refused.retry_after().is_some(), "{refused}");
         let other = take(2).expect("a place");
         drop((own, other));
         let places = all.places();

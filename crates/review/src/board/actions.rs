@@ -24,11 +24,14 @@ use crate::{
     ports::{GroupHierarchy, People},
 };
 
-const UNKNOWN: Error = Error::not_found("Board");
 const LONGEST_NAME: usize = 255;
 const DEFAULT_NAME: &str = "Development";
 /// So many boards of a kind a project or group can have.
 const MOST: i64 = 1_000;
+
+fn no_board() -> Error {
+    Error::not_found("Board")
+}
 
 /// Fields of a board to change; `None` keeps a value, or leaves it empty in a new board.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +70,7 @@ pub fn list<K: BoardItems>(
 /// # Errors
 /// `NotFound` for any other.
 pub fn read<K: BoardItems>(tx: &mut Tx<'_>, grant: &impl ReadGrant<K>, id: i64) -> Result<Board> {
-    tx.find_board(grant.home(), K::KIND, id)?.ok_or(UNKNOWN)
+    tx.find_board(grant.home(), K::KIND, id)?.ok_or_else(no_board)
 }
 
 /// As [`read`], to change it.
@@ -76,7 +79,7 @@ pub(super) fn own<K: BoardItems>(
     grant: &impl ManageGrant<K>,
     id: i64,
 ) -> Result<Board> {
-    tx.find_board(grant.home(), K::KIND, id)?.ok_or(UNKNOWN)
+    tx.find_board(grant.home(), K::KIND, id)?.ok_or_else(no_board)
 }
 
 /// Makes a board of a project or group.

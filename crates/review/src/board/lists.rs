@@ -28,11 +28,14 @@ use crate::{
     ports::{GroupHierarchy, People},
 };
 
-const UNKNOWN: Error = Error::not_found("List");
 /// So many lists a board can have beside the two that every one has.
 const MOST: usize = 100;
 /// No list holds more.
 const HIGHEST_LIMIT: i64 = 2_147_483_647;
+
+fn no_list() -> Error {
+    Error::not_found("List")
+}
 
 /// The attribute by which a new board list selects items.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +72,7 @@ impl BoardWithLists {
 
     /// One board with its lists.
     pub fn one(tx: &mut Tx<'_>, board: Board) -> Result<Self> {
-        Self::all(tx, vec![board])?.pop().ok_or(UNKNOWN)
+        Self::all(tx, vec![board])?.pop().ok_or_else(no_list)
     }
 
     pub fn list(&self, id: i64) -> Option<&BoardList> {
@@ -131,7 +134,7 @@ pub fn find<K: BoardItems>(
     id: i64,
 ) -> Result<BoardList> {
     let found = list(tx, grant, board)?.into_iter().find(|list| list.id == id);
-    found.ok_or(UNKNOWN)
+    found.ok_or_else(no_list)
 }
 
 /// Makes a list of a board, behind the others; or shows one of the two that every board has.
@@ -205,7 +208,7 @@ fn ensure_new(whole: &BoardWithLists, row: &ListRow) -> Result<()> {
 /// Shows the list of what is in no other, or of what is closed, where it was hidden.
 fn show(tx: &mut Tx<'_>, whole: &BoardWithLists, kind: ListKind) -> Result<BoardList> {
     let found = whole.lists.iter().find(|list| list.kind == kind && !kind.is_movable());
-    let found = found.ok_or(UNKNOWN)?;
+    let found = found.ok_or_else(no_list)?;
     let board = &whole.board;
     let details = store::BoardDetails {
         name: board.name.clone(),
@@ -239,7 +242,7 @@ pub fn reorder<K: BoardItems>(
     let Some(place) = order.iter().position(|list| list.id == id) else {
         return Err(match whole.list(id) {
             Some(_) => Error::invalid("base", "The list cannot be moved"),
-            None => UNKNOWN,
+            None => no_list(),
         });
     };
     let list = order.remove(place);
@@ -265,14 +268,14 @@ pub fn set_limits<K: BoardItems>(
 ) -> Result<BoardList> {
     let board = own(tx, grant, board)?;
     let whole = BoardWithLists::one(tx, board)?;
-    let list = whole.list(id).ok_or(UNKNOWN)?;
+    let list = whole.list(id).ok_or_else(no_list)?;
     let mut faults = Faults::default();
     faults.range("max_issue_count", limits.max_issue_count, 0..=HIGHEST_LIMIT);
     faults.range("max_issue_weight", limits.max_issue_weight, 0..=HIGHEST_LIMIT);
     faults.into_result()?;
     store::save_limits(tx, list, limits)?;
     visits::note(tx, grant.user()?, whole.board.id)?;
-    let kept = tx.board_lists_by_id(&[list.id])?.pop().ok_or(UNKNOWN)?;
+    let kept = tx.board_lists_by_id(&[list.id])?.pop().ok_or_else(no_list)?;
     Ok(BoardList { position: list.position, ..kept })
 }
 
@@ -289,7 +292,7 @@ pub fn remove<K: BoardItems>(
 ) -> Result<()> {
     let board = own(tx, grant, board)?;
     let whole = BoardWithLists::one(tx, board)?;
-    let list = whole.movable().find(|list| list.id == id).ok_or(UNKNOWN)?;
+    let list = whole.movable().find(|list| list.id == id).ok_or_else(no_list)?;
     list.updated_at.ensure_unchanged_since(unless_newer)?;
     store::delete_list(tx, list.id)
 }
@@ -307,7 +310,7 @@ pub fn set_collapsed<K: BoardItems>(
 ) -> Result<()> {
     let board = read(tx, grant, board)?;
     let whole = BoardWithLists::one(tx, board)?;
-    let list = whole.list(id).ok_or(UNKNOWN)?;
+    let list = whole.list(id).ok_or_else(no_list)?;
     let user = grant.user()?;
     let old = diesel::delete(collapsed::table.find((user, list.id)));
     each_backend!(tx, |conn| old.execute(conn).map_err(error("List")))?;

@@ -88,7 +88,7 @@ pub fn move_issue<F: Forge, P: Projects + GroupHierarchy>(
 }
 
 fn found(whole: &BoardWithLists, id: i64) -> Result<&BoardList> {
-    whole.list(id).ok_or(Error::not_found("List"))
+    whole.list(id).ok_or_else(|| Error::not_found("List"))
 }
 
 fn names(tx: &mut Tx<'_>, ids: &[LabelId]) -> Result<Vec<String>> {
@@ -195,7 +195,7 @@ fn neighbors<F: Forge, P: Projects + GroupHierarchy>(
         Home::Project(project) => IssueSet::Project(project, grant.who()),
         Home::Group(home) => {
             let path = around.0.group_paths(tx, &[home])?.remove(&home);
-            group = path.ok_or(Error::not_found("Board"))?;
+            group = path.ok_or_else(|| Error::not_found("Board"))?;
             IssueSet::Group(&group)
         }
     };

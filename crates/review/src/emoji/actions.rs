@@ -18,8 +18,13 @@ use crate::{
     todo::TodoStore as _,
 };
 
-const UNKNOWN: Error = Error::not_found("Award Emoji");
-const NO_EMOJI: Error = Error::not_found("Award Emoji Name is not a valid emoji name");
+fn no_award() -> Error {
+    Error::not_found("Award Emoji")
+}
+
+fn no_emoji() -> Error {
+    Error::not_found("Award Emoji Name is not a valid emoji name")
+}
 
 /// A page of the reactions to an item, or to one of its notes.
 pub fn list<G: ReadItemsGrant>(
@@ -44,7 +49,7 @@ pub fn read<G: ReadItemsGrant>(
     id: i64,
 ) -> Result<Award> {
     let (_, of) = awarded(tx, grant, forge, iid, note)?;
-    tx.find_award(of, id)?.ok_or(UNKNOWN)
+    tx.find_award(of, id)?.ok_or_else(no_award)
 }
 
 /// Reacts to an item, or to one of its notes.
@@ -57,9 +62,9 @@ pub fn create<G: ParticipationGrant>(
     name: &str,
 ) -> Result<Award> {
     let (item, of) = awarded(tx, grant, forge, iid, note)?;
-    ensure_unlocked(&item, grant.who()).map_err(|_locked| UNKNOWN)?;
+    ensure_unlocked(&item, grant.who()).map_err(|_locked| no_award())?;
     let user = grant.user()?;
-    let name = canonical(name).ok_or(NO_EMOJI)?;
+    let name = canonical(name).ok_or_else(no_emoji)?;
     if tx.find_award_of(of, user, name)?.is_some() {
         return Err(Error::not_found("Award Emoji Name has already been taken"));
     }
@@ -98,7 +103,7 @@ fn take_back(
 /// `NotFound` for what is no emoji.
 pub fn toggle(tx: &mut Tx<'_>, item: &Item, user: UserId, name: &str) -> Result<()> {
     let of = AwardTarget::from(item.id);
-    let name = canonical(name).ok_or(UNKNOWN)?;
+    let name = canonical(name).ok_or_else(no_award)?;
     match tx.find_award_of(of, user, name)? {
         Some(given) => take_back(tx, &given, of, item.project(), user),
         None => give(tx, of, item.project(), user, name).map(drop),
@@ -116,7 +121,7 @@ pub fn remove<G: ParticipationGrant>(
     unless_newer: Option<Ts>,
 ) -> Result<()> {
     let (item, of) = awarded(tx, grant, forge, iid, note)?;
-    let award = tx.find_award(of, id)?.ok_or(UNKNOWN)?;
+    let award = tx.find_award(of, id)?.ok_or_else(no_award)?;
     let actor = grant.actor();
     if !actor.admin && actor.id != Some(award.user_id) {
         return Err(Error::unauthenticated());
@@ -139,8 +144,8 @@ pub fn remove_named<G: ParticipationGrant>(
 ) -> Result<Award> {
     let (item, of) = awarded(tx, grant, forge, iid, note)?;
     let user = grant.user()?;
-    let name = canonical(name).ok_or(NO_EMOJI)?;
-    let award = tx.find_award_of(of, user, name)?.ok_or(UNKNOWN)?;
+    let name = canonical(name).ok_or_else(no_emoji)?;
+    let award = tx.find_award_of(of, user, name)?.ok_or_else(no_award)?;
     take_back(tx, &award, of, item.project(), user)?;
     Ok(award)
 }
@@ -155,7 +160,7 @@ pub fn is_given<G: ParticipationGrant>(
     name: &str,
 ) -> Result<bool> {
     let (_, of) = awarded(tx, grant, forge, iid, note)?;
-    let name = canonical(name).ok_or(NO_EMOJI)?;
+    let name = canonical(name).ok_or_else(no_emoji)?;
     Ok(tx.find_award_of(of, grant.user()?, name)?.is_some())
 }
 
@@ -173,7 +178,7 @@ fn awarded<G: ReadItemsGrant>(
     note: Option<NoteId>,
 ) -> Result<(Item, AwardTarget)> {
     let unknown = |cause: Error| match cause {
-        gone if gone.is_gone() => UNKNOWN,
+        gone if gone.is_gone() => no_award(),
         other => other,
     };
     let item = items::read(tx, grant, iid).map_err(unknown)?;

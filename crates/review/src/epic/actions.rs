@@ -62,12 +62,12 @@ pub fn read(tx: &mut Tx<'_>, grant: &Grant<ReadGroupEpics>, iid: i64) -> Result<
 
 /// The whole epic that an item names.
 pub fn of_item(tx: &mut Tx<'_>, item: &Item) -> Result<Epic> {
-    tx.epics_by_id(&[item.id.id])?.pop().ok_or(Error::missing())
+    tx.epics_by_id(&[item.id.id])?.pop().ok_or_else(Error::missing)
 }
 
 /// The epic of that number, for somebody who may look around in its group.
 pub(super) fn find(tx: &mut Tx<'_>, group: NamespaceId, who: &Standing, iid: i64) -> Result<Epic> {
-    let epic = tx.find_epic(group, iid)?.ok_or(Error::missing())?;
+    let epic = tx.find_epic(group, iid)?.ok_or_else(Error::missing)?;
     match epic.confidential && !who.is(AccessLevel::Reporter) {
         true => Err(Error::missing()),
         false => Ok(epic),

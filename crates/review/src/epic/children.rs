@@ -149,7 +149,8 @@ fn inside(
 ) -> Result<(Epic, Epic)> {
     let parent = find(tx, grant.group(), grant.who(), iid)?;
     let found = readable(tx, places, grant.actor(), &[child])?.pop();
-    let child = found.filter(|child| child.parent_id == Some(parent.id)).ok_or(Error::missing())?;
+    let child =
+        found.filter(|child| child.parent_id == Some(parent.id)).ok_or_else(Error::missing)?;
     ensure_reports(tx, places, grant.actor(), child.namespace_id)?;
     Ok((parent, child))
 }
@@ -176,7 +177,7 @@ pub(super) fn save_parent(
         }
         return take_out(tx, forge, by, &child);
     };
-    let parent = seen.filter(|epic| epic.id == parent).ok_or(Error::missing())?;
+    let parent = seen.filter(|epic| epic.id == parent).ok_or_else(Error::missing)?;
     if child.parent_id == Some(parent.id) {
         return Ok(child);
     }

@@ -105,9 +105,9 @@ fn inside(
 
 /// An issue by its id, for somebody who may manage it.
 fn manageable(tx: &mut Tx<'_>, actor: Actor, forge: &impl Forge, id: IssueId) -> Result<Issue> {
-    let issue = tx.find_issue_by_id(id)?.ok_or(Error::missing())?;
+    let issue = tx.find_issue_by_id(id)?.ok_or_else(Error::missing)?;
     let standings = forge.standings_in(tx, actor, &[issue.project_id])?;
-    let who = standings.get(&issue.project_id).ok_or(Error::missing())?;
+    let who = standings.get(&issue.project_id).ok_or_else(Error::missing)?;
     let issue = read(tx, who, issue.project_id, issue.iid)?;
     if who.writes(AccessLevel::Reporter) { Ok(issue) } else { Err(Error::forbidden()) }
 }
@@ -130,12 +130,12 @@ pub fn usable(
         (EpicName::Numbered(iid), Some(group)) => tx.find_epic(*group, iid)?.map(|epic| epic.id),
         (EpicName::Numbered(_), None) => None,
     };
-    let id = id.ok_or(Error::missing())?;
+    let id = id.ok_or_else(Error::missing)?;
     let actor = actor(tx, around, project, by)?;
     let found = readable(tx, around, actor, &[id])?.pop();
     let anywhere = matches!(name, EpicName::Anywhere(_));
     let near = |epic: &Epic| anywhere || groups.contains(&epic.namespace_id);
-    let epic = found.filter(near).ok_or(Error::missing())?;
+    let epic = found.filter(near).ok_or_else(Error::missing)?;
     ensure_reports(tx, around, actor, epic.namespace_id)?;
     Ok(epic)
 }
@@ -170,7 +170,7 @@ pub(crate) fn after(
 
 fn actor(tx: &mut Tx<'_>, people: &impl People, project: ProjectId, user: UserId) -> Result<Actor> {
     let standing = people.standings(tx, project, &[user])?.pop();
-    standing.map(|standing| standing.actor).ok_or(Error::forbidden())
+    standing.map(|standing| standing.actor).ok_or_else(Error::forbidden)
 }
 
 fn ensure_reports(

@@ -71,7 +71,7 @@ pub struct NewIssue {
 
 /// An issue that somebody may read.
 pub fn read(tx: &mut Tx<'_>, who: &Standing, project: ProjectId, iid: i64) -> Result<Issue> {
-    let issue = tx.find_issue(project, iid)?.ok_or(Error::missing())?;
+    let issue = tx.find_issue(project, iid)?.ok_or_else(Error::missing)?;
     ensure_readable(tx, who, &issue.item())?;
     Ok(issue)
 }
@@ -88,7 +88,7 @@ pub fn find_with(
     iid: i64,
 ) -> Result<(Issue, ItemDetails)> {
     let found = tx.find_issue_with(grant.project(), iid, grant.actor())?;
-    let (issue, beside) = found.ok_or(Error::missing())?;
+    let (issue, beside) = found.ok_or_else(Error::missing)?;
     ensure_readable(tx, grant.who(), &issue.item())?;
     Ok((issue, beside))
 }
@@ -208,7 +208,7 @@ pub fn remove(
     unless_newer: Option<Ts>,
 ) -> Result<()> {
     let found = tx.find_issue(grant.project(), iid)?;
-    let issue = found.ok_or(Error::not_found("Issue"))?;
+    let issue = found.ok_or_else(|| Error::not_found("Issue"))?;
     issue.updated_at.ensure_unchanged_since(unless_newer)?;
     let blockers = tx.blockers_of(issue.id)?;
     if !store::delete(tx, issue.id)? {

@@ -118,7 +118,7 @@ pub fn change(
     asked: &IssueChange,
 ) -> Result<Issue> {
     let issue = match hold(tx, issue.id.into())? {
-        true => tx.find_issue_by_id(issue.id)?.ok_or(Error::missing())?,
+        true => tx.find_issue_by_id(issue.id)?.ok_or_else(Error::missing)?,
         false => issue,
     };
     let mut new = issue.clone();

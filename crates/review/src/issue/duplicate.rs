@@ -1,7 +1,7 @@
 //! Issues that say what another one says already.
 
 use db::Tx;
-use kernel::{Error, Result, Standing, error::Kind};
+use kernel::{Result, Standing, error::Kind};
 
 use super::{
     Issue,
@@ -33,14 +33,14 @@ pub fn mark(
     write_system_note_about(tx, &kept.item(), by, &told, &original.item())?;
     let target = (original.project_id, original.iid);
     match relate(tx, forge, who, &kept, target, LinkType::RelatesTo) {
-        Ok(_) | Err(Error { kind: Kind::Conflict, .. }) => {
+        Err(failure) if failure.is_ours() => return Err(failure),
+        // The other one is not the caller's to manage.
+        Err(refused) if refused.kind != Kind::Conflict => {}
+        Ok(_) | Err(_) => {
             let here = named(tx, forge, original, &kept)?;
             let told = format!("marked {here} as a duplicate of this issue");
             write_system_note_about(tx, &original.item(), by, &told, &kept.item())?;
         }
-        Err(failure) if failure.is_ours() => return Err(failure),
-        // The other one is not the caller's to manage.
-        Err(_) => {}
     }
     close_for_successor(tx, &kept, issue, by)
 }

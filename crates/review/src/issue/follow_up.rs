@@ -52,7 +52,7 @@ pub fn find(
         };
     };
     let found = tx.find_merge_request(project, iid)?.filter(|_| ReadMergeRequests::allows(who));
-    let request = found.ok_or(Error::missing())?;
+    let request = found.ok_or_else(Error::missing)?;
     let mut all = threads(tx, who, &request)?;
     match &wanted.discussion {
         None => all.retain(|thread| !thread.is_resolved()),

@@ -44,5 +44,5 @@ pub fn of(tx: &mut Tx<'_>, grant: &Grant<ReadIssueOrigins>, iid: i64) -> Result<
         .first(conn)
         .optional()
         .map_err(error("Issue")))?;
-    found.ok_or(Error::not_found("UserAgentDetail"))
+    found.ok_or_else(|| Error::not_found("UserAgentDetail"))
 }

@@ -120,7 +120,7 @@ pub fn copy(
 }
 
 fn fresh(tx: &mut Tx<'_>, id: IssueId) -> Result<Issue> {
-    tx.find_issue_by_id(id)?.ok_or(Error::missing())
+    tx.find_issue_by_id(id)?.ok_or_else(Error::missing)
 }
 
 fn standing(
@@ -130,7 +130,7 @@ fn standing(
     project: ProjectId,
 ) -> Result<Standing> {
     let found = forge.standings_in(tx, who.actor, &[project])?.remove(&project);
-    found.filter(|there| there.visible).ok_or(Error::not_found("Project"))
+    found.filter(|there| there.visible).ok_or_else(|| Error::not_found("Project"))
 }
 
 fn ensure_manages_both(here: &Standing, there: &Standing, refusal: &str) -> Result<()> {

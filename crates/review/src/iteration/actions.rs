@@ -57,7 +57,7 @@ pub fn rename_cadence(
     cadence: i64,
     title: &str,
 ) -> Result<Cadence> {
-    let cadence = tx.find_cadence(grant.group(), cadence)?.ok_or(Error::missing())?;
+    let cadence = tx.find_cadence(grant.group(), cadence)?.ok_or_else(Error::missing)?;
     ensure_title(title)?;
     save_cadence_title(tx, cadence.id, title.trim())
 }
@@ -71,7 +71,7 @@ pub fn remove_cadence(
     grant: &Grant<ManageGroupIterations>,
     cadence: i64,
 ) -> Result<()> {
-    let cadence = tx.find_cadence(grant.group(), cadence)?.ok_or(Error::missing())?;
+    let cadence = tx.find_cadence(grant.group(), cadence)?.ok_or_else(Error::missing)?;
     for iteration in tx.iterations_of(cadence.id)? {
         delete(tx, &iteration)?;
     }
@@ -90,7 +90,7 @@ pub fn create(
     new: &NewIteration,
 ) -> Result<Iteration> {
     let cadence = match cadence {
-        Some(cadence) => tx.find_cadence(grant.group(), cadence)?.ok_or(Error::missing())?,
+        Some(cadence) => tx.find_cadence(grant.group(), cadence)?.ok_or_else(Error::missing)?,
         None => only_cadence(tx, grant)?,
     };
     let others = tx.iterations_of(cadence.id)?;
@@ -129,7 +129,7 @@ pub fn remove(tx: &mut Tx<'_>, grant: &Grant<ManageGroupIterations>, id: i64) ->
 
 fn own(tx: &mut Tx<'_>, grant: &Grant<ManageGroupIterations>, id: i64) -> Result<Iteration> {
     let found = tx.iterations_in_order(&[id])?.pop();
-    found.filter(|found| found.namespace_id == grant.group()).ok_or(Error::missing())
+    found.filter(|found| found.namespace_id == grant.group()).ok_or_else(Error::missing)
 }
 
 fn only_cadence(tx: &mut Tx<'_>, grant: &Grant<ManageGroupIterations>) -> Result<Cadence> {
@@ -184,9 +184,9 @@ pub fn usable(
     id: i64,
 ) -> Result<Iteration> {
     let groups = around.above(tx, Home::Project(project))?;
-    let standing = around.standings(tx, project, &[by])?.pop().ok_or(Error::missing())?;
+    let standing = around.standings(tx, project, &[by])?.pop().ok_or_else(Error::missing)?;
     let found = readable(tx, around, standing.actor, &[id])?.pop();
-    found.filter(|found| groups.contains(&found.namespace_id)).ok_or(Error::missing())
+    found.filter(|found| groups.contains(&found.namespace_id)).ok_or_else(Error::missing)
 }
 
 /// The iteration under way that an issue of a project can have: of one cadence, or of any.
@@ -197,7 +197,7 @@ pub fn current(
     cadence: Option<i64>,
 ) -> Result<Option<i64>> {
     let groups = around.above(tx, Home::Project(project))?;
-    let standing = around.standings(tx, project, &[by])?.pop().ok_or(Error::missing())?;
+    let standing = around.standings(tx, project, &[by])?.pop().ok_or_else(Error::missing)?;
     let states = Some(vec![IterationState::Current]);
     let filter = IterationFilter { groups, states, ..IterationFilter::default() };
     let found = list(tx, around, standing.actor, &filter, PageRequest::default())?.items;

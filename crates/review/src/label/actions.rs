@@ -21,8 +21,11 @@ use crate::{
 };
 
 const LONGEST_NAME: usize = 255;
-const UNKNOWN: Error = Error::not_found("Label");
 const NOT_PROMOTED: &str = "Failed to promote project label to group label";
+
+fn no_label() -> Error {
+    Error::not_found("Label")
+}
 
 /// A label as it is asked for.
 #[derive(Clone, Debug)]
@@ -116,7 +119,7 @@ pub fn remove(
     let label = own(tx, grant.home(), name)?;
     label.updated_at.ensure_unchanged_since(unless_newer)?;
     if !tx.delete_label(label.id)? {
-        return Err(UNKNOWN);
+        return Err(no_label());
     }
     tx.emit(Event::LabelRemoved(Fact::new(&label, grant.user()?)))
 }
@@ -134,7 +137,7 @@ pub fn promote(
 ) -> Result<Label> {
     let home = grant.home();
     let usable = usable(tx, places, home)?;
-    let label = tx.find_label(&usable, name)?.ok_or(UNKNOWN)?;
+    let label = tx.find_label(&usable, name)?.ok_or_else(no_label)?;
     let group = usable.groups.first().copied();
     let (true, Some(group)) = (label.is_of(home), group) else {
         return Err(Error::bad_request().whole(NOT_PROMOTED));
@@ -200,7 +203,7 @@ pub fn read(
     name: &LabelName,
 ) -> Result<Label> {
     let usable = usable(tx, places, grant.home())?;
-    tx.find_label(&usable, name)?.ok_or(UNKNOWN)
+    tx.find_label(&usable, name)?.ok_or_else(no_label)
 }
 
 /// Which labels a list shows beside those of the place itself.
@@ -256,7 +259,7 @@ pub fn list_between(
 
 /// A label of the place itself.
 fn own(tx: &mut Tx<'_>, home: Home, name: &LabelName) -> Result<Label> {
-    tx.find_label(&LabelFilter::of(home), name)?.ok_or(UNKNOWN)
+    tx.find_label(&LabelFilter::of(home), name)?.ok_or_else(no_label)
 }
 
 fn taken() -> Error {

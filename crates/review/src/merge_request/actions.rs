@@ -108,7 +108,7 @@ pub fn find<A: Ability<Scope = Project>>(
     grant: &Grant<A>,
     iid: i64,
 ) -> Result<MergeRequest> {
-    tx.find_merge_request(grant.project(), iid)?.ok_or(Error::missing())
+    tx.find_merge_request(grant.project(), iid)?.ok_or_else(Error::missing)
 }
 
 /// As [`find`], with what is kept beside it.
@@ -120,7 +120,7 @@ pub fn find_with<A: Ability<Scope = Project>>(
     grant: &Grant<A>,
     iid: i64,
 ) -> Result<(MergeRequest, ItemDetails)> {
-    tx.find_merge_request_with(grant.project(), iid, grant.actor())?.ok_or(Error::missing())
+    tx.find_merge_request_with(grant.project(), iid, grant.actor())?.ok_or_else(Error::missing)
 }
 
 /// Removes a merge request, where it did not change since a moment.

@@ -57,7 +57,7 @@ pub fn read(
     grant: &impl ReadGrant<Milestones>,
     id: MilestoneId,
 ) -> Result<Milestone> {
-    tx.find_milestone(grant.home(), id)?.ok_or(Error::not_found("Milestone"))
+    tx.find_milestone(grant.home(), id)?.ok_or_else(|| Error::not_found("Milestone"))
 }
 
 /// Makes a milestone of a project or group.
@@ -96,7 +96,7 @@ pub fn update(
     change: MilestoneChange,
 ) -> Result<Milestone> {
     let home = grant.home();
-    let old = tx.find_milestone(home, id)?.ok_or(Error::not_found("Milestone"))?;
+    let old = tx.find_milestone(home, id)?.ok_or_else(|| Error::not_found("Milestone"))?;
     let (title, before) = (old.title.clone(), old.state);
     let details = MilestoneDetails {
         title: old.title,
@@ -133,7 +133,8 @@ pub fn remove(
     id: MilestoneId,
     unless_newer: Option<Ts>,
 ) -> Result<()> {
-    let milestone = tx.find_milestone(grant.home(), id)?.ok_or(Error::not_found("Milestone"))?;
+    let milestone =
+        tx.find_milestone(grant.home(), id)?.ok_or_else(|| Error::not_found("Milestone"))?;
     milestone.updated_at.ensure_unchanged_since(unless_newer)?;
     if !tx.delete_milestone(id)? {
         return Err(Error::not_found("Milestone"));
@@ -156,7 +157,7 @@ pub fn promote(
     id: MilestoneId,
 ) -> Result<Milestone> {
     let home = Home::Project(grant.project());
-    let milestone = tx.find_milestone(home, id)?.ok_or(Error::not_found("Milestone"))?;
+    let milestone = tx.find_milestone(home, id)?.ok_or_else(|| Error::not_found("Milestone"))?;
     let group = places.above(tx, home)?.first().copied();
     let Some(group) = group else {
         return Err(Error::bad_request().whole("Project does not belong to a group."));

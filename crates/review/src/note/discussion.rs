@@ -46,7 +46,7 @@ pub(super) fn enter(
     thread: &Discussion,
 ) -> Result<DiscussionContext> {
     let refused = || Error::bad_request().because("Discussion can not be replied to.");
-    let first = thread.notes.first().ok_or(Error::not_found("Discussion"))?;
+    let first = thread.notes.first().ok_or_else(|| Error::not_found("Discussion"))?;
     if first.is_system || !has_threads(item.id.kind) {
         return Err(refused());
     }

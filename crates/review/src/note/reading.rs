@@ -75,7 +75,7 @@ pub fn note<G: ReadItemsGrant>(
     item: &Item,
     id: NoteId,
 ) -> Result<Note> {
-    let note = tx.find_note(item.id, id)?.ok_or(Error::not_found("Note"))?;
+    let note = tx.find_note(item.id, id)?.ok_or_else(|| Error::not_found("Note"))?;
     let is_seen = note.is_system || is_for(&note, grant.who());
     // Only what tells of other items needs a closer look.
     let is_seen = is_seen && (!note.is_system || shows(tx, forge, item, grant.who(), id)?);

@@ -228,7 +228,7 @@ pub fn find(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, id: TodoId) -> Re
 pub fn finish(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, id: TodoId) -> Result<Todo> {
     let user = actor.user()?;
     tx.finish_todo(user, id)?;
-    shown(tx, forge, actor, &[id])?.pop().ok_or(Error::missing())
+    shown(tx, forge, actor, &[id])?.pop().ok_or_else(Error::missing)
 }
 
 /// One is not done with these after all.

@@ -46,12 +46,12 @@ async fn asleep(
     mailbox: &Arc<Mailbox>,
     taker: JobMatcher,
     process: &str,
-) -> tokio::task::JoinHandle<bool> {
+) -> kernel::task::JoinHandle<bool> {
     let process = Process(process.to_owned());
     let cursor = mailbox.cursor(&taker, &process);
     mailbox.found_none(taker.runner, &cursor);
     let (own, before) = (Arc::clone(mailbox), mailbox.waiting());
-    let waits = tokio::spawn(async move {
+    let waits = kernel::task::spawn(async move {
         let errand = own.wait(taker.runner, &process, &cursor, LONG).await;
         let is_woken = errand.is_some();
         if let Some(errand) = errand {
@@ -134,7 +134,7 @@ async fn vanishes(mailbox: &Arc<Mailbox>, id: i64) {
     let cursor = mailbox.cursor(&one, &process);
     mailbox.found_none(one.runner, &cursor);
     let own = Arc::clone(mailbox);
-    let errand = tokio::spawn(async move {
+    let errand = kernel::task::spawn(async move {
         drop(own.wait(one.runner, &process, &cursor, LONG).await);
     });
     errand.await.unwrap();
@@ -144,7 +144,7 @@ async fn vanishes(mailbox: &Arc<Mailbox>, id: i64) {
 async fn a_job_goes_on_to_the_next_one_who_waits_where_the_first_goes_away() {
     let mailbox = Arc::new(Mailbox::default());
     let own = Arc::clone(&mailbox);
-    let gone = tokio::spawn(async move { vanishes(&own, 1).await });
+    let gone = kernel::task::spawn(async move { vanishes(&own, 1).await });
     while mailbox.waiting() == 0 {
         tokio::task::yield_now().await;
     }

@@ -30,7 +30,7 @@ fn no_access() -> Error {
 }
 
 fn find(tx: &mut Tx<'_>, id: RunnerId) -> Result<Runner> {
-    tx.find_runner(id)?.ok_or(Error::not_found("Runner"))
+    tx.find_runner(id)?.ok_or_else(|| Error::not_found("Runner"))
 }
 
 /// A page of the runners that the caller may manage.

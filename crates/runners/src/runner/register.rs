@@ -104,7 +104,7 @@ pub fn authenticate(tx: &mut Tx<'_>, token: &RunnerToken) -> Result<Runner> {
         true => tx.find_runner_by_token(&token.digest())?,
         false => None,
     };
-    found.filter(|runner| !runner.has_expired_token(tx.now)).ok_or(Error::forbidden())
+    found.filter(|runner| !runner.has_expired_token(tx.now)).ok_or_else(Error::forbidden)
 }
 
 /// Gives a runner another token of the same kind; the old one stops working.

@@ -45,7 +45,7 @@ pub fn list_in(
 }
 
 pub fn read(tx: &mut Tx<'_>, grant: &Grant<ReadAlerts>, iid: i64) -> Result<Alert> {
-    tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))
+    tx.find_alert(grant.project(), iid)?.ok_or_else(|| Error::not_found("Alert"))
 }
 
 /// A page of what happened to an alert, newest first.
@@ -71,7 +71,7 @@ pub fn comment(
     iid: i64,
     body: &str,
 ) -> Result<AlertNote> {
-    let alert = tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))?;
+    let alert = tx.find_alert(grant.project(), iid)?.ok_or_else(|| Error::not_found("Alert"))?;
     let mut faults = Faults::default();
     if body.trim().is_empty() {
         faults.add("note", "can't be blank");
@@ -79,7 +79,7 @@ pub fn comment(
     faults.at_most("note", Some(body), LONGEST_COMMENT);
     faults.into_result()?;
     note(tx, alert.id, Some(grant.user()?), &[Fact::Comment(body)])?;
-    tx.newest_alert_note(alert.id)?.ok_or(Error::gave_way())
+    tx.newest_alert_note(alert.id)?.ok_or_else(Error::gave_way)
 }
 
 /// Makes an incident that is there already the one of an alert, or takes it away again.
@@ -93,7 +93,7 @@ pub fn set_issue(
     issue: IssueId,
     linked: bool,
 ) -> Result<Alert> {
-    let alert = tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))?;
+    let alert = tx.find_alert(grant.project(), iid)?.ok_or_else(|| Error::not_found("Alert"))?;
     match (linked, alert.issue_id) {
         (true, Some(other)) if other != issue => {
             Err(Error::bad_request().whole("An issue already exists"))
@@ -121,7 +121,7 @@ pub fn create_incident(
     incidents: &impl Incidents,
     iid: i64,
 ) -> Result<Alert> {
-    let alert = tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))?;
+    let alert = tx.find_alert(grant.project(), iid)?.ok_or_else(|| Error::not_found("Alert"))?;
     if alert.issue_id.is_some() {
         return Err(Error::bad_request().whole("An issue already exists"));
     }
@@ -140,7 +140,7 @@ pub fn set_status(
     iid: i64,
     status: AlertStatus,
 ) -> Result<Alert> {
-    let before = tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))?;
+    let before = tx.find_alert(grant.project(), iid)?.ok_or_else(|| Error::not_found("Alert"))?;
     let by = grant.user()?;
     let Some(after) = before.status.after(status.step()) else { return Ok(before) };
     if !after.is_open() {
@@ -153,7 +153,7 @@ pub fn set_status(
         return Err(Error::bad_request().whole(ALREADY_OPEN));
     }
     note(tx, before.id, Some(by), &[Fact::Status(after)])?;
-    tx.move_alert(&before, after, None)?.ok_or(Error::gave_way())
+    tx.move_alert(&before, after, None)?.ok_or_else(Error::gave_way)
 }
 
 /// Resolves the alerts of an incident that somebody closed, who need not be allowed to change alerts. An incident that is

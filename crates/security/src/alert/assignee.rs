@@ -70,7 +70,7 @@ pub fn assign(
     iid: i64,
     choose: impl FnOnce(&mut Tx<'_>, Vec<UserId>) -> Result<Vec<UserId>>,
 ) -> Result<Alert> {
-    let alert = tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))?;
+    let alert = tx.find_alert(grant.project(), iid)?.ok_or_else(|| Error::not_found("Alert"))?;
     let before = tx.alert_assignees(&[alert.id])?.remove(&alert.id).unwrap_or_default();
     let mut after = choose(tx, before.clone())?;
     after.sort_unstable();

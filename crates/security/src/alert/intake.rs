@@ -184,7 +184,7 @@ fn fire(
     };
     let Some(alert) = tx.insert_alert(project, environment, new)? else {
         // Somebody else was told of it at the same moment.
-        return again(tx)?.ok_or(Error::gave_way());
+        return again(tx)?.ok_or_else(Error::gave_way);
     };
     tx.emit(Event::AlertTriggered { project, alert: alert.id, iid: alert.iid })?;
     note(tx, alert.id, None, &[Fact::Triggered(tool)])?;
@@ -245,7 +245,7 @@ pub(super) fn resolve(
     why: Fact<'_>,
 ) -> Result<Alert> {
     let moved = tx.move_alert(open, AlertStatus::Resolved, Some(at))?;
-    let alert = moved.ok_or(Error::gave_way())?;
+    let alert = moved.ok_or_else(Error::gave_way)?;
     note(tx, alert.id, by, &[why])?;
     let (project, iid) = (alert.project_id, alert.iid);
     tx.emit(Event::AlertResolved { project, alert: alert.id, iid })?;

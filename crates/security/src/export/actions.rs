@@ -97,7 +97,7 @@ pub fn read(
     directory: &impl Directory,
     id: VulnerabilityExportId,
 ) -> Result<Export> {
-    let export = tx.find_export(id)?.ok_or(Error::missing())?;
+    let export = tx.find_export(id)?.ok_or_else(Error::missing)?;
     if grant.user()? != export.author_id || !may_create(tx, grant.actor(), directory, &export)? {
         return Err(Error::forbidden());
     }

@@ -38,7 +38,7 @@ pub fn read(
     grant: &Grant<ReadAlertIntegrations>,
     id: AlertIntegrationId,
 ) -> Result<AlertIntegration> {
-    tx.alert_integration(grant.project(), id)?.ok_or(Error::missing())
+    tx.alert_integration(grant.project(), id)?.ok_or_else(Error::missing)
 }
 
 /// An integration as it is asked for.
@@ -148,7 +148,7 @@ fn find(
     grant: &Grant<AdminAlerts>,
     id: AlertIntegrationId,
 ) -> Result<AlertIntegration> {
-    tx.alert_integration(grant.project(), id)?.ok_or(Error::missing())
+    tx.alert_integration(grant.project(), id)?.ok_or_else(Error::missing)
 }
 
 fn json(mappings: &Mappings) -> Result<String> {

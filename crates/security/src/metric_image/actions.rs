@@ -145,5 +145,5 @@ fn find(
 ) -> Result<MetricImage> {
     let alert = find_alert(tx, grant, alert_iid)?;
     let found = tx.find_metric_image(alert.id, id)?;
-    found.ok_or(Error::missing().whole(NO_IMAGE))
+    found.ok_or_else(|| Error::missing().whole(NO_IMAGE))
 }

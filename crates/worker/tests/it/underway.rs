@@ -55,7 +55,7 @@ impl Setting {
         };
         set.test.db.write(|tx| tx.enqueue(&Wait {})).await.unwrap();
         let worker = set.worker();
-        tokio::spawn(async move { worker.run_due().await });
+        kernel::task::spawn(async move { worker.run_due().await });
         set.gate.begun.notified().await;
         set
     }
@@ -76,7 +76,7 @@ impl Setting {
 async fn what_a_worker_has_taken_is_waited_for() {
     let set = Setting::begun().await;
     let (worker, gate) = (set.worker(), set.gate.clone());
-    let hurrying = tokio::spawn(async move {
+    let hurrying = kernel::task::spawn(async move {
         worker.run_now_and_wait(vec!["wait:1".to_owned()]).await.unwrap();
         gate.note("answered");
     });
@@ -110,7 +110,7 @@ async fn a_worker_that_stops_ends_what_it_began_and_begins_nothing_else() {
     };
     let (stop, stopped) = tokio::sync::watch::channel(false);
     set.test.db.write(|tx| tx.enqueue(&Wait {})).await.unwrap();
-    let working = tokio::spawn(set.worker().run(stopped));
+    let working = kernel::task::spawn(set.worker().run(stopped));
     set.gate.begun.notified().await;
     set.test.db.write(|tx| tx.enqueue(&Wait {})).await.unwrap();
 

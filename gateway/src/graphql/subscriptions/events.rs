@@ -112,7 +112,7 @@ fn follow(
     let outbox = Outbox::default();
     let mut taken = SentBytes::new(outbox.clone());
     let feed = Feed { connection, subscription, facts, end, sender, outbox };
-    drop(actix_web::rt::spawn(feed.run()));
+    kernel::task::spawn_local(feed.run());
     let body = poll_fn(move |task| {
         // The place is taken until the last of what was sent is gone.
         let _place = &place;

@@ -97,7 +97,7 @@ pub(in crate::graphql) async fn answer(
     let held = Arc::clone(&place);
     let outbox = Outbox::default();
     let waiting = outbox.clone();
-    drop(actix_web::rt::spawn(async move {
+    kernel::task::spawn_local(async move {
         let (session, cause) = match is_spoken {
             true => Dialog::new(connection, session, outbox, place).run(&mut messages).await,
             false => (session, Some(CloseCause::new(4406, "Subprotocol not acceptable"))),
@@ -108,7 +108,7 @@ pub(in crate::graphql) async fn answer(
             // Where the connection is gone, nothing has to be closed.
             let _ = over.send(());
         }
-    }));
+    });
     let hang_up = req.conn_data::<HangUp>().cloned();
     response
         .map_body(|_, body| BoxBody::new(SocketBody::new(body, waiting, is_over, hang_up, held)))

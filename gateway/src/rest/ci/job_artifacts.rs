@@ -51,7 +51,7 @@ fn readable_archive(
         return Err(Error::forbidden());
     }
     let here = |job: &Job| job.project_id == grant.project() && job.kind == JobKind::Build;
-    archive(tx, Some(grant.who()), &job.filter(here).ok_or(Error::hidden())?)
+    archive(tx, Some(grant.who()), &job.filter(here).ok_or_else(Error::hidden)?)
 }
 
 /// One file of an archive, or a part of it. It comes from whoever wrote the job, so no browser shows it as a page of ours.

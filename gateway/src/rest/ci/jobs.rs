@@ -84,7 +84,7 @@ async fn show(app: App, call: Call<ReadJobs, OneJob>) -> ApiResult<Json<JobEntit
         Ok(PageRequest::default().slice(vec![actions::read(tx, &grant, &Projects, id)?]))
     };
     let shown = present_list(&app, &facts, actor, JobEntity::new, read).await?;
-    Ok(Json(shown.items.into_iter().next().ok_or(Error::missing())?))
+    Ok(Json(shown.items.into_iter().next().ok_or_else(Error::missing)?))
 }
 
 async fn cancel(app: App, call: Call<UpdateJobs, OneJob>) -> ApiResult<Created<JobEntity>> {

@@ -115,12 +115,13 @@ async fn latest(
 ) -> ApiResult<Json<FullPipelineEntity>> {
     let (grant, urls) = (call.grant, app.urls.clone());
     let named = call.params.r#ref.filter(|name| !name.is_empty());
-    let branch = named.or_else(|| grant.facts().default_branch.clone()).ok_or(Error::forbidden())?;
+    let branch =
+        named.or_else(|| grant.facts().default_branch.clone()).ok_or_else(Error::forbidden)?;
     let name = RefName::branch(&branch).map_err(|_no_name| Error::forbidden())?;
     let tip = app.git_read(grant.project(), move |reader| {
         Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
     });
-    let tip = tip.await?.ok_or(Error::forbidden())?.to_string();
+    let tip = tip.await?.ok_or_else(Error::forbidden)?.to_string();
     let shown = app.db.read(move |tx| {
         let pipeline = actions::newest_at(tx, &grant, &Projects, &branch, &tip)?;
         FullPipelineEntity::load(tx, &urls, grant.facts(), &pipeline)

@@ -41,7 +41,7 @@ fn one<A: Ability<Scope = Project>>(
     grant: &Grant<A>,
     trigger: Trigger,
 ) -> Result<TriggerEntity> {
-    trigger_entities(tx, app, grant, vec![trigger])?.pop().ok_or(kernel::Error::missing())
+    trigger_entities(tx, app, grant, vec![trigger])?.pop().ok_or_else(kernel::Error::missing)
 }
 
 async fn list(app: App, call: Call<ReadTriggers, OnlyPage>) -> ApiResult<PagedList<TriggerEntity>> {

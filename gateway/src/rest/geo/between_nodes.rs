@@ -40,7 +40,7 @@ impl Answer for Receipt {
 
 /// The node that signed a call.
 fn node_of<P>(call: &Call<CallAsGeoNode, P>) -> ApiResult<SignedRequest> {
-    Ok(call.signed_request().ok_or(Error::unauthenticated())?)
+    Ok(call.signed_request().ok_or_else(Error::unauthenticated)?)
 }
 
 params! {

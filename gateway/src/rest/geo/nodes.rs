@@ -205,7 +205,7 @@ async fn show_status(
     let OneStatus { id, refresh } = call.params;
     let found = actions::status_of(&app, call.grant, id, refresh.unwrap_or_default()).await?;
     let mut shown = status_entities(&app, path, vec![found], true).await?;
-    Ok(Json(shown.pop().ok_or(Error::missing())?))
+    Ok(Json(shown.pop().ok_or_else(Error::missing)?))
 }
 
 kernel::text_enum! {

@@ -37,7 +37,7 @@ params! {
 async fn of_group(app: App, call: Call<ReadGroup>) -> ApiResult<Custom> {
     let id = call.grant.group();
     let group = app.db.peek(move |tx| tx.namespace(id)).await?;
-    let name = group.avatar.ok_or(Error::not_found("Avatar"))?;
+    let name = group.avatar.ok_or_else(|| Error::not_found("Avatar"))?;
     file_response(&app.avatars, &find(Owner::Group(id), &name)?, &name).await
 }
 
@@ -48,7 +48,7 @@ async fn avatar_response(
     named: Option<String>,
     asked: &str,
 ) -> ApiResult<Custom> {
-    let name = named.filter(|name| name == asked).ok_or(Error::missing())?;
+    let name = named.filter(|name| name == asked).ok_or_else(Error::missing)?;
     file_response(&app.avatars, &find(owner, &name)?, &name).await
 }
 

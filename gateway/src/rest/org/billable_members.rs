@@ -81,7 +81,7 @@ async fn list_billable(
                 billable::work_out(tx, place)?;
                 billable::list(tx, place, &again, page)
             });
-            worked_out.await?.ok_or(kernel::Error::missing())?
+            worked_out.await?.ok_or_else(kernel::Error::missing)?
         }
     };
     Ok(PagedList(page.map(|counted| BillableEntity::new(&app.urls, &counted, open))))

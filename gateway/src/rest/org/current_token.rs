@@ -31,12 +31,14 @@ fn access_token(caller: &Caller) -> Option<AccessToken> {
 }
 
 async fn show(app: App, call: Call<SignedIn>) -> ApiResult<Json<TokenEntity>> {
-    let token = access_token(&call.caller).ok_or(Error::bad_request().because(OTHER_CREDENTIAL))?;
+    let token =
+        access_token(&call.caller).ok_or_else(|| Error::bad_request().because(OTHER_CREDENTIAL))?;
     Ok(Json(TokenEntity::new(&token, app.db.clock().now())))
 }
 
 async fn revoke(app: App, call: Call<SignedIn>) -> ApiResult<NoContent> {
-    let token = access_token(&call.caller).ok_or(Error::bad_request().because(OTHER_CREDENTIAL))?;
+    let token =
+        access_token(&call.caller).ok_or_else(|| Error::bad_request().because(OTHER_CREDENTIAL))?;
     app.db.write(move |tx| token::actions::give_up(tx, &token)).await?;
     Ok(NoContent)
 }

@@ -16,11 +16,11 @@ params! { struct Confirm { confirmation_token: String } }
 async fn confirm(app: App, call: Call<Anyone, Confirm>) -> ApiResult<Custom> {
     let secret = Secret::given(&call.params.confirmation_token);
     let confirmed = app.db.write(move |tx| actions::confirm(tx, &secret));
-    confirmed.await.map_err(|failure| match failure {
-        Error { kind: Kind::NotFound, .. } => {
+    confirmed.await.map_err(|failure| match failure.kind {
+        Kind::NotFound => {
             Error::unprocessable().whole("Confirmation token is invalid or has expired")
         }
-        failure => failure,
+        _ => failure,
     })?;
     let page = HttpResponse::Ok()
         .content_type("text/plain; charset=utf-8")

@@ -72,7 +72,7 @@ async fn relate(app: App, call: Call<OwnProject, OtherProject>) -> ApiResult<Cre
     let tied = app.db.write(move |tx| forks::relate(tx, &grant, source)).await;
     match tied {
         Ok(project) => Ok(Created(presented(&app, &call, project).await?)),
-        Err(Error { kind: Kind::Unauthenticated, .. }) => {
+        Err(refused) if refused.kind == Kind::Unauthenticated => {
             Err(Error::unauthenticated().because("Target Namespace").into())
         }
         Err(other) => Err(other.into()),

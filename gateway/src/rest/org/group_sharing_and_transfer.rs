@@ -3,13 +3,7 @@
 use entities::org::group::{GroupDetailEntity, LocationEntity};
 use forge::urls::Urls;
 use kernel::Ts;
-use kernel::{
-    Error,
-    access::Administrate,
-    error::{Kind, Message},
-    ids::NamespaceId,
-    page::Page,
-};
+use kernel::{Error, access::Administrate, error::Kind, ids::NamespaceId, page::Page};
 use org::{
     access::{IdOrPath, locate_group},
     namespace::{
@@ -84,7 +78,7 @@ async fn share(app: App, call: Call<UseGroup, Share>) -> ApiResult<Created<Group
     let grant = call.grant.clone();
     match app.db.write(move |tx| sharing::share(tx, &grant, sharing)).await {
         Ok(group) => Ok(Created(changed(&app, &call.grant, group).await?)),
-        Err(Error { kind: Kind::NotFound, message: Message::Default, .. }) => {
+        Err(unknown) if unknown.is_plain(Kind::NotFound) => {
             Err(Error::missing().whole("Not Found").into())
         }
         Err(other) => Err(other.into()),

@@ -150,7 +150,7 @@ async fn changed(
         let level = given.access_level.map(|level| level.0);
         invitations::change(tx, place, &given.email, level, end(&given.expires_at))
     });
-    changed.await?.map(|told| Json(told.into())).ok_or(Error::hidden().into())
+    changed.await?.map(|told| Json(told.into())).ok_or_else(|| Error::hidden().into())
 }
 
 async fn withdrawn(

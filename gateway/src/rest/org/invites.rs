@@ -43,7 +43,7 @@ fn page(mut response: HttpResponseBuilder, text: &'static str) -> Custom {
 async fn show(app: App, call: Call<Anyone, OneInvite>) -> ApiResult<Custom> {
     let secret = Secret::given(&call.params.token);
     let found = app.db.read(move |tx| invitations::find_by_secret(tx, &secret)).await?;
-    found.map(|_| page(HttpResponse::Ok(), FORM)).ok_or(Error::hidden().into())
+    found.map(|_| page(HttpResponse::Ok(), FORM)).ok_or_else(|| Error::hidden().into())
 }
 
 async fn accept(app: App, call: Call<Anyone, Accept>) -> ApiResult<Custom> {
@@ -52,7 +52,7 @@ async fn accept(app: App, call: Call<Anyone, Accept>) -> ApiResult<Custom> {
     let looked = secret.clone();
     // Before anything slow is done for somebody without an invitation.
     let found = app.db.read(move |tx| invitations::find_by_secret(tx, &looked)).await?;
-    found.ok_or(Error::hidden())?;
+    found.ok_or_else(Error::hidden)?;
     let user = match call.caller.user {
         Some(user) => User::clone(&user),
         None => by_password(&app, who, given.login, given.password).await?,
@@ -61,7 +61,10 @@ async fn accept(app: App, call: Call<Anyone, Accept>) -> ApiResult<Custom> {
         let found = invitations::find_by_secret(tx, &secret)?;
         found.map(|invitation| invitations::accept(tx, &user, &invitation)).transpose()
     });
-    accepted.await?.map(|()| page(HttpResponse::Created(), DONE)).ok_or(Error::hidden().into())
+    accepted
+        .await?
+        .map(|()| page(HttpResponse::Created(), DONE))
+        .ok_or_else(|| Error::hidden().into())
 }
 
 async fn by_password(
@@ -70,7 +73,7 @@ async fn by_password(
     login: Option<String>,
     password: Option<String>,
 ) -> ApiResult<User> {
-    let (login, password) = login.zip(password).ok_or(Error::unauthenticated())?;
+    let (login, password) = login.zip(password).ok_or_else(Error::unauthenticated)?;
     let proven = Candidate::named(app, &login).await?.prove(app, password, who).await?;
-    Ok(proven.ok_or(Error::unauthenticated())?)
+    Ok(proven.ok_or_else(Error::unauthenticated)?)
 }

@@ -30,7 +30,7 @@ type OwnedKey = Json<OwnedSshKeyEntity>;
 
 fn owned(tx: &mut Tx<'_>, key: SshKey) -> kernel::Result<(SshKey, FullUser)> {
     let user = tx.user(key.user_id)?;
-    let full = tx.full_users(vec![user], None)?.pop().ok_or(Error::not_found("User"))?;
+    let full = tx.full_users(vec![user], None)?.pop().ok_or_else(|| Error::not_found("User"))?;
     Ok((key, full))
 }
 
@@ -61,7 +61,7 @@ async fn find(app: App, call: Call<Administrate, FindKey>) -> ApiResult<OwnedKey
                 tx.find_ssh_key_by_md5(&md5.to_lowercase())?
             }
         };
-        owned(tx, key.ok_or(Error::not_found("Key"))?)
+        owned(tx, key.ok_or_else(|| Error::not_found("Key"))?)
     });
     let (key, full) = found.await?;
     Ok(present(&app, &key, &full))

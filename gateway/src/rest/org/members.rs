@@ -104,7 +104,7 @@ fn one(
         MembershipScope::Direct => list::direct(tx, source, &filter, page),
         MembershipScope::All => list::all(tx, actor, source, &filter, page),
     };
-    found?.items.into_iter().next().ok_or(Error::missing())
+    found?.items.into_iter().next().ok_or_else(Error::missing)
 }
 
 fn listed(

@@ -75,7 +75,7 @@ async fn show(
     let actor = call.grant.actor();
     let found = app.db.peek(move |tx| {
         let place = visible(tx, actor, &IdOrPath::parse(&call.params.id))?;
-        let place = place.ok_or(Error::not_found("Namespace"))?;
+        let place = place.ok_or_else(|| Error::not_found("Namespace"))?;
         let care: Option<HeadCounts> =
             tx.cared_for(actor, std::slice::from_ref(&place))?.remove(&place.id);
         Ok((place, care))

@@ -6,7 +6,7 @@ use actix_web::{
     HttpResponse,
     http::{StatusCode, header},
 };
-use kernel::{Error, access::Anyone, error::Kind};
+use kernel::access::Anyone;
 use org::{
     application::{
         authorization::{self, AuthorizationRefusal as Refusal, AuthorizationRequest, Consent},
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     app::App,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::Call,
     params,
     present::Custom,
@@ -345,13 +345,13 @@ async fn answer(app: App, call: Call<Anyone, AnswerAuthorization>) -> ApiResult<
         Ok(Some(Ok(code))) => return Ok(Custom(question.granted(code.reveal()))),
         Ok(Some(Err(refusal))) => return Ok(Custom(question.refused(refusal))),
         Ok(None) => (StatusCode::UNPROCESSABLE_ENTITY, WRONG),
-        Err(ApiError::Kernel(Error { kind: Kind::TooMany { retry_after }, .. })) => {
+        Err(failure) => {
+            let Some(retry_after) = failure.retry_after() else { return Err(failure) };
             let told = (StatusCode::TOO_MANY_REQUESTS, OFTEN);
             let mut page = question.form(&app, &consent, told, known.as_ref());
             page.headers_mut().insert(header::RETRY_AFTER, retry_after.into());
             return Ok(Custom(page));
         }
-        Err(failure) => return Err(failure),
     };
     Ok(Custom(question.form(&app, &consent, (status, wrong), known.as_ref())))
 }

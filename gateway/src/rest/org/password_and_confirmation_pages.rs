@@ -3,11 +3,7 @@
 
 use actix_web::http::StatusCode;
 use forge::mail::account_letters::CONFIRM_AGAIN;
-use kernel::{
-    Error,
-    access::Anyone,
-    error::{Kind, Message},
-};
+use kernel::{access::Anyone, error::Kind};
 use org::{token::Secret, user::links};
 
 use crate::{
@@ -61,16 +57,16 @@ async fn confirm(app: App, call: Call<Anyone, Confirm>) -> ApiResult<Custom> {
             "Address confirmed",
             "<p>Your email address has been successfully confirmed.</p>",
         )),
-        Err(Error { kind: Kind::NotFound, .. }) => {
+        Err(unknown) if unknown.kind == Kind::NotFound => {
             let again = app.urls.at(CONFIRM_AGAIN);
             let body = format!("{DEAD}<p><a href=\"{again}\">Ask for another letter</a></p>");
             Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Confirmation", &body))
         }
-        Err(Error { kind: Kind::Conflict, message: Message::Whole(text), .. }) => {
+        Err(other) => {
+            let text = other.into_whole(Kind::Conflict)?;
             let body = format!("<p>{}</p>", escaped(&text));
             Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Confirmation", &body))
         }
-        Err(other) => Err(other.into()),
     }
 }
 
@@ -107,7 +103,7 @@ async fn ask_password(app: App, call: Call<Anyone, PasswordLink>) -> ApiResult<C
     let secret = Secret::given(&token);
     match app.db.peek(move |tx| links::whose_password(tx, &secret)).await {
         Ok(_) => Ok(password_form(&app, StatusCode::OK, &token, &[])),
-        Err(Error { kind: Kind::NotFound, .. }) => {
+        Err(unknown) if unknown.kind == Kind::NotFound => {
             Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Set a password", DEAD))
         }
         Err(other) => Err(other.into()),
@@ -137,8 +133,8 @@ async fn set_password(app: App, call: Call<Anyone, NewPassword>) -> ApiResult<Cu
     let secret = Secret::given(&token);
     let looked = secret.clone();
     // Before anything slow is done for somebody without a link.
-    if let Err(Error { kind: Kind::NotFound, .. }) =
-        app.db.peek(move |tx| links::whose_password(tx, &looked)).await
+    if let Err(unknown) = app.db.peek(move |tx| links::whose_password(tx, &looked)).await
+        && unknown.kind == Kind::NotFound
     {
         return Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Set a password", DEAD));
     }
@@ -153,13 +149,13 @@ async fn set_password(app: App, call: Call<Anyone, NewPassword>) -> ApiResult<Cu
             "Password set",
             "<p>Your password has been changed successfully.</p>",
         )),
-        Err(Error { kind: Kind::NotFound, .. }) => {
+        Err(unknown) if unknown.kind == Kind::NotFound => {
             Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Set a password", DEAD))
         }
-        Err(Error { kind: Kind::BadRequest, message: Message::Fields(fields), .. }) => {
+        Err(other) => {
+            let fields = other.into_fields()?;
             let wrong: Vec<String> = fields.into_iter().flat_map(|(_, texts)| texts).collect();
             Ok(password_form(&app, StatusCode::UNPROCESSABLE_ENTITY, &token, &wrong))
         }
-        Err(other) => Err(other.into()),
     }
 }

@@ -127,7 +127,7 @@ async fn list(app: App, call: Call<SignedIn, ListTokens>) -> ApiResult<PagedList
             Ok(Some((tx.tokens(&call.params.filter(actor, user), page)?, tx.now)))
         })
         .await?;
-    let (page, now) = found.ok_or(Error::hidden())?;
+    let (page, now) = found.ok_or_else(Error::hidden)?;
     Ok(PagedList(page.map(|token| TokenEntity::new(&token, now))))
 }
 
@@ -136,7 +136,7 @@ async fn show(app: App, call: Call<SignedIn, OneToken>) -> ApiResult<Json<TokenE
         Ok((token::actions::find_visible(tx, &call.grant, call.params.id)?, tx.now))
     });
     let (token, now) = found.await?;
-    Ok(Json(TokenEntity::new(&token.ok_or(Error::hidden())?, now)))
+    Ok(Json(TokenEntity::new(&token.ok_or_else(Error::hidden)?, now)))
 }
 
 async fn revoke(app: App, call: Call<SignedIn, OneToken>) -> ApiResult<NoContent> {
@@ -151,7 +151,7 @@ async fn rotate(app: App, call: Call<SignedIn, RotateToken>) -> ApiResult<Json<T
         .db
         .write(move |tx| Ok((token::actions::rotate(tx, &call.grant, id, expires_at)?, tx.now)));
     let (rotated, now) = done.await?;
-    let (token, secret) = rotated.ok_or(Error::hidden())?;
+    let (token, secret) = rotated.ok_or_else(Error::hidden)?;
     Ok(Json(TokenEntity::new(&token, now).with_secret(&secret)))
 }
 

@@ -139,7 +139,7 @@ async fn list_of_user(
 ) -> ApiResult<Projects> {
     let user = person(&app, &call.params.place.user_id).await?;
     let home = app.db.peek(move |tx| tx.personal_namespace(user.id)).await?;
-    let home = home.ok_or(Error::not_found("User"))?;
+    let home = home.ok_or_else(|| Error::not_found("User"))?;
     let among = ProjectSet::Namespace(home.id);
     answer(&app, ProjectQuery::of(&call, &call.params.list), among).await
 }
@@ -182,7 +182,7 @@ pub(super) async fn person(app: &App, named: &str) -> ApiResult<User> {
         IdOrPath::Id(id) => tx.find_user(kernel::ids::UserId(id)),
         IdOrPath::Path(name) => tx.find_user_named(&name),
     });
-    Ok(found.await?.ok_or(Error::not_found("User"))?)
+    Ok(found.await?.ok_or_else(|| Error::not_found("User"))?)
 }
 
 /// What a list is asked for, without the place.

@@ -6,7 +6,7 @@ use entities::org::{
 };
 use kernel::{
     AccessLevel, Error, Ts,
-    error::{Kind, Message},
+    error::Kind,
     ids::{NamespaceId, UserId},
 };
 use org::{
@@ -74,7 +74,7 @@ async fn share(app: App, call: Call<AdminProject, Share>) -> ApiResult<Created<G
     let made = app.db.write(move |tx| links::share(tx, &call.grant, sharing)).await;
     match made {
         Ok(link) => Ok(Created(link.into())),
-        Err(Error { kind: Kind::NotFound, message: Message::Default, .. }) => {
+        Err(unknown) if unknown.is_plain(Kind::NotFound) => {
             Err(Error::missing().whole("Not Found").into())
         }
         Err(other) => Err(other.into()),

@@ -4,7 +4,7 @@ use actix_web::{
     HttpResponse,
     http::{StatusCode, header},
 };
-use kernel::{Error, access::Anyone, error::Kind};
+use kernel::access::Anyone;
 use org::{
     token::oauth as tokens,
     user::{self, session},
@@ -13,7 +13,7 @@ use org::{
 use super::{oauth::proven, own_forms, session_cookie};
 use crate::{
     app::App,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::Call,
     params,
     present::Custom,
@@ -95,12 +95,12 @@ async fn sign_in(app: App, call: Call<Anyone, SignIn>) -> ApiResult<Custom> {
     let user = match proven(&app, &login, clear, address).await {
         Ok(Some(user)) => user,
         Ok(None) => return Ok(Custom(form(&app, StatusCode::UNPROCESSABLE_ENTITY, WRONG))),
-        Err(ApiError::Kernel(Error { kind: Kind::TooMany { retry_after }, .. })) => {
+        Err(failure) => {
+            let Some(retry_after) = failure.retry_after() else { return Err(failure) };
             let mut page = form(&app, StatusCode::TOO_MANY_REQUESTS, OFTEN);
             page.headers_mut().insert(header::RETRY_AFTER, retry_after.into());
             return Ok(Custom(page));
         }
-        Err(failure) => return Err(failure),
     };
     let begun = app.db.write(move |tx| {
         let user = user::life::reactivate(tx, &user)?;

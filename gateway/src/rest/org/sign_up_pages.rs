@@ -1,11 +1,7 @@
 //! The page on which people make accounts for themselves, where the installation lets them.
 
 use actix_web::{HttpResponse, http::StatusCode};
-use kernel::{
-    Error,
-    access::Anyone,
-    error::{Kind, Message},
-};
+use kernel::{Error, access::Anyone, error::Kind};
 use org::{
     settings::Settings,
     user::{
@@ -109,16 +105,14 @@ async fn answer(app: App, call: Call<Anyone, NewAccount>) -> ApiResult<Custom> {
             let body = format!("<p>{text}</p>{}", welcome(&settings));
             Ok(Custom(html::page(StatusCode::CREATED, TITLE, &body)))
         }
-        Err(Error { kind: Kind::BadRequest, message: Message::Fields(fields), .. }) => {
+        Err(taken) if taken.is_whole(Kind::Conflict) => Ok(odd(&[taken.to_string()])),
+        Err(other) => {
+            let fields = other.into_fields()?;
             let sentence = |(name, texts): (String, Vec<String>)| {
                 texts.into_iter().map(move |text| format!("{name} {text}")).collect::<Vec<_>>()
             };
             Ok(odd(&fields.into_iter().flat_map(sentence).collect::<Vec<_>>()))
         }
-        Err(Error { kind: Kind::Conflict, message: Message::Whole(text), .. }) => {
-            Ok(odd(&[text.to_string()]))
-        }
-        Err(other) => Err(other.into()),
     }
 }
 

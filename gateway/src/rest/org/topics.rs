@@ -159,6 +159,6 @@ params! {
 async fn picture(app: App, call: Call<Anyone, OnePicture>) -> ApiResult<Custom> {
     let OnePicture { topic_id, filename } = call.params;
     let topic = app.db.peek(move |tx| actions::find(tx, topic_id)).await?;
-    let name = topic.avatar.filter(|name| *name == filename).ok_or(Error::missing())?;
+    let name = topic.avatar.filter(|name| *name == filename).ok_or_else(Error::missing)?;
     file_response(&app.avatars, &find_picture(Owner::Topic(topic_id), &name)?, &name).await
 }

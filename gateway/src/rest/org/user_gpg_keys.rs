@@ -6,6 +6,7 @@ use kernel::{
     access::{Administrate, Anyone, SignedIn},
     ids::{GpgKeyId, UserId},
     page::PageRequest,
+    task::spawn_blocking,
 };
 use org::{
     key::gpg::{
@@ -14,7 +15,6 @@ use org::{
     },
     user::store::UserStore,
 };
-use tokio::task::spawn_blocking;
 
 use crate::{
     app::App,

@@ -173,7 +173,7 @@ async fn show(
 /// The record of one person for an administrator.
 async fn presented(app: &App, user: User, reader: Actor) -> ApiResult<AdminUser> {
     let mut full = app.db.peek(move |tx| tx.full_users(vec![user], reader.id)).await?;
-    let full = full.pop().ok_or(Error::not_found("User"))?;
+    let full = full.pop().ok_or_else(|| Error::not_found("User"))?;
     Ok(AdminUser::new(&app.urls, &full))
 }
 

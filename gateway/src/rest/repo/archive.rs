@@ -161,7 +161,7 @@ async fn open_archive(app: &App, grant: &Grant<ReadCode>, wish: ArchiveRequest) 
             Some(name) => find_commit(reader, name)?,
             None => default_head(reader, &facts)?,
         };
-        let commit = commit.ok_or(Error::not_found("File"))?;
+        let commit = commit.ok_or_else(|| Error::not_found("File"))?;
         let ref_name = named.or_else(|| facts.default_branch.clone());
         let path = TreePath::lookup(wish.path.0).map_err(|_impossible| Error::not_found("File"))?;
         match reader.entry(commit, &path) {

@@ -109,7 +109,7 @@ async fn show_note(
     let (on, (one, note)) = call.params;
     let thread = read(&app, call.grant, (on, one)).await?;
     let found = thread.notes.into_iter().find(|found| found.id == note.note_id.0);
-    Ok(Json(found.ok_or(Error::not_found("Note"))?))
+    Ok(Json(found.ok_or_else(|| Error::not_found("Note"))?))
 }
 
 async fn create(

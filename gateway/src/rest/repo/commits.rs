@@ -215,7 +215,7 @@ async fn signature(
     let params = call.params;
     let read = app.git_read(call.grant.project(), move |reader| {
         let id = commit_named(reader, &params.sha)?;
-        reader.signature(id)?.ok_or(Error::not_found("Signature"))
+        reader.signature(id)?.ok_or_else(|| Error::not_found("Signature"))
     });
     let verdict = signatures::verdict(&app, read.await?).await?;
     Ok(Json(SignatureEntity::of(&app, verdict).await?))

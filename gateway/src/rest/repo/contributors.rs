@@ -39,7 +39,7 @@ async fn list(
             Some(name) => Some(commit_named(reader, &name)?),
             None => default_head(reader, &facts)?,
         };
-        Ok(reader.contributors(tip.ok_or(Error::not_found("Commit"))?, deadline())?)
+        Ok(reader.contributors(tip.ok_or_else(|| Error::not_found("Commit"))?, deadline())?)
     });
     let mut all = read.await?;
     sort(&mut all, params.order_by, params.sort);

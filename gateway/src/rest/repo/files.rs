@@ -204,7 +204,7 @@ async fn raw_body(
     let pointer = facts.content.as_deref().filter(|_| form.with_large_files);
     if let Some(pointer) = pointer.and_then(Pointer::parse) {
         let found = large_files::find(app, grant.project(), &pointer.id).await?;
-        let (size, content) = found.ok_or(Error::hidden())?;
+        let (size, content) = found.ok_or_else(Error::hidden)?;
         response.content_type("application/octet-stream").no_chunking(size);
         return Ok(response.streaming(content.take(sent)));
     }

@@ -1,10 +1,7 @@
 //! A project's push rule.
 
 use entities::repo::push_rule::ProjectPushRuleEntity;
-use kernel::{
-    Error,
-    error::{Kind, Message},
-};
+use kernel::{Error, error::Kind};
 use repo::{
     policy::{AdminPushRule, ReadPushRule},
     push_rule::actions,
@@ -54,7 +51,7 @@ async fn update(
 
 async fn delete(app: App, call: Call<AdminPushRule>) -> ApiResult<NoContent> {
     match app.db.write(move |tx| actions::delete(tx, &call.grant, None)).await {
-        Err(Error { kind: Kind::NotFound, message: Message::Default, .. }) => {
+        Err(unknown) if unknown.is_plain(Kind::NotFound) => {
             Err(Error::not_found("Push rule").into())
         }
         done => Ok(done.map(|()| NoContent)?),

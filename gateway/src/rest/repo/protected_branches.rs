@@ -62,7 +62,7 @@ async fn show(
 ) -> ApiResult<Json<ProtectedBranchEntity>> {
     let (project, name) = (call.grant.project(), call.params.name);
     let shown = app.db.read(move |tx| {
-        let rule = tx.find_branch_rule(project, &name)?.ok_or(Error::missing())?;
+        let rule = tx.find_branch_rule(project, &name)?.ok_or_else(Error::missing)?;
         ProtectedBranchEntity::one(tx, rule)
     });
     Ok(Json(shown.await?))

@@ -51,7 +51,7 @@ async fn show(
 ) -> ApiResult<Json<ProtectedTagEntity>> {
     let (project, name) = (call.grant.project(), call.params.name);
     let shown = app.db.read(move |tx| {
-        let rule = tx.find_tag_rule(project, &name)?.ok_or(Error::missing())?;
+        let rule = tx.find_tag_rule(project, &name)?.ok_or_else(Error::missing)?;
         ProtectedTagEntity::one(tx, rule)
     });
     Ok(Json(shown.await?))

@@ -2,10 +2,7 @@
 //! projects begin with, and have one form.
 
 use entities::repo::push_rule::GroupPushRuleEntity;
-use kernel::{
-    Ability, Error, Grant,
-    error::{Kind, Message},
-};
+use kernel::{Ability, Error, Grant, error::Kind};
 use repo::push_rule::{
     PushRule,
     actions::{self, ChangePermission, ReadPermission},
@@ -26,10 +23,8 @@ where
     let (grant, params) = (call.grant, call.params);
     let made = app.db.write(move |tx| actions::create(tx, &grant, |terms| params.apply(terms)));
     match made.await {
-        Err(Error { kind: Kind::Conflict, message: Message::Whole(text), .. }) => {
-            Err(ApiError::Taken(text))
-        }
-        made => Ok(made?),
+        Ok(rule) => Ok(rule),
+        Err(failure) => Err(ApiError::Taken(failure.into_whole(Kind::Conflict)?)),
     }
 }
 
@@ -50,7 +45,7 @@ where
     Grant<A>: ReadPermission,
 {
     let found = app.db.peek(move |tx| actions::show(tx, &call.grant)).await?;
-    Ok(Json(found.ok_or(Error::hidden())?.into()))
+    Ok(Json(found.ok_or_else(Error::hidden)?.into()))
 }
 
 pub(super) async fn create<A: Ability>(
@@ -79,7 +74,7 @@ where
 {
     let (since, grant) = (call.unmodified_since(), call.grant);
     match app.db.write(move |tx| actions::delete(tx, &grant, since)).await {
-        Err(Error { kind: Kind::NotFound, .. }) => Err(Error::hidden().into()),
+        Err(unknown) if unknown.kind == Kind::NotFound => Err(Error::hidden().into()),
         done => Ok(done.map(|()| NoContent)?),
     }
 }

@@ -108,7 +108,7 @@ async fn download(app: App, call: Call<ReadProject, OneDownload>) -> ApiResult<C
         let path = format!("/{}", one.direct_asset_path.trim_start_matches('/'));
         tx.release_link_at(release.id, &path)
     });
-    let link = found.await?.ok_or(Error::missing())?;
+    let link = found.await?.ok_or_else(Error::missing)?;
     Ok(redirect(&link))
 }
 

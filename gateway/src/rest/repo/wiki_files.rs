@@ -44,18 +44,18 @@ async fn of_group(app: App, call: Call<ReadGroupWiki, OneFile>) -> ApiResult<Cus
 
 /// The newest version. Whatever it is, no browser runs it: texts are plain, and the rest is shut in.
 async fn sent(app: &App, wiki: Wiki, path: &str) -> ApiResult<Custom> {
-    const ABSENT: Error = Error::not_found("File");
-    let path = TreePath::lookup(path).map_err(|_odd| ABSENT)?;
+    let absent = || Error::not_found("File");
+    let path = TreePath::lookup(path).map_err(|_odd| absent())?;
     let read = app.wiki_read(wiki, move |reader| {
-        let tip = find::tip(reader)?.ok_or(ABSENT)?;
+        let tip = find::tip(reader)?.ok_or_else(absent)?;
         let entry = match reader.find_entry(tip, &path) {
             Err(GitError::NotFound) => None,
             found => found?,
         };
-        let file = entry.filter(|entry| entry.kind() == EntryKind::Blob).ok_or(ABSENT)?;
+        let file = entry.filter(|entry| entry.kind() == EntryKind::Blob).ok_or_else(absent)?;
         Ok((reader.blob(file.id, MOST_BYTES)?, path.name().to_owned()))
     });
-    let (content, name) = read.await?.ok_or(ABSENT)?;
+    let (content, name) = read.await?.ok_or_else(absent)?;
     Ok(Custom(
         HttpResponse::Ok()
             .content_type(content_kind(&content))

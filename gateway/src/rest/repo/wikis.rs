@@ -153,7 +153,7 @@ async fn show(app: &App, place: WikiView, params: ShowPage) -> PageAnswer {
     let read = app.wiki_read(wiki, move |reader| {
         let at = match params.version.as_deref().filter(|version| !version.is_empty()) {
             Some(version) => find::version(reader, version)?,
-            None => find::tip(reader)?.ok_or(find::NO_PAGE)?,
+            None => find::tip(reader)?.ok_or_else(find::no_page)?,
         };
         let mut page = find::page(reader, at, &params.slug)?.read(reader)?;
         if params.render_html {
@@ -163,7 +163,7 @@ async fn show(app: &App, place: WikiView, params: ShowPage) -> PageAnswer {
         }
         Ok(page)
     });
-    let mut page = read.await?.ok_or(find::NO_PAGE)?;
+    let mut page = read.await?.ok_or_else(find::no_page)?;
     if is_html {
         let linked = references::linked(app, reader, Some(names), page.content).await?;
         page.content = with_proxy(app, linked);
@@ -185,7 +185,7 @@ async fn create<A: WikiWriteAbility>(app: &App, call: Call<A, NewPage>) -> Creat
     let NewPage { title, content, format } = call.params;
     let deed = WikiChange::Create { title, format, content: content.0 };
     let written = write(app, &call.grant, &call.caller, deed, None).await?;
-    Ok(Created(written.page.ok_or(find::NO_PAGE)?.into()))
+    Ok(Created(written.page.ok_or_else(find::no_page)?.into()))
 }
 
 async fn project_update(app: App, call: Call<WriteWiki, ChangePage>) -> PageAnswer {
@@ -201,7 +201,7 @@ async fn update<A: WikiWriteAbility>(app: &App, call: Call<A, ChangePage>) -> Pa
     let deed =
         WikiChange::Update { slug, title, format, content: content.map(|content| content.0) };
     let written = write(app, &call.grant, &call.caller, deed, None).await?;
-    Ok(Json(written.page.ok_or(find::NO_PAGE)?.into()))
+    Ok(Json(written.page.ok_or_else(find::no_page)?.into()))
 }
 
 async fn project_delete(app: App, call: Call<AdminWiki, OnePage>) -> ApiResult<NoContent> {

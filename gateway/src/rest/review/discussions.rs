@@ -118,7 +118,7 @@ where
     let (path, (one, note)) = call.params;
     let thread = read(&app, call.grant, path.iid(), one.discussion_id).await?;
     let found = thread.notes.into_iter().find(|found| found.id == note.note_id.0);
-    Ok(Json(found.ok_or(kernel::Error::not_found("Note"))?))
+    Ok(Json(found.ok_or_else(|| kernel::Error::not_found("Note"))?))
 }
 
 type CreateAnswer = Either<Created<DiscussionEntity>, AcceptedWith<CommandsEntity>>;

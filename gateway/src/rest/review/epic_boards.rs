@@ -40,7 +40,7 @@ async fn show(app: App, call: Call<ReadGroupEpics, OneBoard>) -> ApiResult<Json<
     let shown = app.db.read(move |tx| {
         let board = actions::read::<EpicBoards>(tx, &grant, id)?;
         let group: NamespaceId = grant.group();
-        EpicBoardEntity::all(tx, &urls, group, vec![board])?.pop().ok_or(Error::missing())
+        EpicBoardEntity::all(tx, &urls, group, vec![board])?.pop().ok_or_else(Error::missing)
     });
     Ok(Json(shown.await?))
 }
@@ -64,7 +64,7 @@ async fn show_list(
     let (grant, one) = (call.grant, call.params);
     let shown = app.db.read(move |tx| {
         let found = lists::find::<EpicBoards>(tx, &grant, one.board_id, one.list_id)?;
-        EpicListEntity::all(tx, &[found])?.pop().ok_or(Error::missing())
+        EpicListEntity::all(tx, &[found])?.pop().ok_or_else(Error::missing)
     });
     Ok(Json(shown.await?))
 }

@@ -53,7 +53,7 @@ async fn create(
         let made = children::create(tx, &grant, &directory, iid, new)?;
         let of = (grant.group_facts().full_path.as_str(), grant.group(), iid);
         let shown = LinkedEpicEntity::all(tx, &urls, grant.actor(), vec![made], of)?.pop();
-        shown.ok_or(kernel::Error::missing())
+        shown.ok_or_else(kernel::Error::missing)
     });
     Ok(Created(made.await?))
 }

@@ -161,7 +161,7 @@ pub fn filter(
 
 impl IssueScope {
     fn share(self, caller: Option<UserId>) -> Result<Share> {
-        let own = || caller.ok_or(Error::unauthenticated());
+        let own = || caller.ok_or_else(Error::unauthenticated);
         Ok(match self {
             Self::All => Share::default(),
             Self::CreatedByMe | Self::CreatedByMeDashed => {

@@ -107,5 +107,5 @@ async fn reordered(
         let Some(placed) = place(tx, &issue, between)? else { return Ok(None) };
         IssueEntity::one(tx, &urls, placed, grant.actor()).map(Some)
     });
-    Ok(Json(placed.await?.ok_or(Error::unprocessable())?))
+    Ok(Json(placed.await?.ok_or_else(Error::unprocessable)?))
 }

@@ -51,7 +51,7 @@ async fn show_any(
 ) -> ApiResult<Json<IssueEntity>> {
     let (grant, id, urls) = (call.grant, call.params.issue_id, app.urls.clone());
     let shown = app.db.read(move |tx| {
-        let issue = tx.find_issue_by_id(id)?.ok_or(Error::missing())?;
+        let issue = tx.find_issue_by_id(id)?.ok_or_else(Error::missing)?;
         IssueEntity::one(tx, &urls, issue, grant.actor())
     });
     Ok(Json(shown.await?))
@@ -114,7 +114,7 @@ async fn written(
     let shown = app.db.read(move |tx| {
         let issue = match is_final {
             true => issue,
-            false => tx.find_issue_by_id(issue.id)?.ok_or(Error::missing())?,
+            false => tx.find_issue_by_id(issue.id)?.ok_or_else(Error::missing)?,
         };
         IssueEntity::one(tx, &urls, issue, actor)
     });

@@ -4,10 +4,7 @@ use entities::review::approval::{ApprovalStateEntity, ApprovalsEntity};
 use forge::{
     merge_request::approvals::ensure_source_exists, ports::approvals::Approvers, sign_in::Candidate,
 };
-use kernel::{
-    Error,
-    error::{Kind, Message},
-};
+use kernel::{Error, error::Kind};
 use review::{
     approval::{
         actions::{self, Password},
@@ -78,10 +75,11 @@ async fn require(
         ApprovalsEntity::new(tx, &urls, grant.actor(), &approvals)
     });
     match kept.await {
-        Err(Error { kind: Kind::Unprocessable, message: Message::Whole(text), .. }) => {
+        Ok(approvals) => Ok(Created(approvals)),
+        Err(failure) => {
+            let text = failure.into_whole(Kind::Unprocessable)?;
             Err(Error::unprocessable().parameters(text).into())
         }
-        kept => Ok(Created(kept?)),
     }
 }
 

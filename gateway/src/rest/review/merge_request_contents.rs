@@ -151,7 +151,7 @@ async fn version(
     let url = app.urls.at(&grant.facts().full_path);
     let known = app.db.read(move |tx| {
         let row = actions::find(tx, &grant, params.merge_request_iid)?;
-        let version = tx.find_version(row.id, params.version_id)?.ok_or(Error::missing())?;
+        let version = tx.find_version(row.id, params.version_id)?.ok_or_else(Error::missing)?;
         Ok((row, version))
     });
     let (row, version) = known.await?;

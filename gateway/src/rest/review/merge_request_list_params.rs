@@ -132,7 +132,7 @@ pub fn filter(
     scope: MergeRequestScope,
     state: Option<MergeRequestState>,
 ) -> Result<MergeRequestFilter> {
-    let caller = caller.ok_or(Error::unauthenticated())?;
+    let caller = caller.ok_or_else(Error::unauthenticated)?;
     let (share, own_reviews) = requests.scope.unwrap_or(scope).share(caller);
     let (not_items, not) = match requests.not.clone() {
         Some((items, requests)) => (items.filter(tx)?, requests.filter(tx)?),

@@ -47,7 +47,7 @@ params! {
 fn kind(path: &str) -> Result<ResourceKind> {
     let named = |kind: &&ResourceKind| path.contains(&format!("/resource_{kind}_events"));
     let all = <ResourceKind as kernel::TextEnum>::ALL;
-    all.iter().find(named).copied().ok_or(Error::missing())
+    all.iter().find(named).copied().ok_or_else(Error::missing)
 }
 
 async fn list<A: OnItems>(
@@ -83,7 +83,12 @@ where
     let found = app.db.read(move |tx| {
         let item = reading::read(tx, &grant, path.iid())?;
         let event = tx.find_resource_event(item.id, kind, one.event_id)?;
-        ResourceEventEntity::one(tx, &urls, (kind, grant.actor()), event.ok_or(Error::missing())?)
+        ResourceEventEntity::one(
+            tx,
+            &urls,
+            (kind, grant.actor()),
+            event.ok_or_else(Error::missing)?,
+        )
     });
     Ok(Json(found.await?))
 }

@@ -200,7 +200,7 @@ async fn download(app: App, call: Call<Anyone, FetchArtifacts>) -> ApiResult<Con
         // Its own artifacts a job may fetch at any time, those of others while it runs.
         let own = find_job(tx, &token)?;
         let own = own.filter(|own| own.id == id || own.status == Status::Running);
-        archive_for_job(tx, &own.ok_or(Error::forbidden())?, id)
+        archive_for_job(tx, &own.ok_or_else(Error::forbidden)?, id)
     });
     archive_response(&app, &found.await?, &conditions).await
 }

@@ -211,7 +211,7 @@ pub(super) async fn entered(
     let query = raw_pairs(req.query_string().as_bytes());
     let header = req.headers().get("JOB-TOKEN").and_then(|value| value.to_str().ok());
     let token = token(header, query.text("token"));
-    Ok(shown_job(app, JobId(id.ok_or(Error::forbidden())?), &token).await?)
+    Ok(shown_job(app, JobId(id.ok_or_else(Error::forbidden)?), &token).await?)
 }
 
 async fn append(

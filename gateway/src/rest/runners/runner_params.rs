@@ -42,7 +42,9 @@ impl ListRunners {
             Some("shared") if kinds => filter.runner_type = Some(RunnerType::Instance),
             Some(scope) => {
                 let status = kernel::TextEnum::find(scope);
-                filter.statuses.push(status.ok_or(Error::bad_request().whole(INVALID_SCOPE))?);
+                filter
+                    .statuses
+                    .push(status.ok_or_else(|| Error::bad_request().whole(INVALID_SCOPE))?);
             }
         }
         Ok(filter)

@@ -84,8 +84,8 @@ params! {
 }
 
 fn vulnerability_entity(tx: &mut Tx<'_>, row: Vulnerability) -> Result<VulnerabilityEntity> {
-    let project = tx.find_project(row.project_id)?.ok_or(Error::missing())?.into();
-    VulnerabilityEntity::load(tx, &project, vec![row])?.pop().ok_or(Error::missing())
+    let project = tx.find_project(row.project_id)?.ok_or_else(Error::missing)?.into();
+    VulnerabilityEntity::load(tx, &project, vec![row])?.pop().ok_or_else(Error::missing)
 }
 
 async fn show(

@@ -140,6 +140,6 @@ async fn picture(app: App, call: Call<Anyone, OnePicture>) -> ApiResult<Custom> 
     let OnePicture { picture, appearance_id, filename } = call.params;
     let appearance = app.db.peek(|tx| tx.appearance()).await?;
     let named = appearance.picture(picture).filter(|name| *name == filename && appearance_id == 1);
-    let name = named.ok_or(Error::missing())?;
+    let name = named.ok_or_else(Error::missing)?;
     file_response(&app.avatars, &find(Owner::Appearance(picture), name)?, name).await
 }

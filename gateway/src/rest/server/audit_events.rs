@@ -182,5 +182,5 @@ async fn show_of_project(
 
 async fn one(app: App, about: AuditFilter, id: i64) -> ApiResult<Json<AuditEventEntity>> {
     let found = app.db.peek(move |tx| tx.audit_event(&about, id)).await?;
-    Ok(Json(found.ok_or(Error::not_found("Audit Event"))?.into()))
+    Ok(Json(found.ok_or_else(|| Error::not_found("Audit Event"))?.into()))
 }

@@ -72,7 +72,8 @@ fn forward(
     name: Option<String>,
     address: impl FnOnce(&str) -> String,
 ) -> ApiResult<Custom> {
-    let name = name.filter(|_| is_on(&app.settings())).ok_or(Error::not_found("Package"))?;
+    let name =
+        name.filter(|_| is_on(&app.settings())).ok_or_else(|| Error::not_found("Package"))?;
     let mut response = HttpResponse::Found();
     Ok(Custom(response.insert_header((header::LOCATION, address(&name))).finish()))
 }

@@ -14,7 +14,7 @@ pub(crate) fn named(tx: &mut Tx<'_>, text: &str) -> Result<User> {
         IdOrPath::Id(id) => tx.find_user(UserId(id))?,
         IdOrPath::Path(name) => tx.find_user_named(&name)?,
     };
-    found.ok_or(Error::not_found("User"))
+    found.ok_or_else(|| Error::not_found("User"))
 }
 
 /// As [`named`]; whom the caller may not know of is not there.

@@ -23,7 +23,7 @@ const PACE: RetryIntervals = RetryIntervals {
 
 /// What blocks, on a thread that may.
 pub(super) async fn patiently<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let done = tokio::task::spawn_blocking(work);
+    let done = kernel::task::spawn_blocking(work);
     tokio::time::timeout(PATIENCE, done)
         .await
         .expect("no test waits so long")

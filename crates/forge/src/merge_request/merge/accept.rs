@@ -196,7 +196,7 @@ pub async fn merge_waiting(forge: Forge, job: RunAutoMerge) -> Result<()> {
             Ok(())
         }
         // Somebody merges it in this moment.
-        Err(Error { kind: Kind::NotAllowed, .. }) => Ok(()),
+        Err(late) if late.kind == Kind::NotAllowed => Ok(()),
         Err(failure) => Err(failure),
     }
 }

@@ -4,9 +4,9 @@
 use db::Tx;
 use kernel::{
     AccessLevel::Reporter,
-    Error, Result, Standing,
+    Result, Standing,
     access::Project,
-    error::{Kind, Message},
+    error::Kind,
     ids::{MergeRequestId, UserId},
 };
 use org::{
@@ -173,7 +173,8 @@ async fn remove_source(forge: &Forge, row: &MergeRequest) -> Result<()> {
     let push = Push::new(removal.project.0, removal.who, PushSource::Api, vec![gone]);
     match forge.push(push).await {
         // Somebody moved it meanwhile, or may do no longer what they might.
-        Err(Error { kind: Kind::BadRequest, message: Message::Whole(reason), .. }) => {
+        Err(refused) if refused.is_whole(Kind::BadRequest) => {
+            let reason = refused.to_string();
             tracing::info!(merge_request = %row.id, reason, "a source branch stays");
             Ok(())
         }
@@ -229,7 +230,7 @@ async fn retarget(forge: &Forge, row: &MergeRequest, removal: &Removal) -> Resul
         match done.await {
             Ok(()) => resync_with_git(forge, id).await?,
             // There is one between these branches already, or somebody changed it meanwhile.
-            Err(Error { kind: Kind::Unprocessable | Kind::Conflict, .. }) => {}
+            Err(refused) if matches!(refused.kind, Kind::Unprocessable | Kind::Conflict) => {}
             Err(failure) => return Err(failure),
         }
     }

@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Weak};
 use db::Tx;
 use futures_util::future::BoxFuture;
 use kernel::{
-    Error, Result,
+    Result,
     error::Kind,
     ids::{MergeRequestId, ProjectId, UserId},
 };
@@ -313,7 +313,7 @@ async fn merge_arrived(forge: &Forge, moved: &FollowPush, push: &BranchCommits) 
         done = done.and(match arrived.await {
             Ok(()) => resume(forge, id).await,
             // Somebody merged, closed or removed it in this moment.
-            Err(Error { kind: Kind::Conflict | Kind::NotFound, .. }) => Ok(()),
+            Err(late) if matches!(late.kind, Kind::Conflict | Kind::NotFound) => Ok(()),
             Err(failure) => Err(failure),
         });
     }

@@ -4,11 +4,7 @@ use std::pin::pin;
 
 use db::Tx;
 use kernel::{
-    Error, Grant, Result, Standing,
-    access::Project,
-    error::{Kind, Message},
-    head::Growth,
-    ids::MergeRequestId,
+    Error, Grant, Result, Standing, access::Project, error::Kind, head::Growth, ids::MergeRequestId,
 };
 use org::{
     access::{IdOrPath, locate_project},
@@ -67,8 +63,8 @@ pub async fn rebase(
     let done = db::spawn(async move {
         let done = held(&whole, id, moved(&whole, &found, &inputs, (project, who), &caller)).await;
         let columns = match &done {
-            Err(Error { kind: Kind::BadRequest, message: Message::Whole(reason), .. }) => {
-                Some(Columns { merge_error: Some(Some(reason.clone())), ..Columns::default() })
+            Err(refused) if refused.is_whole(Kind::BadRequest) => {
+                Some(Columns { merge_error: Some(Some(refused.to_string())), ..Columns::default() })
             }
             _ => None,
         };
@@ -78,7 +74,7 @@ pub async fn rebase(
         });
         kept.await?;
         match done {
-            Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) => Ok(()),
+            Err(refused) if refused.is_whole(Kind::BadRequest) => Ok(()),
             done => done,
         }
     });

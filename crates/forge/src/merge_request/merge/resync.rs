@@ -56,7 +56,7 @@ async fn close_gone(forge: &Forge, seen: MergeRequest) -> Result<()> {
     });
     match closed.await {
         // Somebody merged or closed it in this moment.
-        Err(Error { kind: Kind::Conflict, .. }) => Ok(()),
+        Err(late) if late.kind == Kind::Conflict => Ok(()),
         closed => closed,
     }
 }

@@ -1,11 +1,7 @@
 //! The merge itself: locked, made by git, and then merged together with the branch or open again with the reason.
 
 use db::Tx;
-use kernel::{
-    Error, Result,
-    error::{Kind, Message},
-    head::Growth,
-};
+use kernel::{Error, Result, error::Kind, head::Growth};
 use org::project::settings::{MergeMethod, Settings, SettingsStore as _, SquashOption};
 use repo::{
     git::{RefName, merge::is_ancestor},
@@ -67,7 +63,7 @@ async fn locked(
     let row = match begun.await {
         Ok(row) => row,
         // Somebody else was faster, or took back what it takes.
-        Err(Error { kind: Kind::Conflict, .. }) => {
+        Err(late) if late.kind == Kind::Conflict => {
             return Err(Error::not_allowed());
         }
         Err(failure) => return Err(failure),
@@ -166,10 +162,10 @@ async fn attempt(
         };
         match forge.push(push(row, by, &inputs, built, title)?).await {
             Ok(()) => return Ok(()),
-            Err(Error { kind: Kind::BadRequest, message: Message::Whole(text), .. }) => {
-                why = format!("Something went wrong during merge pre-receive hook. {text}");
+            Err(refused) if refused.is_whole(Kind::BadRequest) => {
+                why = format!("Something went wrong during merge pre-receive hook. {refused}");
             }
-            Err(Error { kind: Kind::Conflict, .. }) => return stop(UPDATED),
+            Err(late) if late.kind == Kind::Conflict => return stop(UPDATED),
             Err(failure) => return Err(failure.into()),
         }
         // Whoever moved the target meanwhile makes another merge of it; any other refusal stays one.

@@ -13,12 +13,10 @@ use std::{
 use kernel::{
     Error, Result, Ts,
     ids::{NamespaceId, ProjectId, UserId},
-};
-use outbound::{Answer, Client, FetchError};
-use tokio::{
-    sync::{Notify, OwnedSemaphorePermit, Semaphore},
     task::spawn_blocking,
 };
+use outbound::{Answer, Client, FetchError};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 pub(super) use self::conclusions::{Conclusion, Conclusions};
 use self::{batch_size::BatchSize, hosts::Hosts};

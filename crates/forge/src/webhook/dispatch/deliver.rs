@@ -8,9 +8,9 @@ use admin::{
     integration::{Integration, IntegrationStore as _},
     owner::Owner,
 };
-use kernel::{Error, Result, Ts};
+use kernel::{Error, Result, Ts, task::spawn_blocking};
 use serde_json::Value;
-use tokio::{sync::OwnedSemaphorePermit, task::spawn_blocking};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     conclude::conclude, context::DeliveryContext, parts::queue_parts, retry::put_back,

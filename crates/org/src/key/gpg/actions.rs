@@ -63,7 +63,7 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, new: &NewGpgKey) -> Result<GpgKey> {
         }
     }
     faults.into_result()?;
-    let key = new.key.as_ref().ok_or(Error::missing())?;
+    let key = new.key.as_ref().ok_or_else(Error::missing)?;
     let made = tx.insert_gpg_key(user, &new.text, key)?;
     let added = AuditRecord::addition("add_gpg_key", AuditPlace::User(user), "gpg_key");
     tx.mention(added.target("GpgKey", made.id.0, &key.primary.fingerprint));

@@ -63,7 +63,7 @@ pub fn add(tx: &mut Tx<'_>, new: &NewSshKey, text: &str) -> Result<SshKey> {
         faults.add("fingerprint_sha256", "has already been taken");
     }
     faults.into_result()?;
-    let key = parsed.ok_or(Error::missing())?;
+    let key = parsed.ok_or_else(Error::missing)?;
     let made = tx.insert_ssh_key(new, &key)?;
     let added = AuditRecord::addition("add_ssh_key", AuditPlace::User(made.user_id), "ssh_key");
     tx.mention(added.target("Key", made.id.0, &made.title));

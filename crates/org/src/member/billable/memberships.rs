@@ -65,7 +65,7 @@ pub fn indirect(
 
 fn countable(tx: &mut Tx<'_>, place: MemberSource, user: UserId) -> Result<Tree> {
     let tree = tree::owned(tx, &place, plain)?;
-    tx.find_user(user)?.ok_or(Error::missing())?;
+    tx.find_user(user)?.ok_or_else(Error::missing)?;
     match counts(tx, &tree, user)? {
         true => Ok(tree),
         false => Err(Error::not_found("User")),

@@ -95,7 +95,7 @@ fn given(values: &Value) -> SettingValues {
 
 fn told(settings: &Settings, values: &Value) -> Vec<(String, Vec<String>)> {
     let refused = settings.changed(&given(values), |_, clear| Ok(clear.to_owned())).unwrap_err();
-    match refused.message {
+    match refused.into_message() {
         kernel::error::Message::Fields(fields) => fields,
         other => panic!("{other:?}"),
     }

@@ -3,12 +3,12 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use kernel::task::{JoinHandle, spawn};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::git::GitError;
@@ -58,7 +58,7 @@ impl GitProcess {
         Self {
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
-            complaint: tokio::spawn(read_complaint(child.stderr.take())),
+            complaint: spawn(read_complaint(child.stderr.take())),
             group: child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)),
             held: Some((child, place)),
             subcommand,
@@ -151,7 +151,7 @@ impl Drop for GitProcess {
         let (Some(group), Some((child, place))) = (self.group, self.held.take()) else { return };
         signal(group, Signal::TERM);
         match Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(put_down(group, child, place))),
+            Ok(_) => drop(spawn(put_down(group, child, place))),
             Err(_) => signal(group, Signal::KILL),
         }
     }

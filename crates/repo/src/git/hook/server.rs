@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kernel::task::{JoinHandle, spawn};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{Answer, HookRequest, strange};
@@ -40,10 +40,10 @@ pub fn listen(socket: &Path, referee: Arc<impl Referee>) -> io::Result<Listener>
         return Err(error);
     }
     let listener = UnixListener::bind(socket)?;
-    Ok(Listener(tokio::spawn(async move {
+    Ok(Listener(spawn(async move {
         loop {
             match listener.accept().await {
-                Ok((stream, _)) => drop(tokio::spawn(converse(stream, Arc::clone(&referee)))),
+                Ok((stream, _)) => drop(spawn(converse(stream, Arc::clone(&referee)))),
                 Err(error) => {
                     tracing::warn!(%error, "a hook could not be heard");
                     // Out of file descriptors, most likely: others will be closed soon.

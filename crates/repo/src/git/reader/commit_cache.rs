@@ -12,6 +12,8 @@ const EMPTY: usize = 512;
 /// A commit that the repository has lost is told of no longer than this.
 const TERM: Duration = Duration::from_mins(10);
 
+/// Commits by repository and id. Its own types are smaller than those of `git::cache`: every record of a job is
+/// looked up here.
 #[derive(Clone)]
 pub(super) struct CommitCache(moka::sync::Cache<(RepoPath, Oid), Arc<CommitInfo>>);
 

@@ -43,7 +43,10 @@ pub use signature::SignedObject;
 pub use tree::TreePage;
 
 use super::{
-    CommitInfo, GitError, Oid, RepoPath, Result, commit_tree::sound_tree_of, open::open_shared,
+    CommitInfo, GitError, Oid, RepoPath, Result,
+    cache::{Cache, Key},
+    commit_tree::sound_tree_of,
+    open::open_shared,
 };
 
 /// How many repositories stay open, for their mapped packs.
@@ -56,36 +59,29 @@ const CHANGED_PATHS_BYTES: u64 = 256 << 20;
 /// The open repositories of one process. Cheap to clone.
 #[derive(Clone)]
 pub struct Repositories {
-    open: moka::sync::Cache<RepoPath, Arc<gix::ThreadSafeRepository>>,
+    open: Cache<RepoPath, Arc<gix::ThreadSafeRepository>>,
     changed_paths: ChangedPathsCache,
     commits: CommitCache,
     diff_limits: Arc<RwLock<DiffLimits>>,
 }
 
-type ChangedPathsCache = moka::sync::Cache<RepoPath, (Stamp, Arc<ChangedPaths>)>;
+type ChangedPathsCache = Cache<RepoPath, Arc<(Stamp, Arc<ChangedPaths>)>>;
 
 impl Default for Repositories {
     fn default() -> Self {
-        let bytes = |_: &RepoPath, (_, changed): &(Stamp, Arc<ChangedPaths>)| {
-            u32::try_from(changed.bytes()).unwrap_or(u32::MAX)
-        };
-        let changed_paths =
-            ChangedPathsCache::builder().max_capacity(CHANGED_PATHS_BYTES).weigher(bytes).build();
-        let open = moka::sync::Cache::new(OPEN_REPOSITORIES);
-        Self { open, changed_paths, commits: CommitCache::default(), diff_limits: Arc::default() }
+        let bytes = |_: &Key, entry: &Arc<(Stamp, Arc<ChangedPaths>)>| entry.1.bytes();
+        Self {
+            open: Cache::new(OPEN_REPOSITORIES),
+            changed_paths: Cache::with_weights(CHANGED_PATHS_BYTES, bytes),
+            commits: CommitCache::default(),
+            diff_limits: Arc::default(),
+        }
     }
 }
 
 impl Repositories {
     pub fn open(&self, path: &RepoPath) -> Result<Reader> {
-        let shared = match self.open.get(path) {
-            Some(shared) => shared,
-            None => {
-                let shared = Arc::new(open_shared(path)?);
-                self.open.insert(path.clone(), Arc::clone(&shared));
-                shared
-            }
-        };
+        let shared = self.open.get_or_insert(path.clone(), || Ok(Arc::new(open_shared(path)?)))?;
         let mut repo = shared.to_thread_local();
         repo.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
         Ok(Reader {
@@ -109,8 +105,8 @@ impl Repositories {
 
     /// Closes a repository that was deleted, or whose configuration changed.
     pub fn forget(&self, path: &RepoPath) {
-        self.open.invalidate(path);
-        self.changed_paths.invalidate(path);
+        self.open.invalidate(path.clone());
+        self.changed_paths.invalidate(path.clone());
     }
 }
 
@@ -186,11 +182,12 @@ impl Reader {
 
     fn changed_paths(&self) -> Arc<ChangedPaths> {
         let Some(stamp) = Stamp::of(self.path.as_path()) else { return Arc::default() };
-        match self.changed_paths.get(&self.path) {
-            Some((known, changed)) if known == stamp => changed,
+        match self.changed_paths.get(self.path.clone()) {
+            Some(entry) if entry.0 == stamp => Arc::clone(&entry.1),
             _ => {
                 let changed = Arc::new(ChangedPaths::read(self.path.as_path()));
-                self.changed_paths.insert(self.path.clone(), (stamp, Arc::clone(&changed)));
+                let entry = Arc::new((stamp, Arc::clone(&changed)));
+                self.changed_paths.insert(self.path.clone(), entry);
                 changed
             }
         }

@@ -25,7 +25,7 @@ const MOST_LINKS: usize = 1000;
 /// # Errors
 /// 404 where the release has no such link.
 pub fn find(tx: &mut Tx<'_>, release: &Release, id: ReleaseLinkId) -> Result<ReleaseLink> {
-    tx.find_release_link(release.id, id)?.ok_or(Error::missing())
+    tx.find_release_link(release.id, id)?.ok_or_else(Error::missing)
 }
 
 /// Adds a link to the release of a tag.
@@ -49,7 +49,7 @@ pub fn create(
     tx.insert_release_links(&[(release.id, new)])?;
     tx.touch_release(release.id)?;
     let all = tx.links_of_releases(&[release.id])?.remove(&release.id).unwrap_or_default();
-    all.into_iter().find(|link| link.name == name).ok_or(Error::conflict())
+    all.into_iter().find(|link| link.name == name).ok_or_else(Error::conflict)
 }
 
 /// Changes a link of the release of a tag.

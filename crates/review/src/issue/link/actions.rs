@@ -133,7 +133,7 @@ pub fn read(
     issue: &Issue,
     id: i64,
 ) -> Result<LinkWithIssues> {
-    let link = tx.find_link(issue.id, id)?.ok_or(Error::missing())?;
+    let link = tx.find_link(issue.id, id)?.ok_or_else(Error::missing)?;
     let linked = ends(tx, link)?;
     let items = [&linked.source, &linked.target].map(|end| (end.id.into(), end.project_id));
     let seen = readable(tx, forge, who.actor, &items)?;
@@ -169,7 +169,7 @@ pub fn remove(
 }
 
 fn ends(tx: &mut Tx<'_>, link: IssueLink) -> Result<LinkWithIssues> {
-    let mut of = |id| tx.find_issue_by_id(id)?.ok_or(Error::missing());
+    let mut of = |id| tx.find_issue_by_id(id)?.ok_or_else(Error::missing);
     Ok(LinkWithIssues { source: of(link.source_id)?, target: of(link.target_id)?, link })
 }
 

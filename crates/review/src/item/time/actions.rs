@@ -24,7 +24,7 @@ const TOO_MUCH: &str = "Time to subtract exceeds the total time spent";
 const TOO_LONG: &str = "Time to add exceeds the longest total time spent";
 
 fn item<G: ReadItemsGrant>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
-    let found = tx.find_item(grant.home(), G::KIND, iid)?.ok_or(Error::missing())?;
+    let found = tx.find_item(grant.home(), G::KIND, iid)?.ok_or_else(Error::missing)?;
     if is_readable_by(tx, grant.who(), &found)? { Ok(found) } else { Err(Error::missing()) }
 }
 
@@ -115,7 +115,7 @@ pub fn log<G: ManageItemsGrant>(
     faults.into_result()?;
     let (user, summary) = (grant.user()?, summary.filter(|text| !text.is_empty()));
     add(tx, &item, user, &SpentTime { seconds, at, summary })?;
-    tx.newest_timelog(item.id, user)?.ok_or(Error::missing())
+    tx.newest_timelog(item.id, user)?.ok_or_else(Error::missing)
 }
 
 /// As [`spend`], for whoever was found to be allowed to.

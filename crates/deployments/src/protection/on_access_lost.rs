@@ -25,12 +25,19 @@ pub fn forget_strangers_of_groups(tx: &mut Tx<'_>, groups: &[NamespaceId]) -> Re
 
 /// Has a deputy, who has a role in a project, approve instead of people without one: each rule of theirs is one more that
 /// is asked, so one for each environment is the deputy's, unless the deputy is asked anyway.
-pub fn appoint_deputy(tx: &mut Tx<'_>, project: ProjectId, deputy: UserId) -> Result<()> {
+/// The importer counts as one without a role where another one is the deputy.
+pub fn appoint_deputy(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    deputy: UserId,
+    importer: UserId,
+) -> Result<()> {
     let text = format!(
         "UPDATE protected_environment_access SET user_id = {deputy} WHERE id IN \
          (SELECT MIN(CASE WHEN a.user_id IS NULL THEN u.id END) FROM protected_environment_access u \
          JOIN protected_environments r ON r.id = u.protected_environment_id \
          LEFT JOIN project_access a ON a.project_id = r.project_id AND a.user_id = u.user_id AND a.access_level > 0 \
+         AND (a.user_id = {deputy} OR a.user_id <> {importer}) \
          WHERE r.project_id = {project} AND u.kind = 'approve' AND u.user_id IS NOT NULL GROUP BY r.id \
          HAVING COUNT(CASE WHEN u.user_id = {deputy} THEN 1 END) = 0)"
     );
@@ -108,7 +115,7 @@ mod tests {
                     tx.insert_access(protected.id, kind, new)?;
                 }
 
-                appoint_deputy(tx, project, ada)?;
+                appoint_deputy(tx, project, ada, carol)?;
                 forget_strangers(tx, &[project])?;
 
                 let found = tx.find_protection(home, name)?;

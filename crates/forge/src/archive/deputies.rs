@@ -21,7 +21,7 @@ use repo::protection;
 use review::approval;
 use serde_json::Value;
 
-/// The roles from which a deputy is taken where whoever imports has none, as an administrator in a group of others.
+/// The roles from which a deputy is taken where whoever imports cannot be it, as an administrator in a group of others.
 const RANKS: [AccessLevel; 5] = [Owner, Maintainer, Developer, Reporter, Guest];
 /// People of one rank who are asked for.
 const CANDIDATES: i64 = 200;
@@ -86,31 +86,37 @@ impl Deputy {
 /// come last. Where nobody has a role, nobody stands for anybody: then only administrators get there.
 pub(super) fn settle(tx: &mut Tx<'_>, importer: UserId, project: ProjectId) -> Result<()> {
     if let Some(deputy) = deputy(tx, importer, project)? {
-        approval::on_member_removed::appoint_deputy(tx, project, deputy)?;
-        protection::on_member_removed::appoint_deputy(tx, project, deputy)?;
-        environment_protection::on_access_lost::appoint_deputy(tx, project, deputy)?;
+        approval::on_member_removed::appoint_deputy(tx, project, deputy, importer)?;
+        protection::on_member_removed::appoint_deputy(tx, project, deputy, importer)?;
+        environment_protection::on_access_lost::appoint_deputy(tx, project, deputy, importer)?;
     }
     tx.mention(Event::Roles(AccessScope::Project(project)));
     Ok(())
 }
 
-/// Whoever imports, or else the first one of the highest role in the project who may sign in.
+/// Whoever imports, where they are a person who may sign in and sees merge requests; or else the first such person of the
+/// highest role in the project. A bot goes when its token is renewed, and rules forget it then.
 fn deputy(tx: &mut Tx<'_>, importer: UserId, project: ProjectId) -> Result<Option<UserId>> {
     let actor = Actor { id: Some(importer), ..Actor::ANONYMOUS };
-    if level_in_project(tx, actor, project)? > AccessLevel::NoAccess {
+    let has_role = level_in_project(tx, actor, project)? >= Developer;
+    if has_role && first_person(tx, &[importer])?.is_some() {
         return Ok(Some(importer));
     }
     for rank in RANKS {
         let people = people_in_project(tx, project, rank, CANDIDATES)?;
-        let users = tx.users_by_id(&people)?;
-        let may_serve = |id: &UserId| {
-            users.get(id).is_some_and(|user| user.is_person() && user.state == State::Active)
-        };
-        if let Some(found) = people.into_iter().find(may_serve) {
+        if let Some(found) = first_person(tx, &people)? {
             return Ok(Some(found));
         }
     }
     Ok(None)
+}
+
+fn first_person(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Option<UserId>> {
+    let known = tx.users_by_id(users)?;
+    let may_serve = |id: &UserId| {
+        known.get(id).is_some_and(|user| user.is_person() && user.state == State::Active)
+    };
+    Ok(users.iter().copied().find(may_serve))
 }
 
 /// Places of rows in a page that would name whoever imports for somebody without an account, where others are known or

@@ -38,12 +38,19 @@ pub fn forget_strangers(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<()> {
 
 /// Has a deputy, who has a role in a project, unprotect the branches there that only people without one might: where nobody
 /// is named, every Maintainer may. Records of the other kinds need no deputy, since nobody does anything without one.
-pub fn appoint_deputy(tx: &mut Tx<'_>, project: ProjectId, deputy: UserId) -> Result<()> {
+/// The importer counts as one without a role where another one is the deputy.
+pub fn appoint_deputy(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    deputy: UserId,
+    importer: UserId,
+) -> Result<()> {
     let text = format!(
         "UPDATE protected_branch_access SET user_id = {deputy} WHERE id IN \
          (SELECT MIN(u.id) FROM protected_branch_access u \
          JOIN protected_branches r ON r.id = u.protected_branch_id \
          LEFT JOIN project_access a ON a.project_id = r.project_id AND a.user_id = u.user_id AND a.access_level > 0 \
+         AND (a.user_id = {deputy} OR a.user_id <> {importer}) \
          WHERE r.project_id = {project} AND u.kind = 'unprotect' GROUP BY r.id \
          HAVING COUNT(CASE WHEN u.user_id IS NULL OR a.user_id IS NOT NULL THEN 1 END) = 0)"
     );
@@ -118,7 +125,7 @@ mod tests {
                 }
             }
 
-            appoint_deputy(tx, project, ada)?;
+            appoint_deputy(tx, project, ada, carol)?;
             forget_strangers(tx, &[project])?;
 
             let rules = tx.branch_rules(project)?;

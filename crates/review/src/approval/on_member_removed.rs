@@ -31,12 +31,19 @@ pub fn forget_strangers(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<()> {
 
 /// Rules of a project that name people without a role there name a deputy, too, who has one: without anybody, a rule would be
 /// fulfilled, and with one person alone it would be for their own merge requests.
-pub fn appoint_deputy(tx: &mut Tx<'_>, project: ProjectId, deputy: UserId) -> Result<()> {
+/// The importer counts as one without a role where another one is the deputy.
+pub fn appoint_deputy(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    deputy: UserId,
+    importer: UserId,
+) -> Result<()> {
     let text = format!(
         "INSERT INTO approval_rule_users (rule_id, user_id) \
          SELECT u.rule_id, {deputy} FROM approval_rule_users u \
          JOIN approval_rules r ON r.id = u.rule_id \
          LEFT JOIN project_access a ON a.project_id = r.project_id AND a.user_id = u.user_id AND a.access_level > 0 \
+         AND (a.user_id = {deputy} OR a.user_id <> {importer}) \
          WHERE r.project_id = {project} GROUP BY u.rule_id \
          HAVING COUNT(*) > COUNT(a.user_id) AND COUNT(CASE WHEN u.user_id = {deputy} THEN 1 END) = 0"
     );
@@ -81,7 +88,7 @@ mod tests {
                 tx.insert_rule(project, None, None, &details)?;
             }
 
-            appoint_deputy(tx, project, ada)?;
+            appoint_deputy(tx, project, ada, carol)?;
             forget_strangers(tx, &[project])?;
 
             let rules = tx.project_rules(project)?;

@@ -10,6 +10,7 @@ use time::Duration;
 
 use super::{
     archive_failures::{set_writable, with_lines},
+    archive_people::robot,
     archive_rules::{keep, kept_by, people},
     archives::{count_nothing, exported, imported, send_archive},
     imports::work,
@@ -182,6 +183,24 @@ async fn an_owner_stands_for_an_administrator_who_has_no_role() {
 
     let own = vec![json!(app.id_of("olga"))];
     assert_eq!(people(&olga, &made["id"]).await, [own.clone(), own.clone(), own]);
+}
+
+#[actix_web::test]
+async fn an_owner_stands_for_a_bot_that_imports() {
+    let app = TestApp::new();
+    let (root, olga) = (app.admin(), app.person("olga"));
+    let archive = exported(&root, &kept_by(&root, &["bob"]).await).await;
+    let attic = olga.group("attic", None).await;
+    let robot = robot(&olga, &format!("/groups/{attic}")).await;
+
+    let fields = [("path", "copy"), ("namespace", "attic")];
+    let made = send_archive(&robot, "/projects/import", &archive, &fields).await.created();
+    work(&app).await;
+
+    let own = vec![json!(app.id_of("olga"))];
+    let [branch, environment, approvers] = people(&olga, &made["id"]).await;
+    assert_eq!([branch, environment], [own.clone(), own.clone()]);
+    assert!(approvers.contains(&own[0]), "{approvers:?}");
 }
 
 #[actix_web::test]

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A new token of a project or group, whose bot may change everything in it.
-async fn robot<'a>(owner: &Person<'a>, base: &str) -> Person<'a> {
+pub(super) async fn robot<'a>(owner: &Person<'a>, base: &str) -> Person<'a> {
     let new = json!({ "name": "robot", "scopes": ["api"], "access_level": Maintainer,
                       "expires_at": "2026-02-01" });
     let made = owner.post(&format!("{base}/access_tokens"), new).await.created();

@@ -1,5 +1,7 @@
 //! Archives that become projects and groups, in the database.
 
+use std::collections::HashSet;
+
 use db::{
     OneOf as _, Tx, each_backend, error,
     schema::{archive_import_ids as ids, archive_imports as imports},
@@ -7,7 +9,7 @@ use db::{
 use diesel::prelude::*;
 use kernel::{
     Error, Result,
-    ids::{ArchiveImportId, ProjectId},
+    ids::{ArchiveImportId, ProjectId, UserId},
 };
 
 use super::{ArchiveHome, ArchiveImport, NewArchiveImport};
@@ -16,6 +18,9 @@ use crate::import::{ImportStatus, ImportStep};
 const NOUN: &str = "Import";
 /// Bytes of a message that are kept.
 const LONGEST_MESSAGE: usize = 1000;
+const ACTIVE: [ImportStatus; 2] = [ImportStatus::Scheduled, ImportStatus::Started];
+/// Projects of which one statement asks.
+const PROJECTS_AT_ONCE: usize = 5_000;
 
 pub trait ArchiveImportStore {
     /// Writes down what is to be imported; its file is kept before.
@@ -24,8 +29,12 @@ pub trait ArchiveImportStore {
     fn archive_import_of(&mut self, home: ArchiveHome) -> Result<Option<ArchiveImport>>;
     /// Those of these projects that came out of an archive.
     fn archive_imports_of(&mut self, projects: &[ProjectId]) -> Result<Vec<ArchiveImport>>;
-    /// Imports that have not ended.
+    /// Imports that have not ended. All imports are looked through.
     fn unfinished_archive_imports(&mut self) -> Result<Vec<ArchiveImport>>;
+    /// Imports of a user that have not ended.
+    fn unfinished_archive_imports_by(&mut self, user: UserId) -> Result<Vec<ArchiveImport>>;
+    /// Those of these projects into which an archive is read.
+    fn projects_in_import(&mut self, projects: &[ProjectId]) -> Result<HashSet<ProjectId>>;
     /// Has whoever worked on an import until now be overtaken.
     fn claim_archive_import(&mut self, id: ArchiveImportId) -> Result<()>;
     /// Notes how many lines of a relation are written. False where another step was faster.
@@ -96,12 +105,34 @@ impl ArchiveImportStore for Tx<'_> {
     }
 
     fn unfinished_archive_imports(&mut self) -> Result<Vec<ArchiveImport>> {
-        let active = [ImportStatus::Scheduled, ImportStatus::Started];
-        let found = imports::table.filter(imports::status.eq_any(active));
+        let found = imports::table.filter(imports::status.eq_any(ACTIVE));
         each_backend!(self, |conn| found
             .select(ArchiveImport::as_select())
             .load(conn)
             .map_err(error(NOUN)))
+    }
+
+    fn unfinished_archive_imports_by(&mut self, user: UserId) -> Result<Vec<ArchiveImport>> {
+        let found = imports::table.filter(imports::user_id.eq(user));
+        let found = found.filter(imports::status.eq_any(ACTIVE));
+        each_backend!(self, |conn| found
+            .select(ArchiveImport::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn projects_in_import(&mut self, projects: &[ProjectId]) -> Result<HashSet<ProjectId>> {
+        let mut all = HashSet::new();
+        for some in projects.chunks(PROJECTS_AT_ONCE) {
+            let found = imports::table
+                .filter(imports::project_id.one_of(some))
+                .filter(imports::status.eq_any(ACTIVE))
+                .select(imports::project_id.assume_not_null());
+            let found: Vec<ProjectId> =
+                each_backend!(self, |conn| found.load(conn).map_err(error(NOUN)))?;
+            all.extend(found);
+        }
+        Ok(all)
     }
 
     fn claim_archive_import(&mut self, id: ArchiveImportId) -> Result<()> {
@@ -182,6 +213,7 @@ fn shortened(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use db::testing::{rows, transaction};
+    use kernel::ids::{ProjectId, UserId};
 
     use super::{
         ArchiveHome, ArchiveImport, ArchiveImportStore as _, ImportStep, NewArchiveImport,
@@ -203,6 +235,9 @@ mod tests {
             };
             let id = tx.insert_archive_import(&new)?;
             assert!(tx.advance_archive_import(id, ImportStep::Start, None)?);
+            assert_eq!(tx.projects_in_import(&[project, ProjectId(9)])?, [project].into());
+            assert_eq!(tx.unfinished_archive_imports_by(user)?.len(), 1);
+            assert!(tx.unfinished_archive_imports_by(UserId(9))?.is_empty());
             let seen = tx.find_archive_import(id)?.unwrap();
 
             assert!(tx.save_archive_progress(&seen, 3, 100)?);
@@ -214,6 +249,8 @@ mod tests {
             assert!(tx.advance_archive_import(id, ImportStep::Finish, None)?);
             assert!(tx.archive_ids(id, "issues", &[7])?.is_empty());
             assert!(tx.unfinished_archive_imports()?.is_empty());
+            assert!(tx.unfinished_archive_imports_by(user)?.is_empty());
+            assert!(tx.projects_in_import(&[project])?.is_empty());
             Ok(())
         });
     }

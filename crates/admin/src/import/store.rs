@@ -1,6 +1,9 @@
 //! Imports in the database.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use db::{
     OneOf as _, Tx, each_backend, error,
@@ -277,21 +280,21 @@ impl ImportStore for Tx<'_> {
     }
 
     fn insert_failures(&mut self, project: ProjectId, rows: &[NewFailure]) -> Result<()> {
-        let failure = |one: &NewFailure| FailureText {
-            relation: one.relation.as_str().to_owned(),
-            source_name: one.source_name.clone(),
-            message: one.message.clone(),
-        };
-        insert_texts(self, project, &rows.iter().map(failure).collect::<Vec<_>>())
+        let texts = rows.iter().map(|one| FailureText {
+            relation: one.relation.as_str(),
+            source_name: Cow::Borrowed(&one.source_name),
+            message: &one.message,
+        });
+        insert_texts(self, project, &texts.collect::<Vec<_>>())
     }
 
     fn insert_left_out(&mut self, project: ProjectId, rows: &[OmittedRow]) -> Result<()> {
-        let failure = |one: &OmittedRow| FailureText {
-            relation: one.relation.clone(),
-            source_name: one.id.map(|id| id.to_string()).unwrap_or_default(),
-            message: one.reason.clone(),
-        };
-        insert_texts(self, project, &rows.iter().map(failure).collect::<Vec<_>>())
+        let texts = rows.iter().map(|one| FailureText {
+            relation: &one.relation,
+            source_name: one.id.map(|id| id.to_string()).unwrap_or_default().into(),
+            message: &one.reason,
+        });
+        insert_texts(self, project, &texts.collect::<Vec<_>>())
     }
 
     fn import_failures(&mut self, project: ProjectId) -> Result<Vec<ImportFailure>> {
@@ -307,13 +310,13 @@ impl ImportStore for Tx<'_> {
 }
 
 /// A failure as it is stored.
-struct FailureText {
-    relation: String,
-    source_name: String,
-    message: String,
+struct FailureText<'a> {
+    relation: &'a str,
+    source_name: Cow<'a, str>,
+    message: &'a str,
 }
 
-fn insert_texts(tx: &mut Tx<'_>, project: ProjectId, all: &[FailureText]) -> Result<()> {
+fn insert_texts(tx: &mut Tx<'_>, project: ProjectId, all: &[FailureText<'_>]) -> Result<()> {
     let now = tx.now;
     for some in all.chunks(AT_ONCE / 4) {
         let rows: Vec<_> = some
@@ -321,9 +324,9 @@ fn insert_texts(tx: &mut Tx<'_>, project: ProjectId, all: &[FailureText]) -> Res
             .map(|one| {
                 (
                     failures::project_id.eq(project),
-                    failures::relation.eq(&one.relation),
-                    failures::source_name.eq(&one.source_name),
-                    failures::message.eq(shortened(&one.message)),
+                    failures::relation.eq(one.relation),
+                    failures::source_name.eq(one.source_name.as_ref()),
+                    failures::message.eq(shortened(one.message)),
                     failures::created_at.eq(now),
                 )
             })

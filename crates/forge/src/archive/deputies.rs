@@ -1,5 +1,5 @@
-//! Whoever imports as the deputy of people without an account here, and of groups: a rule that named nobody else would let
-//! everybody through what it keeps.
+//! Whoever imports as the deputy of people without an account here, and of groups: without them, rules would let more
+//! through than they did.
 
 use std::collections::HashSet;
 
@@ -81,8 +81,8 @@ impl Deputy {
     }
 }
 
-/// Lets a deputy stand for people without a role in the copy, where a rule would name nobody beside them; then rules forget
-/// them, as they do when somebody leaves a project. Before an import ends, rules forget nobody, since members of the archive
+/// Lets a deputy stand for people without a role in the copy, where a rule would let more through without them; then rules
+/// forget them, as they do when somebody leaves a project. Before an import ends, rules forget nobody, since members of the archive
 /// come last. Where nobody has a role, nobody stands for anybody: then only administrators get there.
 pub(super) fn settle(tx: &mut Tx<'_>, importer: UserId, project: ProjectId) -> Result<()> {
     if let Some(deputy) = deputy(tx, importer, project)? {

@@ -178,8 +178,7 @@ async fn give_up(forge: &Forge, import: &ArchiveImport, text: String) -> Result<
 
 /// Ends the imports of somebody who is about to be removed: their rows go with their user, and nobody would end them then.
 pub(crate) async fn end_imports_of(forge: &Forge, user: UserId) -> Result<()> {
-    let unfinished = forge.db.read(|tx| tx.unfinished_archive_imports()).await?;
-    for import in unfinished.into_iter().filter(|import| import.user_id == user) {
+    for import in forge.db.read(move |tx| tx.unfinished_archive_imports_by(user)).await? {
         give_up(forge, &import, "Whoever imported it was removed.".to_owned()).await?;
         forge.exports.remove(&ArchiveImport::location(&import.correlation_id)).await?;
     }

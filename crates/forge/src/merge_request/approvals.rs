@@ -142,8 +142,7 @@ pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
 
 /// Those of some projects into which no archive is read: people whom the rules of the others name become members last.
 fn without_imports(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<Vec<ProjectId>> {
-    let imports = tx.unfinished_archive_imports()?.into_iter();
-    let active: HashSet<ProjectId> = imports.filter_map(|import| import.project_id).collect();
+    let active = tx.projects_in_import(projects)?;
     Ok(projects.iter().copied().filter(|project| !active.contains(project)).collect())
 }
 

@@ -1,5 +1,7 @@
 //! What merge requests say when the branch moves that they lead to.
 
+use std::cell::Cell;
+
 use review::merge_request::{merge::MergeabilityStore as _, mergeability::CheckStep};
 use serde_json::{Value, json};
 use time::Duration;
@@ -73,20 +75,17 @@ async fn what_git_said_of_a_target_before_it_moved_does_not_count() {
 async fn a_push_asks_as_much_however_many_merge_requests_lead_to_its_branch() {
     let app = TestApp::new();
     let stage = Stage::with_merge_request(&app).await;
-    let pushed = async |file: &str| {
-        app.statements();
-        stage.commit("main", None, file, "x\n").await;
-        app.statements().len()
+    let number = Cell::new(0);
+    let push = async || {
+        number.set(number.get() + 1);
+        stage.commit("main", None, &format!("{}.txt", number.get()), "x\n").await;
     };
-    pushed("first.txt").await;
-    let one = pushed("second.txt").await;
+    let one = app.cost(&push).await;
     for n in 0..12 {
         stage.propose(&format!("more-{n}"), json!({})).await;
     }
 
-    pushed("third.txt").await;
-
-    assert_eq!(pushed("fourth.txt").await, one);
+    assert_eq!(app.cost(&push).await, one);
 }
 
 #[actix_web::test]

@@ -41,7 +41,8 @@ pub struct ArchiveImport {
     pub status: ImportStatus,
     overrides: String,
     pub correlation_id: String,
-    /// The relation that is being written, and the lines of it that were.
+    /// The place of the step that writes now, and the lines that this step has written. The place is 0 before the first step
+    /// and -1 while everything is removed.
     pub relation: i64,
     pub line: i64,
     pub steps: i64,

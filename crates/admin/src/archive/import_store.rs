@@ -37,7 +37,8 @@ pub trait ArchiveImportStore {
     fn projects_in_import(&mut self, projects: &[ProjectId]) -> Result<HashSet<ProjectId>>;
     /// Has whoever worked on an import until now be overtaken.
     fn claim_archive_import(&mut self, id: ArchiveImportId) -> Result<()>;
-    /// Notes how many lines of a relation are written. False where another step was faster.
+    /// Notes the place of a step, and how many of its lines are written. False where another one was faster. Failures
+    /// count on where that is what it was.
     fn save_archive_progress(
         &mut self,
         seen: &ArchiveImport,
@@ -151,11 +152,12 @@ impl ArchiveImportStore for Tx<'_> {
         let row = imports::table
             .filter(imports::id.eq(seen.id).and(imports::steps.eq(seen.steps)))
             .filter(imports::status.eq(ImportStatus::Started));
+        let is_moved = (seen.relation, seen.line) != (relation, line);
         let set = (
             imports::relation.eq(relation),
             imports::line.eq(line),
             imports::steps.eq(seen.steps + 1),
-            imports::attempts.eq(0),
+            imports::attempts.eq(if is_moved { 0 } else { seen.attempts }),
             imports::updated_at.eq(self.now),
         );
         let count = each_backend!(self, |conn| diesel::update(row)
@@ -242,8 +244,14 @@ mod tests {
 
             assert!(tx.save_archive_progress(&seen, 3, 100)?);
             assert!(!tx.save_archive_progress(&seen, 3, 200)?, "it was seen before the first one");
+            for (line, attempts) in [(100, 1), (200, 0)] {
+                tx.save_archive_attempt(&seen)?;
+                let now = tx.find_archive_import(id)?.unwrap();
+                assert!(tx.save_archive_progress(&now, 3, line)?);
+                assert_eq!(tx.find_archive_import(id)?.unwrap().attempts, attempts);
+            }
 
-            assert_eq!(tx.find_archive_import(id)?.unwrap().line, 100);
+            assert_eq!(tx.find_archive_import(id)?.unwrap().line, 200);
             tx.insert_archive_ids(id, "issues", &[(7, 70), (8, 80)])?;
             assert_eq!(tx.archive_ids(id, "issues", &[7, 9])?, [(7, 70)].into());
             assert!(tx.advance_archive_import(id, ImportStep::Finish, None)?);

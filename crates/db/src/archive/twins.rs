@@ -22,7 +22,8 @@ struct NamedRow {
     name: String,
 }
 
-/// The ids of a project's or group's rows by a text that no two of them share; `names` are as many as one page has.
+/// The ids of those of a project's or group's rows that meet a condition in SQL, by a text that no two of them share; `names`
+/// are as many as one page has.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -30,6 +31,7 @@ pub fn named(
     tx: &mut Tx<'_>,
     relation: &Relation,
     column: &str,
+    condition: &str,
     home: i64,
     names: &[String],
 ) -> Result<HashMap<String, i64>> {
@@ -40,7 +42,8 @@ pub fn named(
     binds.extend(names.iter().cloned().map(Bind::Word));
     let places: Vec<String> = (2..=binds.len()).map(|place| format!("${place}")).collect();
     let sql = format!(
-        "SELECT id, {column} AS name FROM {table} WHERE {owner} = $1 AND {column} IN ({})",
+        "SELECT id, {column} AS name FROM {table} \
+         WHERE {owner} = $1 AND {condition} AND {column} IN ({})",
         places.join(", ")
     );
     let found: Vec<NamedRow> = rows(tx, &sql, &binds)?;
@@ -68,10 +71,11 @@ mod tests {
             let made = insert(tx, &LABELS, &[label(project, "bug"), label(other, "ant")])?;
 
             let names = ["ant", "bug", "pot"].map(str::to_owned);
-            let found = named(tx, &LABELS, "name", project, &names)?;
+            let found = named(tx, &LABELS, "name", "TRUE", project, &names)?;
 
             assert_eq!(found.into_iter().collect::<Vec<_>>(), [("bug".to_owned(), made[0])]);
-            assert!(named(tx, &LABELS, "name", project, &[])?.is_empty());
+            assert!(named(tx, &LABELS, "name", "color = 'red'", project, &names)?.is_empty());
+            assert!(named(tx, &LABELS, "name", "TRUE", project, &[])?.is_empty());
             Ok(())
         });
     }

@@ -58,9 +58,8 @@ pub(super) fn project(folder: &Path) -> Result<ProjectTree, ArchiveError> {
     ensure_version(folder)?;
     let project = project_record(folder)?;
     picture::ensure_sound(folder, project.avatar.as_deref())?;
-    let last = layout::project_closing_relations();
-    let mut numbers = HashMap::new();
-    for relation in layout::project_relations().into_iter().chain(last) {
+    let (lists, mut numbers) = (layout::project_lists(), HashMap::new());
+    for relation in &lists {
         let last = ensure_sound(folder, &layout::of_project(relation), relation)?;
         numbers.extend(last.map(|last| (relation.name, last)));
     }
@@ -69,7 +68,7 @@ pub(super) fn project(folder: &Path) -> Result<ProjectTree, ArchiveError> {
     job_logs::check(folder)?;
     job_artifacts::check(folder)?;
     let settings = settings::read(folder)?;
-    let (people, left_out) = (people_of(folder)?, left_out::read(folder)?);
+    let (people, left_out) = (people_of(folder)?, left_out::read(folder, &lists)?);
     Ok(ProjectTree { project, settings, people, left_out, numbers })
 }
 
@@ -97,14 +96,15 @@ pub(super) fn groups(folder: &Path) -> Result<GroupTree, ArchiveError> {
         return Err(ArchiveError::flawed("The archive is not one of a group."));
     }
     let levels_below = ensure_tree(&groups)?;
-    let mut numbers = HashMap::new();
+    let (lists, mut numbers) = (layout::group_lists(), HashMap::new());
     for group in &groups {
         group.ensure_sound().map_err(|cause| settings::flaw("a group", &cause))?;
         let fields = serde_json::to_value(group).map_err(Error::internal)?;
         settings::ensure_storable(layout::GROUPS, &fields)?;
         picture::ensure_sound_of_group(folder, group.id, group.avatar.as_deref())?;
-        numbers.insert(group.id, group_numbers(folder, group.id)?);
+        numbers.insert(group.id, group_numbers(folder, group.id, &lists)?);
     }
+    left_out::read(folder, &lists)?;
     Ok(GroupTree { groups, levels_below, people: people_of(folder)?, numbers })
 }
 
@@ -132,10 +132,13 @@ fn ensure_tree(groups: &[GroupRecord]) -> Result<usize, ArchiveError> {
 }
 
 /// Refuses rows of a group that cannot be taken; returns the last numbers of its relations.
-fn group_numbers(folder: &Path, group: i64) -> Result<HashMap<&'static str, i64>, ArchiveError> {
-    let members = [&org::namespace::archive::MEMBERS];
+fn group_numbers(
+    folder: &Path,
+    group: i64,
+    lists: &[&'static Relation],
+) -> Result<HashMap<&'static str, i64>, ArchiveError> {
     let mut numbers = HashMap::new();
-    for relation in layout::group_relations().into_iter().chain(members) {
+    for relation in lists {
         let last = ensure_sound(folder, &layout::of_group(group, relation), relation)?;
         numbers.extend(last.map(|last| (relation.name, last)));
     }

@@ -160,8 +160,8 @@ async fn add_project(
     record.avatar = picture::write(forge, packer, id, record.avatar).await?;
     let text = serde_json::to_string(&record).map_err(Error::internal)?;
     packer.text(layout::PROJECT, &text).await?;
-    let (source, last) = (Source::project(id), layout::project_closing_relations());
-    for relation in layout::project_relations().into_iter().chain(last) {
+    let source = Source::project(id);
+    for relation in layout::project_lists() {
         add_rows(forge, packer, relation, &source, &layout::of_project(relation), named).await?;
     }
     settings::write(forge, packer, id).await?;
@@ -195,8 +195,7 @@ async fn add_groups(
     let all: Arc<[NamespaceId]> = groups.iter().map(|group| NamespaceId(group.id)).collect();
     for group in &groups {
         let source = Source::group(NamespaceId(group.id), &all);
-        let members = [&org::namespace::archive::MEMBERS];
-        for relation in layout::group_relations().into_iter().chain(members) {
+        for relation in layout::group_lists() {
             let path = layout::of_group(group.id, relation);
             add_rows(forge, packer, relation, &source, &path, named).await?;
         }

@@ -25,10 +25,11 @@ use repo::git::Wiki;
 use super::{
     bundle, check,
     failure::ArchiveError,
-    import::{context, relation_rows},
+    import::{context, locate, relation_rows},
     layout, members, picture,
     progress::withdraw,
     rows::Context,
+    steps::{self, StepCursor},
 };
 use crate::{Forge, files::avatars::Owner};
 
@@ -51,19 +52,22 @@ pub(super) async fn import(
 ) -> Result<(), ArchiveError> {
     let from = folder.to_owned();
     let tree = spawn_blocking(move || check::groups(&from)).await.map_err(Error::internal)??;
-    let groups = make_groups(forge, import, id, tree.groups, tree.numbers).await?;
+    let all = steps::of_groups(tree.groups.len());
+    ensure_possible(forge, import, id).await?;
+    let (import, cursor) = locate(forge, import, &all).await?;
+    let groups = make_groups(forge, &import, id, tree.groups, tree.numbers).await?;
     if import.relation == 0 {
         land_pictures(forge, &groups, folder).await?;
         land_wikis(forge, &groups, folder).await?;
     }
     let source = groups.first().map_or(0, |group| group.record.id);
-    let context = context(forge, import, (id.0, source), folder, &tree.people).await?;
-    let seen = write_rows(forge, &context, import.clone(), &groups, folder).await?;
+    let context = context(forge, &import, (id.0, source), folder, &tree.people).await?;
+    let owner = import.user_id;
+    let seen = write_rows(forge, &context, (import, cursor), &groups, folder).await?;
     let mut members = Vec::new();
     for group in &groups {
         members.extend(members::of_group(&group.context(&context), group.home, folder)?);
     }
-    let owner = import.user_id;
     // Until then all of them are private, and have no members of the archive.
     let ended = move |tx: &mut Tx<'_>| {
         lock_access_projection(tx)?;
@@ -94,15 +98,14 @@ impl ImportedGroup {
 async fn write_rows(
     forge: &Forge,
     context: &Context,
-    import: ArchiveImport,
+    (import, cursor): (ArchiveImport, StepCursor),
     groups: &[ImportedGroup],
     folder: &Path,
 ) -> Result<ArchiveImport, ArchiveError> {
-    let (mut seen, mut place) = (import, 0);
+    let mut seen = import;
     for relation in layout::group_relations() {
-        for group in groups {
-            place += 1;
-            if place >= seen.relation {
+        for (number, group) in groups.iter().enumerate() {
+            if let Some(place) = cursor.place(&steps::of_group(relation, number)) {
                 let context = Arc::new(group.context(context));
                 let path = folder.join(layout::of_group(group.record.id, relation));
                 seen = relation_rows(forge, &context, seen, relation, place, path).await?;
@@ -210,6 +213,21 @@ async fn make_groups(
         Some(ImportedGroup { record, home })
     };
     Ok(records.into_iter().filter_map(found).collect())
+}
+
+/// Refuses an archive that cannot become a group, and those that it has made below it, any more. An import that begins anew
+/// forgets those that were moved elsewhere, so this comes before.
+async fn ensure_possible(
+    forge: &Forge,
+    import: &ArchiveImport,
+    root: NamespaceId,
+) -> Result<(), ArchiveError> {
+    let (id, owner) = (import.id, import.user_id);
+    let found = forge.db.read(move |tx: &mut Tx<'_>| {
+        let made = tx.all_archive_ids(id, RELATION)?.into_values();
+        obstacle(tx, owner, root, &made.map(NamespaceId).collect::<Vec<_>>())
+    });
+    found.await?.map_or(Ok(()), Err)
 }
 
 /// Why an archive cannot become a group, and these below it, any more.

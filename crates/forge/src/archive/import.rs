@@ -23,7 +23,10 @@ use kernel::{
     ids::{ArchiveImportId, ProjectId, UserId},
     task::spawn_blocking,
 };
-use org::project::{Settings, import::move_status, statistics::StatisticsStore as _};
+use org::{
+    access::lock_access_projection,
+    project::{Settings, import::move_status, statistics::StatisticsStore as _},
+};
 use security::integration::archive::{INTEGRATIONS, insert_integrations};
 use time::Duration;
 use worker::Queue as _;
@@ -40,6 +43,7 @@ use super::{
     replace,
     rows::{self, Context, PAGE},
     settings,
+    steps::{self, StepCursor},
     unpack::{UnpackLimits, unpack},
     workspace::Workspace,
 };
@@ -56,8 +60,6 @@ const PAUSE: Duration = Duration::seconds(30);
 const LEFT: Wait = Wait::from_secs(24 * 60 * 60);
 /// Alert integrations of one archive.
 const MOST_INTEGRATIONS: usize = 100;
-/// The place of the first relation of a project. Before it, everything that is no row is done.
-const FIRST_RELATION: i64 = 1;
 
 /// Begins to read an archive; the queue does not wait for it.
 pub(crate) async fn read(forge: Forge, job: ReadArchive) -> Result<()> {
@@ -157,14 +159,11 @@ async fn work(forge: &Forge, import: ArchiveImport) -> Result<()> {
 /// the two leaves an import that begins anew.
 async fn give_up(forge: &Forge, import: &ArchiveImport, text: String) -> Result<()> {
     let (id, home) = (import.id, import.home());
-    let begun_anew = move |tx: &mut Tx<'_>| {
-        let Some(now) = tx.find_archive_import(id)? else { return Ok(false) };
-        if !tx.save_archive_progress(&now, 0, 0)? {
-            return Ok(false);
-        }
-        discard::rows(tx, id, home).map(|()| true)
+    let emptied = move |tx: &mut Tx<'_>| match tx.find_archive_import(id)? {
+        Some(now) => discard_rows(tx, &now),
+        None => Ok(None),
     };
-    if !forge.db.write(begun_anew).await? {
+    if forge.db.write(emptied).await?.is_none() {
         return Ok(());
     }
     discard::files(forge, id, home).await?;
@@ -174,6 +173,48 @@ async fn give_up(forge: &Forge, import: &ArchiveImport, text: String) -> Result<
         advance(tx, &now, ImportStep::Fail, Some(&text)).map(drop)
     };
     forge.db.write(ended).await
+}
+
+/// Removes the rows of an import, and has it be nowhere until its files are removed, too: should the server end before
+/// that, both are removed again. Returns the import as it is then, and nothing where somebody else works on it by now.
+fn discard_rows(tx: &mut Tx<'_>, seen: &ArchiveImport) -> Result<Option<ArchiveImport>> {
+    if !tx.save_archive_progress(seen, steps::NOWHERE, 0)? {
+        return Ok(None);
+    }
+    discard::rows(tx, seen.id, seen.home())?;
+    go_on(tx, seen.id)
+}
+
+/// Has an import without rows and files begin; returns it as it is then, and nothing where somebody else works on it by
+/// now.
+fn begin_anew(tx: &mut Tx<'_>, seen: &ArchiveImport) -> Result<Option<ArchiveImport>> {
+    match tx.save_archive_progress(seen, 0, 0)? {
+        true => go_on(tx, seen.id),
+        false => Ok(None),
+    }
+}
+
+/// An import as it is now. Should this server end meanwhile, another one goes on with it.
+fn go_on(tx: &mut Tx<'_>, id: ArchiveImportId) -> Result<Option<ArchiveImport>> {
+    later(tx, id, tx.now.plus(LONGEST_STEP))?;
+    tx.find_archive_import(id)
+}
+
+/// An import, and how far it is in all of its steps. Where none of these has its place, it begins anew.
+pub(super) async fn locate(
+    forge: &Forge,
+    import: &ArchiveImport,
+    all: &[String],
+) -> Result<(ArchiveImport, StepCursor), ArchiveError> {
+    if let Some(cursor) = StepCursor::at(import.relation, all) {
+        return Ok((import.clone(), cursor));
+    }
+    let seen = import.clone();
+    let emptied = forge.db.write(move |tx: &mut Tx<'_>| discard_rows(tx, &seen)).await?;
+    let emptied = emptied.ok_or(ArchiveError::Overtaken)?;
+    discard::files(forge, emptied.id, emptied.home()).await?;
+    let begun = forge.db.write(move |tx: &mut Tx<'_>| begin_anew(tx, &emptied)).await?;
+    Ok((begun.ok_or(ArchiveError::Overtaken)?, StepCursor::start(all)))
 }
 
 /// Ends the imports of somebody who is about to be removed: their rows go with their user, and nobody would end them then.
@@ -218,28 +259,27 @@ async fn project(
     let from = folder.to_owned();
     let checked = spawn_blocking(move || check::project(&from)).await;
     let tree = checked.map_err(Error::internal)??;
-    let mut seen = import.clone();
-    if seen.relation == 0 {
-        land(forge, import, id, folder, &tree).await?;
-        (seen.relation, seen.steps) = (FIRST_RELATION, seen.steps + 1);
+    let (mut seen, cursor) = locate(forge, import, &steps::of_project()).await?;
+    if let Some(place) = cursor.place(steps::LISTS).filter(|_| seen.relation == 0) {
+        seen = land(forge, seen, place, id, folder, &tree).await?;
     }
     let source = ProjectId(tree.project.id);
     let context = context(forge, import, (id.0, source.0), folder, &tree.people).await?;
     let overrides = import.overrides()?;
     let record = tree.project.overridden(&overrides.project);
-    let relations = layout::project_relations();
-    for (place, relation) in relations.iter().enumerate() {
-        let place = i64::try_from(place).unwrap_or(i64::MAX).saturating_add(FIRST_RELATION);
-        if place >= seen.relation {
+    for relation in layout::project_relations() {
+        if let Some(place) = cursor.place(relation.name) {
             let path = layout::of_project(relation);
             seen = relation_rows(forge, &context, seen, relation, place, folder.join(path)).await?;
         }
     }
     pipelines::end_all(forge, id).await?;
     pipelines::keep_commits(forge, import, id, folder.join(layout::REPOSITORY)).await?;
-    let place = FIRST_RELATION.saturating_add(i64::try_from(relations.len()).unwrap_or(i64::MAX));
-    let seen = land_job_files(forge, seen, place, folder, &record.settings).await?;
-    let seen = identities::restore(forge, seen, place.saturating_add(2), (source, id)).await?;
+    let seen = land_job_files(forge, seen, &cursor, folder, &record.settings).await?;
+    let seen = match cursor.place(steps::IDENTITIES) {
+        Some(place) => identities::restore(forge, seen, place, (source, id)).await?,
+        None => seen,
+    };
     let members = members::of_project(&context, id, folder)?;
     let (vault, integrations) = (Arc::clone(&forge.vault), alert_integrations(folder)?);
     let picture = record.avatar.as_deref();
@@ -248,6 +288,7 @@ async fn project(
     let user = import.user_id;
     // Until then the project is private, and only its creator is a member.
     let ended = move |tx: &mut Tx<'_>| {
+        lock_access_projection(tx)?;
         numbers::restore(tx, id)?;
         withdraw(tx, seen.id)?;
         let Some(now) = tx.find_archive_import(seen.id)? else { return Ok(()) };
@@ -273,35 +314,35 @@ fn alert_integrations(folder: &Path) -> Result<Vec<ArchiveRow>, ArchiveError> {
     lines::read_all(folder, &layout::of_project(&INTEGRATIONS), MOST_INTEGRATIONS)
 }
 
-/// The logs and artifacts of jobs, at this place and the next one: their jobs are there by then.
+/// The logs and artifacts of jobs: their jobs are there by then.
 async fn land_job_files(
     forge: &Forge,
     import: ArchiveImport,
-    place: i64,
+    cursor: &StepCursor,
     folder: &Path,
     settings: &Settings,
 ) -> Result<ArchiveImport, ArchiveError> {
-    let seen = match import.relation <= place {
-        true => job_logs::land(forge, import, place, folder).await?,
-        false => import,
+    let seen = match cursor.place(steps::JOB_LOGS) {
+        Some(place) => job_logs::land(forge, import, place, folder).await?,
+        None => import,
     };
-    let next = place.saturating_add(1);
-    match seen.relation <= next {
-        true => job_artifacts::land(forge, seen, next, folder, settings).await,
-        false => Ok(seen),
+    match cursor.place(steps::JOB_ARTIFACTS) {
+        Some(place) => job_artifacts::land(forge, seen, place, folder, settings).await,
+        None => Ok(seen),
     }
 }
 
-/// Everything that is no row: repositories and files.
+/// Everything that is no row: repositories and files. Returns the import as it is then, at this place.
 async fn land(
     forge: &Forge,
-    import: &ArchiveImport,
+    mut import: ArchiveImport,
+    place: i64,
     id: ProjectId,
     folder: &Path,
     tree: &ProjectTree,
-) -> Result<(), ArchiveError> {
+) -> Result<ArchiveImport, ArchiveError> {
     // Files of jobs go before anything says that this import goes on with its rows: from then on they are its own.
-    ensure_current(forge, import).await?;
+    ensure_current(forge, &import).await?;
     removal::remove_project(forge, id).await?;
     let head = tree.project.default_branch.as_deref().unwrap_or(USUAL_BRANCH);
     // Whoever made the project may have been stopped before its repository was there.
@@ -314,10 +355,10 @@ async fn land(
     if wiki.exists() {
         bundle::land_wiki(forge, &wiki, repo::git::Wiki::Project(id)).await?;
     }
-    let bytes = files::land(forge, folder, id, import).await?;
+    let bytes = files::land(forge, folder, id, &import).await?;
     let (seen, numbers) = (import.clone(), tree.numbers.clone());
     let cleared = move |tx: &mut Tx<'_>| {
-        if !tx.save_archive_progress(&seen, FIRST_RELATION, 0)? {
+        if !tx.save_archive_progress(&seen, place, 0)? {
             return Ok(false);
         }
         tx.record_upload(id, bytes)?;
@@ -326,10 +367,11 @@ async fn land(
         numbers::reserve(tx, id, &numbers)?;
         tx.forget_archive_ids(seen.id).map(|()| true)
     };
-    match forge.db.write(cleared).await? {
-        true => Ok(()),
-        false => Err(ArchiveError::Overtaken),
+    if !forge.db.write(cleared).await? {
+        return Err(ArchiveError::Overtaken);
     }
+    (import.relation, import.steps) = (place, import.steps + 1);
+    Ok(import)
 }
 
 fn actor(tx: &mut Tx<'_>, user: kernel::ids::UserId) -> Result<kernel::Actor> {
@@ -350,14 +392,13 @@ pub(super) async fn context(
     let people = forge.db.read(move |tx| people::find(tx, &all, user, &host)).await?;
     let mut authors = people::find_internal(forge, named).await?;
     authors.extend(&people);
-    let strangers = named.iter().filter(|one| !people.contains_key(&one.id));
-    let strangers = Arc::new(strangers.map(|one| (one.id, one.name.clone())).collect());
+    let names = Arc::new(named.iter().map(|one| (one.id, one.name.clone())).collect());
     let from = folder.to_owned();
     let uploads = spawn_blocking(move || files::uploads_by_secret(&from)).await;
     let uploads = Arc::new(uploads.map_err(Error::internal)??);
     let import = import.clone();
     let (people, authors) = (Arc::new(people), Arc::new(authors));
-    Ok(Arc::new(Context { import, home, source_home, people, authors, strangers, uploads }))
+    Ok(Arc::new(Context { import, home, source_home, people, authors, names, uploads }))
 }
 
 /// Writes the rows of one relation that are not written yet; returns the import as it is then.

@@ -110,6 +110,16 @@ pub(super) fn group_relations() -> Vec<&'static Relation> {
     review::archive::GROUP.to_vec()
 }
 
+/// All lists of tables in archives of projects.
+pub(super) fn project_lists() -> Vec<&'static Relation> {
+    project_relations().into_iter().chain(project_closing_relations()).collect()
+}
+
+/// All lists of tables that archives of groups have of each group.
+pub(super) fn group_lists() -> Vec<&'static Relation> {
+    group_relations().into_iter().chain([&org::namespace::archive::MEMBERS]).collect()
+}
+
 /// Whether a path is one of an archive; all others are left alone.
 pub(super) fn is_known(path: &str) -> bool {
     let is_word = |word: &str| {

@@ -1,6 +1,6 @@
 //! Members of an archive's project or group: those who have an account here, and no more rights than whoever imports.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use db::{Tx, archive::ArchiveRow};
 use kernel::{
@@ -8,7 +8,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 use org::{
-    access::level_in_project,
+    access::{level_in_project, lock_access_projection},
     member::{NewMember, Source, steps, store::MemberStore as _},
     user::store::UserStore as _,
 };
@@ -74,10 +74,15 @@ pub(super) fn insert_of_project(
     insert(tx, &bounded.collect::<Vec<_>>())
 }
 
-/// Adds those that are no members yet.
+/// Adds those that are no members yet, and that were not removed since the import looked for them.
 pub(super) fn insert(tx: &mut Tx<'_>, new: &[ArchivedMember]) -> Result<()> {
+    // Whoever removes a user asks for this before they wait for the user.
+    lock_access_projection(tx)?;
+    let users: BTreeSet<UserId> = new.iter().map(|one| one.member.user_id).collect();
+    let present = tx.hold_users(&Vec::from_iter(users))?;
     for ArchivedMember { member, since } in new {
-        if tx.find_member(member.source, member.user_id)?.is_none()
+        if present.contains(&member.user_id)
+            && tx.find_member(member.source, member.user_id)?.is_none()
             && member.expires_at.is_none_or(|at| at > tx.now)
         {
             steps::insert_archived(tx, member, *since)?;

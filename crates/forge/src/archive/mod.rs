@@ -29,6 +29,7 @@ mod progress;
 mod replace;
 mod rows;
 mod settings;
+mod steps;
 pub mod transfer;
 mod twins;
 mod unpack;

@@ -15,9 +15,10 @@ use db::{
 use kernel::{
     Error, Result,
     error::Kind,
-    ids::{NamespaceId, ProjectId},
+    ids::{NamespaceId, ProjectId, UserId},
     task::spawn_blocking,
 };
+use org::user::store::UserStore as _;
 use serde_json::Value;
 
 use super::{
@@ -100,11 +101,12 @@ pub(super) struct Context {
     pub(super) home: i64,
     /// Ids of that in the archive.
     pub(super) source_home: i64,
+    /// People who had an account here when the import looked for them; see [`present_people`].
     pub(super) people: Arc<HashMap<i64, i64>>,
-    /// People, and the accounts of the installation.
+    /// These people, and the accounts of the installation.
     pub(super) authors: Arc<HashMap<i64, i64>>,
-    /// Names of those who have no account here.
-    pub(super) strangers: Arc<HashMap<i64, String>>,
+    /// Names of all people in the archive.
+    pub(super) names: Arc<HashMap<i64, String>>,
     /// The archive's files by their secrets.
     pub(super) uploads: Arc<HashMap<String, ArchiveUpload>>,
 }
@@ -117,15 +119,16 @@ pub(super) fn insert(
     rows: &[ArchiveRow],
 ) -> Result<(), ArchiveError> {
     let relation = review::archive::target_of(relation);
-    let mut names = names(tx, context, relation, rows)?;
+    let [people, authors] = present_people(tx, context, relation, rows)?;
+    let mut names = names(tx, context, relation, rows, &people)?;
     let corrections = Corrections::read(tx, relation, &names)?;
     let (mut all, mut ids): (Vec<Vec<Cell>>, Vec<i64>) = (Vec::new(), Vec::new());
     let needless = deputies::needless(tx, relation, &names, rows)?;
     let needed = rows.iter().enumerate().filter(|(place, _)| !needless.contains(place));
     for (_, row) in needed {
         names.people = Arc::clone(match people::may_be_internal(relation, row) {
-            true => &context.authors,
-            false => &context.people,
+            true => &authors,
+            false => &people,
         });
         let mut row = sign(context, relation, &names, row);
         if !corrections.apply(context, relation, &names, &mut row) {
@@ -158,11 +161,31 @@ pub(super) fn row_flaw(flaw: &archive::Flaw) -> ArchiveError {
     ArchiveError::Flawed(format!("The archive has a row that cannot be taken: {flaw}."))
 }
 
+/// The people whom some rows name, and these with the accounts of the installation, who are there until this transaction
+/// ends. Whoever was removed since the import looked for them is somebody without an account.
+fn present_people(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    relation: &Relation,
+    rows: &[ArchiveRow],
+) -> Result<[Arc<HashMap<i64, i64>>; 2]> {
+    let mut named = BTreeSet::new();
+    rows.iter().for_each(|row| people::note(relation, row, &mut named));
+    let known = named.iter().filter_map(|id| context.authors.get(id).copied().map(UserId));
+    let present = tx.hold_users(&known.collect::<Vec<_>>())?;
+    let there = |all: &HashMap<i64, i64>| {
+        let pairs = named.iter().filter_map(|id| Some((*id, *all.get(id)?)));
+        Arc::new(pairs.filter(|(_, here)| present.contains(&UserId(*here))).collect())
+    };
+    Ok([there(&context.people), there(&context.authors)])
+}
+
 fn names(
     tx: &mut Tx<'_>,
     context: &Context,
     relation: &'static Relation,
     rows: &[ArchiveRow],
+    people: &Arc<HashMap<i64, i64>>,
 ) -> Result<Names, ArchiveError> {
     let mut named = Vec::new();
     for row in rows {
@@ -175,7 +198,7 @@ fn names(
     let mut names = Names {
         home: context.home,
         importer: context.import.user_id.0,
-        people: Arc::clone(&context.people),
+        people: Arc::clone(people),
         rows: HashMap::new(),
     };
     names.rows.insert(("projects", context.source_home), context.home);
@@ -193,7 +216,7 @@ fn sign(context: &Context, relation: &Relation, names: &Names, row: &ArchiveRow)
     let Some(column) = relation.signed else { return row };
     let author = row.get("author_id").and_then(Value::as_i64);
     let unknown = author.filter(|id| !names.people.contains_key(id));
-    let stranger = unknown.and_then(|id| context.strangers.get(&id));
+    let stranger = unknown.and_then(|id| context.names.get(&id));
     let text = row.get(column).and_then(Value::as_str);
     let mut new = text.map(|text| rename_uploads(context, text));
     if let Some(name) = stranger {

@@ -128,6 +128,8 @@ pub fn restore(tx: &mut Tx<'_>, id: ProjectId, actor: Actor, record: &ProjectRec
     };
     record.ensure_sound()?;
     let mut settings = settings_change(&record.settings);
+    // It comes last and alone: the rule that it once made is in the archive, as it is now.
+    settings.approvals_before_merge = None;
     // Runners that a group keeps from its projects stay off.
     let begun = tx.project_settings(id)?;
     if ensure_runners(&home, &begun, &settings).is_err() {
@@ -152,6 +154,7 @@ pub fn restore(tx: &mut Tx<'_>, id: ProjectId, actor: Actor, record: &ProjectRec
     };
     change::write(tx, id, &change)?;
     let mut settings = tx.project_settings(id)?;
+    settings.approvals_before_merge = record.settings.approvals_before_merge;
     settings.container_expiration_policy = record.settings.container_expiration_policy.clone();
     settings.ci_inbound_job_token_scope_enabled =
         record.settings.ci_inbound_job_token_scope_enabled;

@@ -1,9 +1,12 @@
 //! Reading and keeping people.
 
-use std::{collections::HashMap, net::IpAddr};
+use std::{
+    collections::{HashMap, HashSet},
+    net::IpAddr,
+};
 
 use db::{
-    OneOf as _, Tx, each_backend, error,
+    Conn, OneOf as _, Tx, each_backend, error,
     schema::{members, namespaces, user_accounts, user_profiles, user_sessions, users},
 };
 use diesel::prelude::*;
@@ -17,6 +20,9 @@ use crate::{
     access::{self, seats},
     expiry::living,
 };
+
+/// Users whose rows one statement holds.
+const HELD_AT_ONCE: usize = 400;
 
 pub trait UserStore {
     fn user(&mut self, id: UserId) -> Result<User>;
@@ -32,6 +38,8 @@ pub trait UserStore {
     fn users_by_id(&mut self, ids: &[UserId]) -> Result<HashMap<UserId, User>>;
     /// As [`users_by_id`](Self::users_by_id), with no more than records of other things show.
     fn summaries_by_id(&mut self, ids: &[UserId]) -> Result<HashMap<UserId, UserSummary>>;
+    /// Those of these users who are there; none of them is removed before this transaction ends.
+    fn hold_users(&mut self, ids: &[UserId]) -> Result<HashSet<UserId>>;
     /// Everybody, the oldest account first.
     fn all_users(&mut self) -> Result<Vec<User>>;
     fn has_users(&mut self) -> Result<bool>;
@@ -122,6 +130,25 @@ impl UserStore for Tx<'_> {
             .load(conn)
             .map_err(error("User")))?;
         Ok(rows.into_iter().map(|user| (user.id, user)).collect())
+    }
+
+    fn hold_users(&mut self, ids: &[UserId]) -> Result<HashSet<UserId>> {
+        let mut held = HashSet::new();
+        for some in ids.chunks(HELD_AT_ONCE) {
+            let rows = users::table.filter(users::id.one_of(some)).order(users::id);
+            let rows = rows.select(users::id);
+            let found: Vec<UserId> = match &mut self.conn {
+                Conn::Postgres(conn) => {
+                    rows.for_key_share().load(&mut **conn).map_err(error("User"))?
+                }
+                // There is one writer.
+                Conn::Sqlite(_) => {
+                    each_backend!(self, |conn| rows.load(conn).map_err(error("User")))?
+                }
+            };
+            held.extend(found);
+        }
+        Ok(held)
     }
 
     fn all_users(&mut self) -> Result<Vec<User>> {

@@ -248,3 +248,62 @@ async fn an_import_of_somebody_who_is_removed_fails() {
     assert_eq!(status().await, "failed");
     olga.get(&format!("{path}/protected_branches/r-*")).await.with(404);
 }
+
+/// Whether the first merge request of a project is approved, and the rules that have fewer approvers than they ask for.
+async fn verdict(person: &Person<'_>, project: &Value) -> (Value, Vec<Value>) {
+    let path = format!("/projects/{project}/merge_requests/1/approvals");
+    let shown = person.get(&path).await.ok();
+    let rules = shown["invalid_approvers_rules"].as_array().expect("a list");
+    let names = rules.iter().map(|rule| rule["name"].clone()).collect();
+    (shown["approved"].clone(), names)
+}
+
+#[actix_web::test]
+async fn a_rule_that_only_the_author_stands_in_asks_nobody_and_is_told_in_a_copy_as_elsewhere() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let project = kept_by(&root, &["bob"]).await;
+    root.adds("carol", Developer.number().into(), &format!("/projects/{project}")).await;
+    let carol = app.person("carol");
+    carol.commit(&project, "topic", "a.txt").await;
+    carol.propose(&project, "topic", "Fix it").await;
+    assert_eq!(verdict(&root, &project).await, (json!(false), Vec::new()));
+
+    let done = imported(&ada, &exported(&root, &project).await, "copy").await;
+
+    let copy = &done["id"];
+    assert_eq!(verdict(&ada, copy).await, (json!(true), vec![json!("Look")]));
+    let base = format!("/projects/{copy}");
+    let mia = ada.adds("mia", Maintainer.number().into(), &base).await;
+    let rule = ada.get(&format!("{base}/approval_rules")).await.ok()[0]["id"].clone();
+    ada.put(&format!("{base}/approval_rules/{rule}"), json!({ "user_ids": [mia] })).await.ok();
+    assert_eq!(verdict(&ada, copy).await, (json!(false), Vec::new()));
+}
+
+#[actix_web::test]
+async fn groups_that_own_code_are_asked_again_once_the_copy_is_shared_with_them() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let project = root.filled_project("Engine", "private").await;
+    let crew = root.group("crew", None).await;
+    root.adds("carol", Maintainer.number().into(), &format!("/groups/{crew}")).await;
+    let share = json!({ "group_id": crew, "group_access": Maintainer });
+    root.post(&format!("/projects/{project}/share"), share.clone()).await.created();
+    root.commit_text(&project, "main", "CODEOWNERS", "*.txt @crew\n").await;
+    let rules = format!("/projects/{project}/protected_branches");
+    root.delete(&format!("{rules}/main")).await;
+    let owned = json!({ "name": "main", "code_owner_approval_required": true });
+    root.post(&rules, owned).await.created();
+
+    let done = imported(&root, &exported(&root, &project).await, "copy").await;
+
+    let copy = &done["id"];
+    root.commit(copy, "topic", "a.txt").await;
+    root.propose(copy, "topic", "Fix it").await;
+    work(&app).await;
+    assert_eq!(verdict(&root, copy).await, (json!(true), vec![json!("*.txt")]));
+    root.post(&format!("/projects/{copy}/share"), share).await.created();
+    root.commit(copy, "topic", "b.txt").await;
+    work(&app).await;
+    assert_eq!(verdict(&root, copy).await, (json!(false), Vec::new()));
+}

@@ -59,6 +59,20 @@ pub(super) fn rewritten(
     archive: &[u8],
     change: impl Fn(String, Vec<u8>) -> (String, Vec<u8>),
 ) -> Vec<u8> {
+    repacked(archive, |path, content| vec![change(path, content)])
+}
+
+/// The same archive with one more entry.
+pub(super) fn with_entry(archive: &[u8], path: &str, content: &str) -> Vec<u8> {
+    repacked(archive, |old, bytes| {
+        let is_first = old == "VERSION";
+        let new = is_first.then(|| (path.to_owned(), content.as_bytes().to_vec()));
+        [(old, bytes)].into_iter().chain(new).collect()
+    })
+}
+
+/// The same archive with these entries in the place of each.
+fn repacked(archive: &[u8], change: impl Fn(String, Vec<u8>) -> Vec<(String, Vec<u8>)>) -> Vec<u8> {
     let mut tar = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     let mut old = Archive::new(GzDecoder::new(archive));
     for entry in old.entries().expect("entries") {
@@ -66,11 +80,12 @@ pub(super) fn rewritten(
         let path = entry.path().expect("a path").to_string_lossy().into_owned();
         let mut content = Vec::new();
         entry.read_to_end(&mut content).expect("a content");
-        let (path, content) = change(path, content);
-        let mut header = Header::new_ustar();
-        header.set_size(content.len().try_into().expect("a length"));
-        header.set_mode(0o600);
-        tar.append_data(&mut header, path, content.as_slice()).expect("an entry");
+        for (path, content) in change(path, content) {
+            let mut header = Header::new_ustar();
+            header.set_size(content.len().try_into().expect("a length"));
+            header.set_mode(0o600);
+            tar.append_data(&mut header, path, content.as_slice()).expect("an entry");
+        }
     }
     let mut encoder = tar.into_inner().expect("an end");
     encoder.flush().expect("a stream");

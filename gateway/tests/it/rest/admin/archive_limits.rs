@@ -32,7 +32,8 @@ fn signs(count: usize) -> String {
     "ü".repeat(count)
 }
 
-fn run(app: &TestApp, sql: &'static str) {
+/// Runs a statement.
+pub(super) fn run(app: &TestApp, sql: &'static str) {
     app.write(move |tx| {
         db::each_backend!(tx, |conn| sql_query(sql).execute(conn).map_err(db::error("Row")))?;
         Ok(())

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use time::Duration;
 
 use super::{
-    archive_failures::{set_writable, with_fields, with_lines},
+    archive_failures::{set_writable, with_entry, with_fields, with_lines},
+    archive_limits::run,
     archives::{count_nothing, send_archive},
     group_archives::{exported, full_group},
     imports::work,
@@ -164,6 +165,49 @@ async fn an_import_of_somebody_who_is_no_owner_any_more_brings_nothing() {
 }
 
 #[actix_web::test]
+async fn groups_at_a_place_that_only_another_version_knows_begin_anew() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = full_group(&ada).await;
+    let archive = exported(&ada, &group).await;
+
+    begin_import(&ada, &archive, None).await;
+    run(&app, "UPDATE archive_imports SET relation = 1, line = 0");
+    resume_import(&app).await;
+
+    for (list, field, told) in [
+        ("copy/subgroups", "path", "small"),
+        ("copy/labels", "name", "bug"),
+        ("copy/epics", "title", "Brew"),
+        ("copy%2Fsmall/milestones", "title", "1.0"),
+    ] {
+        assert_eq!(ada.get(&format!("/groups/{list}")).await.each(field), [told], "{list}");
+    }
+}
+
+#[actix_web::test]
+async fn an_archive_of_a_group_lacks_only_rows_of_its_own_lists() {
+    let app = TestApp::new();
+    count_nothing(&app).await;
+    let ada = app.person("ada");
+    let group = full_group(&ada).await;
+    let archive = exported(&ada, &group).await;
+    let lacking = |list: &str| {
+        let row = json!({ "relation": list, "id": 7, "reason": "x" });
+        with_entry(&archive, "tree/left_out.ndjson", &format!("{row}\n"))
+    };
+    for list in ["pipelines", "secrets"] {
+        let fields = [("name", "copy"), ("path", "copy")];
+        let refused = send_archive(&ada, "/groups/import", &lacking(list), &fields).await;
+        let told = refused.with(400).to_string();
+        assert!(told.contains("does not say of which list"), "{list}: {told}");
+        ada.get("/groups/copy").await.with(404);
+    }
+    import(&ada, &lacking("epics"), "copy").await;
+    assert_eq!(ada.get("/groups/copy/epics").await.each("title"), ["Brew"]);
+}
+
+#[actix_web::test]
 async fn a_group_that_is_renamed_during_an_import_is_made_once() {
     let app = TestApp::new();
     let ada = app.person("ada");
@@ -182,7 +226,7 @@ async fn a_group_that_is_renamed_during_an_import_is_made_once() {
 
 #[actix_web::test]
 async fn a_group_that_is_removed_or_moved_during_an_import_ends_it() {
-    for is_moved in [false, true] {
+    for (is_moved, begins_anew) in [(false, false), (true, false), (false, true), (true, true)] {
         let app = TestApp::new();
         let ada = app.person("ada");
         let group = full_group(&ada).await;
@@ -198,6 +242,9 @@ async fn a_group_that_is_removed_or_moved_during_an_import_ends_it() {
             }
             false => ada.delete(&format!("/groups/{small}")).await.with(202),
         };
+        if begins_anew {
+            run(&app, "UPDATE archive_imports SET relation = 1, line = 0");
+        }
         resume_import(&app).await;
 
         for list in ["subgroups", "labels", "epics"] {

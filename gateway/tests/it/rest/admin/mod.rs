@@ -2,6 +2,7 @@
 
 mod alert_deliveries;
 mod archive_activity;
+mod archive_changes;
 mod archive_commits;
 mod archive_contents;
 mod archive_deployments;

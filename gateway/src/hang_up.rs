@@ -44,6 +44,10 @@ impl<S> HangUpStream<S> {
         Self { inner, hang_up: HangUp::default() }
     }
 
+    pub(crate) fn inner(&self) -> &S {
+        &self.inner
+    }
+
     /// What ends this connection.
     pub(crate) fn hang_up(&self) -> HangUp {
         self.hang_up.clone()

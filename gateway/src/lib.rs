@@ -26,6 +26,8 @@ pub mod present;
 pub mod proxies;
 pub mod rate_limit;
 pub mod request_line;
+mod request_queue;
+mod request_remainder;
 pub mod rest;
 #[cfg(test)]
 mod revision;

@@ -1,4 +1,5 @@
-//! The listening socket: what actix does for a server by itself, with [`FirstLine`] between it and each connection.
+//! The listening socket: what actix does for a server by itself, with [`FirstLine`] and `RequestQueue` between it and each
+//! connection.
 
 use std::{io, net, time::Duration};
 
@@ -9,12 +10,17 @@ use actix_web::{App as Application, dev::AppConfig};
 use tokio::net::TcpStream;
 
 use crate::{
-    app::App, extract::StalledBody, hang_up::HangUpStream, request_line::FirstLine, serve,
+    app::App,
+    extract::StalledBody,
+    hang_up::HangUpStream,
+    request_line::FirstLine,
+    request_queue::{AnswerBody, RequestQueue},
+    serve,
     write_timeout::WriteTimeout,
 };
 
 /// A client's connection: what stands between the HTTP library and the network.
-type Connection = HangUpStream<FirstLine<WriteTimeout<TcpStream>>>;
+type Connection = HangUpStream<FirstLine<RequestQueue<WriteTimeout<TcpStream>>>>;
 
 /// The number of clients served at once, and their timeouts.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +71,7 @@ fn connections(
 ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()>
 {
     let application = Application::new().configure(serve::configure(app));
+    let answers = map_config(application, |()| AppConfig::default()).map(AnswerBody::of);
     let http = HttpService::build()
         .graceful_shutdown_signal(move || {
             let stopping = stopping.clone();
@@ -77,12 +84,14 @@ fn connections(
         .h1_allow_half_closed(false)
         .on_connect_ext(|connection: &Connection, data| {
             data.insert(connection.hang_up());
+            data.insert(connection.inner().inner().answer_end());
             data.insert(StalledBody::default());
         })
-        .finish(map_config(application, |()| AppConfig::default()));
-    let watched = fn_service(|stream: TcpStream| async move {
+        .finish(answers);
+    let watched = fn_service(move |stream: TcpStream| async move {
         let peer = stream.peer_addr().ok();
-        let connection = HangUpStream::new(FirstLine::new(WriteTimeout::new(stream, WRITE)));
+        let queue = RequestQueue::new(WriteTimeout::new(stream, WRITE), bounds.head);
+        let connection = HangUpStream::new(FirstLine::new(queue));
         Ok::<_, DispatchError>((connection, Protocol::Http1, peer))
     });
     watched.and_then(http)

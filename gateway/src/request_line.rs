@@ -8,6 +8,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use bstr::ByteSlice as _;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::malformed_request::{self, ResponsePosition};
@@ -61,6 +62,10 @@ impl<S> FirstLine<S> {
             place: ResponsePosition::Boundary,
         }
     }
+
+    pub(crate) fn inner(&self) -> &S {
+        &self.inner
+    }
 }
 
 /// What becomes of bytes that arrive in a first line: how many are handed on, and what comes next.
@@ -68,7 +73,7 @@ fn judge(line: usize, new: &[u8]) -> (usize, State) {
     if new.is_empty() || (line == 0 && !begins_request(new)) {
         return (new.len(), State::Passing);
     }
-    let end = new.iter().position(|byte| *byte == b'\n');
+    let end = new.find_byte(b'\n');
     let length = line + end.unwrap_or(new.len());
     match end {
         _ if length > LONGEST => {

@@ -9,6 +9,7 @@ mod leaks;
 mod mail;
 mod passwords;
 mod policy;
+mod requests_at_once;
 mod rest;
 mod schemas;
 mod secrets;

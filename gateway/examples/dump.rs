@@ -8,7 +8,7 @@ use gateway::{openapi, rest};
 fn main() -> Result<(), Box<dyn Error>> {
     let folder =
         PathBuf::from(std::env::args_os().nth(1).ok_or("the folder to write to is missing")?);
-    let document = serde_json::to_string_pretty(&openapi::document(&rest::tables()))?;
+    let document = serde_json::to_string_pretty(&openapi::document(&rest::described()))?;
     fs::write(folder.join("openapi.json"), document + "\n")?;
     fs::write(folder.join("routes.txt"), routes())?;
     let schema = resolvers::registry().build().map_err(|mistakes| mistakes.join("\n"))?;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 pub use self::{answers::AnswerDoc, schemas::Schemas};
-use crate::{extract::params::ParamDoc, route::RouteRow};
+use crate::{extract::params::ParamDoc, route::{Description, RouteRow}};
 
 /// The documentation of an operation, from its handler's types.
 pub struct Operation {
@@ -23,11 +23,11 @@ pub struct Operation {
 }
 
 /// The document about these routes.
-pub fn document(tables: &[&'static [RouteRow]]) -> Value {
+pub fn document(routes: &[(&'static RouteRow, Description)]) -> Value {
     let mut schemas = Schemas::default();
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
-    for row in tables.iter().copied().flatten() {
-        let operation = (row.describe)(&mut schemas);
+    for (row, describe) in routes {
+        let operation = describe(&mut schemas);
         let described = operation_json(row, operation, &mut schemas);
         paths
             .entry(row.full_pattern().replace("{*", "{"))

@@ -48,8 +48,11 @@ pub struct RouteRow {
     /// Whether a job that runs is heard with its token, as whoever it runs for.
     pub for_jobs: bool,
     pub serve: fn(App, HttpRequest, Payload, MatchedRoute) -> LocalBoxFuture<'static, HttpResponse>,
-    pub describe: fn(&mut Schemas) -> Operation,
 }
+
+/// What documents say of a row. It stands beside the rows and not in them: the server answers with `docs/openapi.json`, so
+/// that it does without the schemas of all answers, which take more code than what makes these.
+pub type Description = fn(&mut Schemas) -> Operation;
 
 impl RouteRow {
     /// Whether nothing changes here, so that a token suffices that only reads.
@@ -356,27 +359,34 @@ macro_rules! routes {
             serve: |app, req, payload, matched| {
                 $crate::route::run::<$ability, _, _, _, _>($handler, app, req, payload, matched)
             },
-            describe: |schemas| $crate::route::describe::<$ability, _, _, _, _>($handler, schemas),
         }),*];
+
+        pub(crate) static DESCRIPTIONS: &[$crate::route::Description] =
+            &[$(|schemas| $crate::route::describe::<$ability, _, _, _, _>($handler, schemas)),*];
     };
 }
 
-/// The resources of a folder, one a line: each is a module with its `ROUTES`. Where modules inside it have tables of their
-/// own, braces list them: `hooks { self, trials }` for the table of the module itself and that of `hooks::trials`.
+/// The resources of a folder, one a line: each is a module with its `ROUTES` and their `DESCRIPTIONS`. Where modules inside
+/// it have tables of their own, braces list them: `hooks { self, trials }` for the table of the module itself and that of
+/// `hooks::trials`.
 #[macro_export]
 macro_rules! resources {
-    (@table $module:ident self) => { $module::ROUTES };
-    (@table $module:ident $part:ident) => { $module::$part::ROUTES };
-    (@tables $module:ident) => { &[$module::ROUTES] };
-    (@tables $module:ident { $($part:ident),+ }) => {
-        &[$($crate::resources!(@table $module $part)),+]
+    (@table $table:ident $module:ident self) => { $module::$table };
+    (@table $table:ident $module:ident $part:ident) => { $module::$part::$table };
+    (@tables $table:ident $module:ident) => { &[$module::$table] };
+    (@tables $table:ident $module:ident { $($part:ident),+ }) => {
+        &[$($crate::resources!(@table $table $module $part)),+]
     };
     ($($module:ident $({ $($part:ident),+ })?),+ $(,)?) => {
         $(pub mod $module;)+
 
         /// The tables of the folder, by resource.
         pub(super) const TABLES: &[&[&[$crate::route::RouteRow]]] =
-            &[$($crate::resources!(@tables $module $({ $($part),+ })?)),+];
+            &[$($crate::resources!(@tables ROUTES $module $({ $($part),+ })?)),+];
+
+        /// What documents say of them, in the same order.
+        pub(super) const DESCRIPTIONS: &[&[&[$crate::route::Description]]] =
+            &[$($crate::resources!(@tables DESCRIPTIONS $module $({ $($part),+ })?)),+];
     };
 }
 

@@ -158,6 +158,30 @@ pub struct ParamDoc {
     pub text: String,
 }
 
+/// A parameter as it is declared: data alone, from which [`documented`] makes what documents show.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamField {
+    pub name: &'static str,
+    pub required: bool,
+    pub schema: fn() -> Value,
+    /// The lines of its comment.
+    pub text: &'static [&'static str],
+}
+
+/// What documents show of these parameters.
+pub fn documented(fields: &[ParamField]) -> Vec<ParamDoc> {
+    let document = |field: &ParamField| {
+        let lines: Vec<&str> = field.text.iter().map(|line| line.trim()).collect();
+        ParamDoc {
+            name: field.name,
+            required: field.required,
+            schema: (field.schema)(),
+            text: lines.join(" "),
+        }
+    };
+    fields.iter().map(document).collect()
+}
+
 /// All parameters of an endpoint.
 pub trait Params: Sized + 'static {
     /// Whether `page` and `per_page` belong to them.
@@ -300,12 +324,14 @@ macro_rules! params {
             }
 
             fn describe() -> Vec<$crate::extract::params::ParamDoc> {
-                vec![$($crate::extract::params::ParamDoc {
-                    name: const { $crate::extract::params::plain_name(stringify!($field)) },
-                    required: !<$type as $crate::extract::Param>::OPTIONAL $(&& $crate::params!(@given $default))?,
-                    schema: <$type as $crate::extract::Param>::schema(),
-                    text: <[&str]>::join(&[$($doc.trim()),*], " "),
-                }),*]
+                const FIELDS: &[$crate::extract::params::ParamField] =
+                    &[$($crate::extract::params::ParamField {
+                        name: $crate::extract::params::plain_name(stringify!($field)),
+                        required: !<$type as $crate::extract::Param>::OPTIONAL $(&& $crate::params!(@given $default))?,
+                        schema: <$type as $crate::extract::Param>::schema,
+                        text: &[$($doc),*],
+                    }),*];
+                $crate::extract::params::documented(FIELDS)
             }
 
             #[allow(unused_mut, clippy::allow_attributes, clippy::allow_attributes_without_reason)]

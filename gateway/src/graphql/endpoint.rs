@@ -26,10 +26,11 @@ use crate::{
     error::{ApiError, ApiResult},
     extract::{Caller, RawMap, count, params::ParamDoc, raw_pairs},
     openapi::{AnswerDoc, Operation, Schemas},
-    route::{MatchedRoute, RouteRow, answered},
+    route::{Description, MatchedRoute, RouteRow, answered},
 };
 
 pub(crate) static ROUTES: &[RouteRow] = &[row("GET"), row("POST")];
+pub(crate) static DESCRIPTIONS: &[Description] = &[describe, describe];
 
 const fn row(method: &'static str) -> RouteRow {
     RouteRow {
@@ -45,7 +46,6 @@ const fn row(method: &'static str) -> RouteRow {
         also: None,
         for_jobs: false,
         serve: |app, req, payload, route| Box::pin(serve(app, req, payload, route)),
-        describe,
     }
 }
 

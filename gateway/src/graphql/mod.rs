@@ -14,9 +14,15 @@ use std::sync::Arc;
 
 use resolvers::Context;
 
-use crate::{app::App, extract::Caller, route::RouteRow};
+use crate::{
+    app::App,
+    extract::Caller,
+    route::{Description, RouteRow},
+};
 
 pub(crate) const TABLES: &[&[RouteRow]] = &[endpoint::ROUTES, explorer::ROUTES];
+pub(crate) const DESCRIPTIONS: &[&[Description]] =
+    &[endpoint::DESCRIPTIONS, explorer::DESCRIPTIONS];
 
 /// What resolvers may use for a caller.
 fn context_of(app: &App, caller: &Caller) -> Arc<Context> {

@@ -1,6 +1,10 @@
 //! The REST API: a folder for each domain, a file for each resource, which opens with its table of routes.
 
-use crate::{graphql, route::RouteRow, web};
+use crate::{
+    graphql,
+    route::{Description, RouteRow},
+    web,
+};
 
 pub mod admin;
 pub mod ci;
@@ -30,4 +34,23 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         &[web::TABLES, graphql::TABLES],
     ];
     tables.concat().concat()
+}
+
+/// All rows with what documents say of them. Nothing that serves asks for it.
+pub fn described() -> Vec<(&'static RouteRow, Description)> {
+    let descriptions = [
+        server::DESCRIPTIONS,
+        org::DESCRIPTIONS,
+        repo::DESCRIPTIONS,
+        review::DESCRIPTIONS,
+        ci::DESCRIPTIONS,
+        deployments::DESCRIPTIONS,
+        runners::DESCRIPTIONS,
+        security::DESCRIPTIONS,
+        admin::DESCRIPTIONS,
+        geo::DESCRIPTIONS,
+        &[web::DESCRIPTIONS, graphql::DESCRIPTIONS],
+    ];
+    let descriptions = descriptions.concat().concat().concat();
+    tables().into_iter().flatten().zip(descriptions).collect()
 }

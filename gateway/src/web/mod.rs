@@ -18,12 +18,18 @@ use actix_web::{
 
 use crate::{
     app::App,
-    route::{MatchedRoute, RouteMatch, RouteRow, Router},
+    route::{Description, MatchedRoute, RouteMatch, RouteRow, Router},
 };
 use address::{Address, RowPath};
 
 pub(crate) const TABLES: &[&[RouteRow]] =
     &[archive::ROUTES, pages::ROUTES, raw::ROUTES, release_downloads::ROUTES];
+pub(crate) const DESCRIPTIONS: &[&[Description]] = &[
+    archive::DESCRIPTIONS,
+    pages::DESCRIPTIONS,
+    raw::DESCRIPTIONS,
+    release_downloads::DESCRIPTIONS,
+];
 
 /// Answers a request that no row of the API answers; nothing where the address is none of these.
 pub async fn answer(app: &App, req: &HttpRequest, router: &Router) -> Option<HttpResponse> {

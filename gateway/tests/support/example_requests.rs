@@ -9,6 +9,7 @@ use actix_web::http::Method;
 use gateway::{
     extract::params::ParamDoc,
     openapi::{Operation, Schemas},
+    rest,
     route::RouteRow,
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -130,7 +131,10 @@ pub(crate) fn declared(row: &RouteRow) -> &'static [ParamDoc] {
     static DECLARED: Mutex<BTreeMap<(&str, &str), &[ParamDoc]>> = Mutex::new(BTreeMap::new());
     let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
     declared.entry((row.method, row.pattern)).or_insert_with(|| {
-        let Operation { params, .. } = (row.describe)(&mut Schemas::default());
+        let is_row = |one: &&RouteRow| (one.method, one.pattern) == (row.method, row.pattern);
+        let described = rest::described().into_iter().find(|(one, _)| is_row(one));
+        let (_, describe) = described.expect("every row is described");
+        let Operation { params, .. } = describe(&mut Schemas::default());
         params.leak()
     })
 }

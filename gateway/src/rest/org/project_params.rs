@@ -10,7 +10,7 @@ use org::project::{
 use crate::{
     extract::{
         Change, Csv, Param, ParamErrors, Params, RawMap,
-        params::{NOT_LISTED, ParamDoc, at_least_one, exclusive},
+        params::{NOT_LISTED, ParamDoc, ParamField, at_least_one, documented, exclusive},
     },
     param_enums, params,
 };
@@ -81,12 +81,12 @@ macro_rules! setting_params { ($($name:ident: $type:ty = $default:expr),* $(,)?)
     }
 
     fn describe_settings() -> Vec<ParamDoc> {
-        vec![$(ParamDoc {
+        documented(&[$(ParamField {
             name: stringify!($name),
             required: false,
-            schema: <$type as Param>::schema(),
-            text: String::new(),
-        }),*]
+            schema: <$type as Param>::schema,
+            text: &[],
+        }),*])
     }
 } }
 org::each_project_setting!(setting_params);

@@ -26,7 +26,7 @@ use crate::{
     params,
     present::Custom,
     rest::shared::archives::archive_response,
-    route::{MatchedRoute, RouteRow},
+    route::{Description, MatchedRoute, RouteRow},
     routes,
 };
 
@@ -37,9 +37,10 @@ routes! { "Artifacts of runners" at "/jobs/{job_id}/artifacts", any scope;
 
 /// Bodies that are no parameters.
 pub(crate) mod uploads {
-    use super::{RouteRow, UPLOAD_ROUTE};
+    use super::{Description, RouteRow, UPLOAD_DESCRIPTION, UPLOAD_ROUTE};
 
     pub(crate) static ROUTES: &[RouteRow] = &[UPLOAD_ROUTE];
+    pub(crate) static DESCRIPTIONS: &[Description] = &[UPLOAD_DESCRIPTION];
 }
 
 const UPLOAD_ROUTE: RouteRow = RouteRow {
@@ -54,12 +55,13 @@ const UPLOAD_ROUTE: RouteRow = RouteRow {
     also: None,
     for_jobs: false,
     serve: |app, req, payload, matched| Box::pin(serve_upload(app, req, payload, matched)),
-    describe: |_| Operation {
-        params: Vec::new(),
-        paged: false,
-        keyset: false,
-        answer: AnswerDoc::empty(201),
-    },
+};
+
+const UPLOAD_DESCRIPTION: Description = |_| Operation {
+    params: Vec::new(),
+    paged: false,
+    keyset: false,
+    answer: AnswerDoc::empty(201),
 };
 
 const TOO_LARGE: &str = "file size has reached maximum size limit";

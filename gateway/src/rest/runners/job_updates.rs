@@ -23,7 +23,7 @@ use crate::{
     openapi::{AnswerDoc, Operation},
     param_enums, params,
     present::Custom,
-    route::{MatchedRoute, RouteRow},
+    route::{Description, MatchedRoute, RouteRow},
     routes,
     vendor::{JOB_STATUS, TRACE_INTERVAL},
 };
@@ -34,9 +34,10 @@ routes! { "Job updates of runners" at "/jobs/{job_id}", any scope;
 
 /// Bodies that are no parameters.
 pub(crate) mod traces {
-    use super::{RouteRow, TRACE_ROUTE};
+    use super::{Description, RouteRow, TRACE_DESCRIPTION, TRACE_ROUTE};
 
     pub(crate) static ROUTES: &[RouteRow] = &[TRACE_ROUTE];
+    pub(crate) static DESCRIPTIONS: &[Description] = &[TRACE_DESCRIPTION];
 }
 
 const TRACE_ROUTE: RouteRow = RouteRow {
@@ -51,12 +52,13 @@ const TRACE_ROUTE: RouteRow = RouteRow {
     also: None,
     for_jobs: false,
     serve: |app, req, payload, matched| Box::pin(serve_append(app, req, payload, matched)),
-    describe: |_| Operation {
-        params: Vec::new(),
-        paged: false,
-        keyset: false,
-        answer: AnswerDoc::empty(202),
-    },
+};
+
+const TRACE_DESCRIPTION: Description = |_| Operation {
+    params: Vec::new(),
+    paged: false,
+    keyset: false,
+    answer: AnswerDoc::empty(202),
 };
 
 /// Seconds after which a runner sends the next piece of a log.

@@ -9,7 +9,6 @@ use crate::{
     app::App,
     error::ApiResult,
     extract::Call,
-    openapi,
     present::Custom,
     routes,
     web::html::{self, escaped},
@@ -23,10 +22,13 @@ routes! { "Documents" at "", any scope;
 }
 
 const EXPLORER: &str = include_str!("../../../assets/explorer.html");
+/// As `cargo xtask dump` writes it from the routes.
+const DOCUMENT: &str = include_str!("../../../../docs/openapi.json");
 
 async fn document(_: App, _: Call<Anyone>) -> ApiResult<Custom> {
+    // A line of the file is a line for people: to leave out what it begins with halves the document.
     static TEXT: LazyLock<Bytes> =
-        LazyLock::new(|| openapi::document(&crate::rest::tables()).to_string().into());
+        LazyLock::new(|| DOCUMENT.lines().map(str::trim_start).collect::<String>().into());
     Ok(Custom(HttpResponse::Ok().content_type("application/json").body(TEXT.clone())))
 }
 

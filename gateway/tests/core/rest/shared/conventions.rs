@@ -6,6 +6,7 @@ use std::{
 };
 
 use actix_web::http::Method;
+use gateway::{openapi, rest};
 use kernel::Visibility;
 use serde_json::{Value, json};
 
@@ -105,6 +106,7 @@ async fn the_api_describes_itself_and_needs_nothing_from_elsewhere() {
     let page = app.anonymous().get("//-/api").await;
 
     assert_eq!(document["openapi"], "3.1.0");
+    assert!(document == openapi::document(&rest::described()), "run `cargo xtask dump`");
     assert!(document["paths"]["/api/v4/version"]["get"].is_object());
     let page_text = String::from_utf8_lossy(&page.bytes).into_owned();
     assert!(

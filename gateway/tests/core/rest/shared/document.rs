@@ -19,7 +19,7 @@ fn each_of<'a>(value: &'a Value, key: &str, found: &mut Vec<&'a Value>) {
 
 #[test]
 fn whatever_the_document_refers_to_is_in_it() {
-    let document = openapi::document(&rest::tables());
+    let document = openapi::document(&rest::described());
 
     let mut references = Vec::new();
     each_of(&document, "$ref", &mut references);
@@ -35,8 +35,8 @@ fn whatever_the_document_refers_to_is_in_it() {
 fn no_two_types_share_a_name_in_the_document() {
     let mut schemas = openapi::Schemas::default();
 
-    for row in rest::tables().into_iter().flatten() {
-        let _described = (row.describe)(&mut schemas);
+    for (_, describe) in rest::described() {
+        let _described = describe(&mut schemas);
     }
 
     assert_eq!(schemas.clashes(), Vec::<&str>::new());
@@ -44,7 +44,7 @@ fn no_two_types_share_a_name_in_the_document() {
 
 #[test]
 fn an_operation_names_a_parameter_once() {
-    let document = openapi::document(&rest::tables());
+    let document = openapi::document(&rest::described());
 
     let mut lists = Vec::new();
     each_of(&document["paths"], "parameters", &mut lists);
@@ -64,7 +64,7 @@ fn an_operation_names_a_parameter_once() {
 
 #[test]
 fn a_file_is_sent_as_multipart_alone() {
-    let document = openapi::document(&rest::tables());
+    let document = openapi::document(&rest::described());
     let body = |path: &str| document["paths"][path]["post"]["requestBody"]["content"].clone();
 
     let (upload, project) = (body("/api/v4/projects/{id}/uploads"), body("/api/v4/projects"));
@@ -81,7 +81,7 @@ fn a_file_is_sent_as_multipart_alone() {
 
 #[test]
 fn an_answer_that_depends_on_the_caller_is_described_in_both_forms() {
-    let document = openapi::document(&rest::tables());
+    let document = openapi::document(&rest::described());
     let answer = |path: &str| {
         document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
             .clone()
@@ -100,7 +100,7 @@ fn an_answer_that_depends_on_the_caller_is_described_in_both_forms() {
 
 #[test]
 fn every_operation_of_the_document_has_its_own_name_and_a_summary() {
-    let document = openapi::document(&rest::tables());
+    let document = openapi::document(&rest::described());
 
     let mut names = BTreeSet::new();
     let paths = document["paths"].as_object().unwrap().values();

@@ -342,7 +342,7 @@ async fn a_payload_of_a_megabyte_is_kept_whole_and_one_byte_more_is_not() {
 
 #[actix_web::test]
 async fn the_document_describes_where_alerts_are_sent() {
-    let document = gateway::openapi::document(&gateway::rest::tables());
+    let document = gateway::openapi::document(&gateway::rest::described());
     for path in [
         "/{project_path}/alerts/notify.json",
         "/{project_path}/alerts/notify/{name}/{endpoint_id}.json",

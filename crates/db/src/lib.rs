@@ -4,6 +4,7 @@ mod any_backend;
 pub mod archive;
 mod cause;
 pub mod checksum;
+mod columns;
 mod commit_number;
 mod count;
 mod database;
@@ -35,6 +36,7 @@ mod wide_table;
 
 pub use any_backend::AnyBackend;
 pub use cause::{caused_by, spawn};
+pub use columns::{Columns, columns};
 pub use commit_number::LostCommits;
 pub use count::CountOf;
 pub use database::{Database, Listener, Location};
@@ -47,6 +49,8 @@ pub use origin::{Origin, with_origin};
 pub use row_set::RowSet;
 pub use subselect::{Subselect, SubselectText};
 pub use tx::{Conn, Tx};
+#[doc(hidden)]
+pub use columns::writes_text;
 #[doc(hidden)]
 pub use wide_table::read_column;
 

@@ -232,6 +232,10 @@ macro_rules! record {
                     &'b self,
                     mut out: AstPass<'_, 'b, DB>,
                 ) -> $crate::diesel::QueryResult<()> {
+                    if !$crate::writes_text(&mut out) {
+                        out.push_sql("");
+                        return Ok(());
+                    }
                     let mut separator = "";
                     $(
                         out.push_sql(std::mem::replace(&mut separator, ", "));

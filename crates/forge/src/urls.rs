@@ -20,6 +20,10 @@ const OUTSIDE_PATHS: &AsciiSet =
 pub struct Urls {
     /// Without a trailing slash.
     base: String,
+    /// Where the host begins in it.
+    host_begin: usize,
+    /// Where its scheme, host and port end in it.
+    origin_end: usize,
     /// Whether people without a picture of their own have the one of Gravatar, as the settings say.
     gravatar: Arc<AtomicBool>,
     /// Whether spans of time are told in hours and minutes alone.
@@ -34,8 +38,13 @@ pub struct Urls {
 
 impl Urls {
     pub fn new(external: &str) -> Self {
+        let base = external.trim_end_matches('/');
+        let host_begin = base.find("://").map_or(0, |at| at + 3);
+        let host_length = base[host_begin..].find('/').unwrap_or(base.len() - host_begin);
         Self {
-            base: external.trim_end_matches('/').to_owned(),
+            base: base.to_owned(),
+            host_begin,
+            origin_end: host_begin + host_length,
             gravatar: Arc::new(AtomicBool::new(true)),
             hours_only: Arc::default(),
             private_mail_host: Arc::default(),
@@ -80,8 +89,8 @@ impl Urls {
         let on = self.gravatar.load(Ordering::Relaxed) && !email.is_empty();
         on.then(|| {
             let digest = Sha256::digest(email.trim().to_lowercase());
-            let (digest, points) = (hex::encode(digest), width.saturating_mul(2));
-            format!("https://www.gravatar.com/avatar/{digest}?s={points}&d=identicon")
+            let points = width.saturating_mul(2);
+            format!("https://www.gravatar.com/avatar/{digest:x}?s={points}&d=identicon")
         })
     }
 
@@ -91,20 +100,17 @@ impl Urls {
 
     /// `http` or `https`, host and port.
     pub fn origin(&self) -> &str {
-        let after_scheme = self.base.find("://").map_or(0, |at| at + 3);
-        let end =
-            self.base[after_scheme..].find('/').map_or(self.base.len(), |at| after_scheme + at);
-        &self.base[..end]
+        &self.base[..self.origin_end]
     }
 
     /// The folder below the origin in which everything lies; usually none.
     pub fn folder(&self) -> &str {
-        self.base.strip_prefix(self.origin()).unwrap_or_default()
+        &self.base[self.origin_end..]
     }
 
     /// Host and port alone.
     pub fn host(&self) -> &str {
-        self.origin().split_once("://").map_or(self.origin(), |(_, host)| host)
+        &self.base[self.host_begin..self.origin_end]
     }
 
     /// Host alone.

@@ -36,6 +36,13 @@ impl QueryBuilder<AnyBackend> for AnyQueryBuilder {
     #[inline(never)]
     fn push_identifier(&mut self, identifier: &str) -> QueryResult<()> {
         match self {
+            // What diesel would write, without the copy that it makes to double the quotes in it.
+            Self::Sqlite(builder) if !identifier.contains('`') => {
+                builder.push_sql("`");
+                builder.push_sql(identifier);
+                builder.push_sql("`");
+                Ok(())
+            }
             Self::Sqlite(builder) => builder.push_identifier(identifier),
             Self::Postgres(builder) => builder.push_identifier(identifier),
         }

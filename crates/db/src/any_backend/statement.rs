@@ -20,6 +20,7 @@ use super::{
     query_builder::AnyQueryBuilder,
     values::{BindList, BindValue, BindValues},
 };
+use crate::columns::writes_text;
 
 thread_local! {
     /// By what a connection knows the statement that it gets next: see [`Statement::query_id`].
@@ -96,10 +97,7 @@ impl<'q, Q: QueryOf<'q>> Statement<Q> {
 
     /// Writes the text; false where this pass is not about it.
     fn write<DB: Backend>(&self, out: &mut AstPass<'_, '_, DB>) -> QueryResult<bool> {
-        // Only the pass that writes a text keeps what it is told here.
-        out.skip_from(true);
-        let writes = out.should_skip_from();
-        out.skip_from(false);
+        let writes = writes_text(out);
         if writes {
             out.push_sql(&self.text()?);
         } else if !self.is_kept {

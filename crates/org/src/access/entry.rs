@@ -2,7 +2,7 @@
 //! Nearly every request begins so, and on PostgreSQL each statement is a way to another process and back.
 
 use db::{
-    Tx, each_backend, error,
+    Tx, columns, each_backend, error,
     schema::{access_tokens, namespace_access, namespaces, project_access, projects, users},
 };
 use diesel::prelude::*;
@@ -95,7 +95,11 @@ pub fn to_project(
                 .left_join(project_access::table.on(role))
                 .filter(access_tokens::digest.eq(secret.digest()));
             each_backend!(tx, |conn| query
-                .select((AccessToken::as_select(), User::as_select(), scope_columns!().nullable(),))
+                .select((
+                    columns(AccessToken::as_select()),
+                    columns(User::as_select()),
+                    columns(scope_columns!().nullable()),
+                ))
                 .get_result(conn)
                 .optional()
                 .map_err(error("Token")))?
@@ -137,9 +141,9 @@ pub fn to_group(
                 .filter(access_tokens::digest.eq(secret.digest()));
             each_backend!(tx, |conn| query
                 .select((
-                    AccessToken::as_select(),
-                    User::as_select(),
-                    Option::<Namespace>::as_select(),
+                    columns(AccessToken::as_select()),
+                    columns(User::as_select()),
+                    columns(Option::<Namespace>::as_select()),
                     (namespace_access::access_level, namespace_access::until).nullable(),
                 ))
                 .get_result(conn)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use db::{
-    OneOf as _, Subselect, SubselectText, Tx, each_backend, error,
+    OneOf as _, Subselect, SubselectText, Tx, columns, each_backend, error,
     schema::{
         members, namespace_access, namespaces, project_access, project_group_links,
         project_settings, project_topics, projects, users,
@@ -98,10 +98,10 @@ macro_rules! rows_where {
             .filter(projects::deleted_at.is_null());
         each_backend!($tx, |conn| query
             .select((
-                Project::as_select(),
-                Namespace::as_select(),
+                columns(Project::as_select()),
+                columns(Namespace::as_select()),
                 project_settings::settings.nullable(),
-                Option::<UserSummary>::as_select(),
+                columns(Option::<UserSummary>::as_select()),
                 project_access::access_level.nullable(),
                 project_access::until.nullable(),
                 members::access_level.nullable(),

@@ -12,7 +12,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 pub use self::{answers::AnswerDoc, schemas::Schemas};
-use crate::{extract::params::ParamDoc, route::{Description, RouteRow}};
+use crate::{
+    extract::params::ParamDoc,
+    route::{Description, RouteRow},
+};
 
 /// The documentation of an operation, from its handler's types.
 pub struct Operation {

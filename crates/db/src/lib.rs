@@ -36,6 +36,8 @@ mod wide_table;
 
 pub use any_backend::AnyBackend;
 pub use cause::{caused_by, spawn};
+#[doc(hidden)]
+pub use columns::writes_text;
 pub use columns::{Columns, columns};
 pub use commit_number::LostCommits;
 pub use count::CountOf;
@@ -49,8 +51,6 @@ pub use origin::{Origin, with_origin};
 pub use row_set::RowSet;
 pub use subselect::{Subselect, SubselectText};
 pub use tx::{Conn, Tx};
-#[doc(hidden)]
-pub use columns::writes_text;
 #[doc(hidden)]
 pub use wide_table::read_column;
 

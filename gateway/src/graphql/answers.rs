@@ -17,9 +17,7 @@ fn json_answer(status: StatusCode, body: &Value) -> HttpResponse {
         tracing::error!(error = %cause, "an answer cannot be written");
         return HttpResponse::InternalServerError().finish();
     }
-    HttpResponse::build(status)
-        .content_type("application/json; charset=utf-8")
-        .body(text)
+    HttpResponse::build(status).content_type("application/json; charset=utf-8").body(text)
 }
 
 pub(super) fn refusal(status: StatusCode, message: &str) -> HttpResponse {

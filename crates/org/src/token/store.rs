@@ -1,7 +1,7 @@
 //! Finding and keeping tokens.
 
 use db::{
-    CountOf, Tx, each_backend, error, lower,
+    CountOf, Tx, columns, each_backend, error, lower,
     schema::{access_tokens, users},
 };
 use diesel::{prelude::*, sql_types::Integer};
@@ -69,7 +69,7 @@ impl TokenStore for Tx<'_> {
             .inner_join(users::table)
             .filter(access_tokens::digest.eq(secret.digest()));
         each_backend!(self, |conn| query
-            .select((AccessToken::as_select(), User::as_select()))
+            .select((columns(AccessToken::as_select()), columns(User::as_select())))
             .get_result(conn)
             .optional()
             .map_err(error("Token")))
@@ -90,7 +90,7 @@ impl TokenStore for Tx<'_> {
             .filter(access_tokens::refresh_digest.eq(secret.digest()))
             .filter(access_tokens::kind.eq(Kind::OAuth));
         each_backend!(self, |conn| query
-            .select((AccessToken::as_select(), User::as_select()))
+            .select((columns(AccessToken::as_select()), columns(User::as_select())))
             .get_result(conn)
             .optional()
             .map_err(error("Token")))

@@ -7,7 +7,6 @@ use actix_web::{
     http::{StatusCode, header},
     web::Bytes,
 };
-use json_text::JsonError;
 use kernel::page::{COUNT_LIMIT, Page, PageRequest, Total};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
@@ -40,7 +39,7 @@ thread_local! {
 // Compiled for each type of answer: it serializes, and leaves the rest to functions that do not know the type.
 fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
     let mut room = empty_room();
-    let result = json_text::append(&mut room, body);
+    let result = serde_json::to_writer(&mut room, body);
     written(status, room, result)
 }
 
@@ -53,7 +52,7 @@ fn empty_room() -> Vec<u8> {
 
 /// The answer whose text was written into `room`.
 #[inline(never)]
-fn written(status: StatusCode, room: Vec<u8>, result: Result<(), JsonError>) -> HttpResponse {
+fn written(status: StatusCode, room: Vec<u8>, result: serde_json::Result<()>) -> HttpResponse {
     let text = if room.capacity() > KEPT {
         Bytes::from(room)
     } else {

@@ -50,8 +50,8 @@ pub struct RouteRow {
     pub serve: fn(App, HttpRequest, Payload, MatchedRoute) -> LocalBoxFuture<'static, HttpResponse>,
 }
 
-/// What documents say of a row. It stands beside the rows and not in them: the server answers with `docs/openapi.json`, so
-/// that it does without the schemas of all answers, which take more code than what makes these.
+/// What documents say of a row. It stands beside the rows and not in them, so that the schemas of all answers are no code of
+/// the server, which answers with `docs/openapi.json`.
 pub type Description = fn(&mut Schemas) -> Operation;
 
 impl RouteRow {

@@ -12,12 +12,9 @@ use serde_json::{Value, json};
 use crate::error::ApiError;
 
 fn json_answer(status: StatusCode, body: &Value) -> HttpResponse {
-    let mut text = Vec::new();
-    if let Err(cause) = json_text::append(&mut text, body) {
-        tracing::error!(error = %cause, "an answer cannot be written");
-        return HttpResponse::InternalServerError().finish();
-    }
-    HttpResponse::build(status).content_type("application/json; charset=utf-8").body(text)
+    HttpResponse::build(status)
+        .content_type("application/json; charset=utf-8")
+        .body(body.to_string())
 }
 
 pub(super) fn refusal(status: StatusCode, message: &str) -> HttpResponse {

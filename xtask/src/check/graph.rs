@@ -23,8 +23,8 @@ pub(super) fn check() -> Result<Outcome> {
 /// What a crate may name; `None` when the map has no place for it.
 fn allowed(name: &str) -> Option<Vec<&'static str>> {
     Some(match name {
-        "graphql" | "job-runner" | "json-text" | "kernel" | "markup" | "outbound" | "secrets"
-        | "signatures" | "xtask" => vec![],
+        "graphql" | "job-runner" | "kernel" | "markup" | "outbound" | "secrets" | "signatures"
+        | "xtask" => vec![],
         "db" => vec!["kernel"],
         "objects" => vec!["kernel"],
         "worker" => vec!["kernel", "db"],
@@ -32,7 +32,7 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "entities" => [BELOW_FORGE, DOMAINS, &["forge"]].concat(),
         "resolvers" => [BELOW_FORGE, DOMAINS, &["forge", "entities", "graphql"]].concat(),
         "gateway" => {
-            let above = ["forge", "entities", "graphql", "resolvers", "job-runner", "json-text"];
+            let above = ["forge", "entities", "graphql", "resolvers", "job-runner"];
             [BELOW_FORGE, DOMAINS, &above].concat()
         }
         "org" => vec!["kernel", "db", "worker", "secrets", "signatures"],

@@ -159,7 +159,13 @@ async fn work(forge: &Forge, import: ArchiveImport) -> Result<()> {
 /// the two leaves an import that begins anew.
 async fn give_up(forge: &Forge, import: &ArchiveImport, text: String) -> Result<()> {
     let (id, home) = (import.id, import.home());
+    let cause = text.clone();
     let emptied = move |tx: &mut Tx<'_>| match tx.find_archive_import(id)? {
+        // Nothing of it has been written.
+        Some(now) if now.status == ImportStatus::Scheduled => {
+            withdraw(tx, id)?;
+            advance(tx, &now, ImportStep::Fail, Some(&cause)).map(|_| None)
+        }
         Some(now) => discard_rows(tx, &now),
         None => Ok(None),
     };

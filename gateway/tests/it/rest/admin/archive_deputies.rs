@@ -249,6 +249,26 @@ async fn an_import_of_somebody_who_is_removed_fails() {
     olga.get(&format!("{path}/protected_branches/r-*")).await.with(404);
 }
 
+#[actix_web::test]
+async fn an_import_that_waits_fails_when_its_user_is_removed() {
+    let app = TestApp::new();
+    let (root, olga) = (app.admin(), app.person("olga"));
+    let project = root.filled_project("Engine", "private").await;
+    let archive = exported(&root, &project).await;
+    let attic = olga.group("attic", None).await;
+    let mia = olga.adds("mia", Maintainer.number().into(), &format!("/groups/{attic}")).await;
+    let fields = [("path", "copy"), ("namespace", "attic")];
+    let made = send_archive(&app.person("mia"), "/projects/import", &archive, &fields).await;
+    let made = made.created();
+    assert_eq!(made["import_status"], "scheduled");
+
+    root.delete(&format!("/users/{mia}")).await.with(204);
+    work(&app).await;
+
+    let left = olga.get(&format!("/projects/{}/import", made["id"])).await.ok();
+    assert_eq!(left["import_status"], "failed", "{left}");
+}
+
 /// Whether the first merge request of a project is approved, and the rules that have fewer approvers than they ask for.
 async fn verdict(person: &Person<'_>, project: &Value) -> (Value, Vec<Value>) {
     let path = format!("/projects/{project}/merge_requests/1/approvals");

@@ -162,10 +162,7 @@ async fn give_up(forge: &Forge, import: &ArchiveImport, text: String) -> Result<
     let cause = text.clone();
     let emptied = move |tx: &mut Tx<'_>| match tx.find_archive_import(id)? {
         // Nothing of it has been written.
-        Some(now) if now.status == ImportStatus::Scheduled => {
-            withdraw(tx, id)?;
-            advance(tx, &now, ImportStep::Fail, Some(&cause)).map(|_| None)
-        }
+        Some(now) if now.status == ImportStatus::Scheduled => fail(tx, &now, &cause).map(|()| None),
         Some(now) => discard_rows(tx, &now),
         None => Ok(None),
     };
@@ -173,12 +170,17 @@ async fn give_up(forge: &Forge, import: &ArchiveImport, text: String) -> Result<
         return Ok(());
     }
     discard::files(forge, id, home).await?;
-    let ended = move |tx: &mut Tx<'_>| {
-        withdraw(tx, id)?;
-        let Some(now) = tx.find_archive_import(id)? else { return Ok(()) };
-        advance(tx, &now, ImportStep::Fail, Some(&text)).map(drop)
+    let ended = move |tx: &mut Tx<'_>| match tx.find_archive_import(id)? {
+        Some(now) => fail(tx, &now, &text),
+        None => Ok(()),
     };
     forge.db.write(ended).await
+}
+
+/// Has an import end as failed, with the reason, and nobody work on it any more.
+fn fail(tx: &mut Tx<'_>, import: &ArchiveImport, reason: &str) -> Result<()> {
+    withdraw(tx, import.id)?;
+    advance(tx, import, ImportStep::Fail, Some(reason)).map(drop)
 }
 
 /// Removes the rows of an import, and has it be nowhere until its files are removed, too: should the server end before
